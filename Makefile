@@ -1,0 +1,45 @@
+# `make demo` first. Every target installs what it misses (scripts/bootstrap.sh), once.
+
+PYTHON_SOURCES := microgen examples tests scripts
+VENV := .venv/bin
+BOARD ?= mps2_an386
+CLANG_FORMAT ?= clang-format
+PYTEST_WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help bootstrap demo test test-full check lint golden bench clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+bootstrap: ## install missing tools (apt-get) and Python packages (.venv)
+	@scripts/bootstrap.sh
+
+demo: bootstrap ## train-to-device example in QEMU, one table (BOARD=mps2_an386)
+	@$(VENV)/python examples/digits/demo.py --board $(BOARD)
+
+test: lint ## lint, then every test that is not slow
+	$(VENV)/python -m pytest -n $(PYTEST_WORKERS) -m "not slow"
+
+test-full: lint ## lint, then every test
+	$(VENV)/python -m pytest -n $(PYTEST_WORKERS)
+
+check: lint ## lint, then the tests of the architecture: seconds
+	$(VENV)/python -m pytest -q tests/test_architecture.py
+
+lint: bootstrap ## ruff, mypy --strict, clang-format
+	$(VENV)/ruff check $(PYTHON_SOURCES)
+	$(VENV)/ruff format --check $(PYTHON_SOURCES)
+	$(VENV)/mypy --strict
+	find crt tests/golden -name '*.[ch]' -print0 | \
+		xargs -0 -r $(CLANG_FORMAT) --dry-run -Werror
+
+golden: bootstrap ## rewrite the expected generated files; read the diff before committing
+	$(VENV)/python -m pytest -q tests --update-golden
+
+bench: bootstrap ## sizes and times of the models in MODELS="..."
+	@$(VENV)/python scripts/bench.py --board $(BOARD) $(MODELS)
+
+clean: ## remove builds and caches; .venv stays
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(PYTHON_SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,66 @@
+/* Fully connected layer, int8 with int32 accumulators. */
+#ifndef MICROGEN_DENSE_S8_H
+#define MICROGEN_DENSE_S8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/requantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t batches;
+    int32_t input_features;
+    int32_t output_features;
+    int32_t per_channel;     /* 1: multiplier and shift per output feature; 0: one of each */
+    int32_t single_rounding; /* 1: requantize with one rounding; 0: with two */
+    int32_t input_offset;    /* minus the input's zero point: -127 to 128 */
+    int32_t output_offset;   /* the output's zero point: -128 to 127 */
+    int32_t activation_min;  /* -128 to 127 */
+    int32_t activation_max;  /* activation_min to 127 */
+} mg_dense_s8_params;
+
+/* Multiplies input [batches][input_features] by weight [output_features][input_features] into
+ * output [batches][output_features].
+ *
+ * bias [output_features] may be NULL. multiplier and shift have output_features elements if
+ * per_channel, otherwise one; see microgen/requantize.h. Output must not overlap the input. The
+ * sum of bias and products must stay within int32. */
+void mg_dense_s8(const mg_dense_s8_params *p, const int8_t *input, const int8_t *weight,
+                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                 int8_t *output);
+
+MG_INLINE void mg_dense_s8_body(const mg_dense_s8_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *shift, int8_t *output)
+{
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t o = 0; o < p->output_features; o++) {
+            const int32_t channel = (p->per_channel != 0) ? o : 0;
+            int32_t sum = (bias != NULL) ? bias[o] : 0;
+            int32_t scaled = 0;
+
+            for (int32_t i = 0; i < p->input_features; i++) {
+                sum += (input[n * p->input_features + i] + p->input_offset) *
+                       weight[o * p->input_features + i];
+            }
+            if (p->single_rounding != 0) {
+                scaled = mg_requantize_single(sum, multiplier[channel], shift[channel]);
+            } else {
+                scaled = mg_requantize(sum, multiplier[channel], shift[channel]);
+            }
+            output[n * p->output_features + o] =
+                mg_offset_and_clamp(scaled, p->output_offset, p->activation_min, p->activation_max);
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

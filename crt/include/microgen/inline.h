@@ -1,0 +1,13 @@
+/* How kernel bodies are inlined into their callers. */
+#ifndef MICROGEN_INLINE_H
+#define MICROGEN_INLINE_H
+
+/* A caller that passes a `static const` params struct gets a body specialised for it, at every
+ * optimisation level: the body is never left as a call. */
+#if defined(__GNUC__)
+#define MG_INLINE static inline __attribute__((always_inline))
+#else
+#define MG_INLINE static inline
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* Where elements and sliding windows lie in NHWC tensors. */
+#ifndef MICROGEN_WINDOW_H
+#define MICROGEN_WINDOW_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+/* The taps of a window that fall inside the input along one axis: begin <= tap < end. */
+typedef struct {
+    int32_t begin;
+    int32_t end;
+} mg_taps;
+
+/* Taps k in [0, count) whose place, origin + k * dilation, is in [0, size). */
+MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation, int32_t size)
+{
+    const int32_t before = (origin < 0) ? (dilation - 1 - origin) / dilation : 0;
+    const int32_t until = (size > origin) ? (dilation - 1 + size - origin) / dilation : 0;
+    const mg_taps taps = {.begin = before, .end = (until < count) ? until : count};
+    return taps;
+}
+
+/* Index of element [n][y][x][0] of a tensor [.][height][width][channels]. */
+MG_INLINE int32_t mg_nhwc(int32_t n, int32_t y, int32_t x, int32_t height, int32_t width,
+                          int32_t channels)
+{
+    return ((n * height + y) * width + x) * channels;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* Start-up for Arm Cortex-M, Armv6-M to Armv8.1-M: vector table, reset, faults, stack paint.
+ *
+ * Needs from the linker script: __stack_limit, __stack_top, __data_start, __data_end, __data_load,
+ * __bss_start, __bss_end, all multiples of 4 (the stack's of 8), and .vectors where the core looks
+ * for it. */
+#include "freestanding.h"
+#include "io.h"
+
+#include <stdint.h>
+
+#define STACK_PAINT 0xC5C5C5C5
+#define STRING(x) #x
+#define EXPANDED(x) STRING(x)
+
+/* Exit status of a program that ended in a fault. */
+#define EXIT_FAULT 3
+
+/* System control block: Armv7-M Architecture Reference Manual (DDI 0403), B3.2. */
+#define SCB_SHCSR ((volatile uint32_t *)0xE000ED24U)
+#define SCB_CFSR ((volatile uint32_t *)0xE000ED28U)
+/* MemManage, BusFault, UsageFault, and SecureFault where there is one. */
+#define SHCSR_FAULTS 0x000F0000U
+
+#define HAS_FAULT_STATUS (__ARM_ARCH_ISA_THUMB >= 2)
+
+extern uint32_t __stack_limit[], __stack_top[];
+extern uint32_t __data_start[], __data_end[], __data_load[];
+extern uint32_t __bss_start[], __bss_end[];
+
+int main(void);
+void Reset_Handler(void);
+void Fault_Handler(void);
+void mg_start(void) __attribute__((noreturn));
+void mg_fault(const uint32_t *frame, uint32_t exception) __attribute__((noreturn));
+
+/* Assembly, because C may use FPU registers for anything at all, and before there is a stack to
+ * paint nothing may use it. Armv6-M's instructions only, where the core may be one. */
+__attribute__((naked)) void Reset_Handler(void)
+{
+    __asm__ volatile(
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+        /* CPACR: full access to CP10 and CP11, which are the FPU and MVE. */
+        "ldr r0, =0xE000ED88      \n"
+        "ldr r1, [r0]             \n"
+        "orr r1, r1, #0x00F00000  \n"
+        "str r1, [r0]             \n"
+        "dsb                      \n"
+        "isb                      \n"
+#endif
+        "ldr r0, =__stack_limit   \n"
+#if __ARM_ARCH >= 8 && __ARM_ARCH_ISA_THUMB >= 2
+        "msr msplim, r0           \n"
+#endif
+        "ldr r1, =__stack_top     \n"
+        "ldr r2, =" EXPANDED(STACK_PAINT) "\n"
+        "1: stmia r0!, {r2}       \n"
+        "cmp r0, r1               \n"
+        "blo 1b                   \n"
+        "bl mg_start              \n"
+        ".ltorg                   \n");
+}
+
+void mg_start(void)
+{
+    (void)memcpy(__data_start, __data_load, (uintptr_t)__data_end - (uintptr_t)__data_start);
+    (void)memset(__bss_start, 0, (uintptr_t)__bss_end - (uintptr_t)__bss_start);
+#if HAS_FAULT_STATUS
+    *SCB_SHCSR |= SHCSR_FAULTS; /* else every fault is a HardFault */
+#endif
+    mg_io_exit(main());
+}
+
+/* Every exception but reset: nothing enables an interrupt, so all of them are faults. If the stack
+ * overflowed there is no frame to read, and a new stack is needed to say so. */
+__attribute__((naked)) void Fault_Handler(void)
+{
+    __asm__ volatile("mov r0, sp              \n"
+                     "ldr r1, =__stack_limit  \n"
+                     "cmp r0, r1              \n"
+                     "bhs 1f                  \n"
+                     "ldr r1, =__stack_top    \n"
+                     "mov sp, r1              \n"
+                     "movs r0, #0             \n"
+                     "1: mrs r1, ipsr         \n"
+                     "bl mg_fault             \n"
+                     ".ltorg                  \n");
+}
+
+/* `frame`: what the core pushed (r0-r3, r12, lr, pc, xpsr), or NULL if it could not. */
+void mg_fault(const uint32_t *frame, uint32_t exception)
+{
+    static const char *const names[] = {"Exception", "Exception", "NMI",        "HardFault",
+                                        "MemManage", "BusFault",  "UsageFault", "SecureFault"};
+
+    mg_io_print("microgen: fault=");
+    mg_io_print(names[exception < 8U ? exception : 0U]);
+    mg_io_print(" pc=");
+    mg_io_print_hex(frame != 0 ? frame[6] : 0U);
+    mg_io_print(" lr=");
+    mg_io_print_hex(frame != 0 ? frame[5] : 0U);
+    mg_io_print(" cfsr=");
+#if HAS_FAULT_STATUS
+    mg_io_print_hex(*SCB_CFSR);
+#else
+    mg_io_print_hex(0U); /* Armv6-M has no fault status registers */
+#endif
+    mg_io_print("\n");
+    mg_io_exit(EXIT_FAULT);
+}
+
+uint32_t mg_io_stack_used(void)
+{
+    const uint32_t *word = __stack_limit;
+
+    while (word < __stack_top && *word == STACK_PAINT) {
+        word++;
+    }
+    return (uint32_t)((uintptr_t)__stack_top - (uintptr_t)word);
+}
+
+/* The core's own exceptions; a void * entry would not hold both a pointer and functions in C. */
+typedef union {
+    uint32_t *stack;
+    void (*handler)(void);
+} vector;
+
+__attribute__((section(".vectors"), used)) static const vector vectors[16] = {
+    {.stack = __stack_top},
+    {.handler = Reset_Handler},
+    {.handler = Fault_Handler}, /* NMI */
+    {.handler = Fault_Handler}, /* HardFault */
+    {.handler = Fault_Handler}, /* MemManage */
+    {.handler = Fault_Handler}, /* BusFault */
+    {.handler = Fault_Handler}, /* UsageFault */
+    {.handler = Fault_Handler}, /* SecureFault */
+    {.handler = Fault_Handler}, /* reserved */
+    {.handler = Fault_Handler}, /* reserved */
+    {.handler = Fault_Handler}, /* reserved */
+    {.handler = Fault_Handler}, /* SVCall */
+    {.handler = Fault_Handler}, /* DebugMonitor */
+    {.handler = Fault_Handler}, /* reserved */
+    {.handler = Fault_Handler}, /* PendSV */
+    {.handler = Fault_Handler}, /* SysTick */
+};

@@ -1,0 +1,166 @@
+"""Builds a generated project with CMake and Ninja, and reads what the compiler says when it fails."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen import manifest, toolchain
+from microgen.errors import BuildError, CapacityError
+from microgen.target import board as boards
+from microgen.target.board import Board
+
+BUILD = "build"
+BUILD_SANITIZED = "build-sanitize"
+
+# Far above any model's build (under 20 s): it bounds hangs only.
+_SECONDS = 600.0
+_SHOWN_ERRORS = 4
+_SHOWN_CONTRIBUTORS = 5
+
+_OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes?")
+_ERROR = re.compile(
+    r"(?!collect2).*(?:\berror:|\bwarning:|undefined reference|multiple definition|cannot find).*"
+    r"|CMake Error.*"
+)
+# nm -S: address, size, kind, name.
+_SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([a-zA-Z]) (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """The firmware, the linker's map, and what the tools printed."""
+
+    elf: Path
+    map: Path
+    log: str
+
+
+def build(project: Path, *, sanitize: bool = False) -> BuildResult:
+    """Build the project into ``project/build``, or with sanitizers (the host only) into
+    ``project/build-sanitize``.
+
+    Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
+    the linker finds that a memory is too small, BuildError if anything else fails.
+    """
+    project = project.resolve()
+    record = manifest.load(project)
+    board = boards.from_json(record.board)
+    if sanitize and not board.is_host:
+        raise BuildError(f"sanitizers run on the host only, not on {board.name}")
+    _check_tools(board)
+    folder = project / (BUILD_SANITIZED if sanitize else BUILD)
+    _forget_moved_cache(project, folder)
+    log = _run(_configure(project, folder, sanitize), project, folder, board)
+    log += _run(["ninja", "-C", folder], project, folder, board)
+    return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
+
+
+def disassemble(elf: Path, prefix: str) -> str:
+    """The ELF's code as ``objdump -d`` prints it; ``prefix`` is the board's ``toolchain``.
+
+    Raises ToolError without objdump, BuildError if it refuses the file.
+    """
+    finished = toolchain.run(
+        [f"{prefix}objdump", "-d", "--no-show-raw-insn", elf], seconds=_SECONDS
+    )
+    if not finished.ok:
+        raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
+    return finished.output
+
+
+def _check_tools(board: Board) -> None:
+    for program in ("cmake", "ninja", f"{board.toolchain}gcc" if board.toolchain else "cc"):
+        toolchain.find(program)
+
+
+def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
+    return [
+        "cmake",
+        *("-S", project, "-B", folder, "-G", "Ninja"),
+        f"-DCMAKE_MAKE_PROGRAM={toolchain.find('ninja')}",
+        "-DMICROGEN_ZEPHYR=OFF",
+        *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
+    ]
+
+
+def _forget_moved_cache(project: Path, folder: Path) -> None:
+    """CMake refuses a build directory that was made for another source directory: a project that
+    was copied or renamed starts afresh."""
+    cache = folder / "CMakeCache.txt"
+    home = f"CMAKE_HOME_DIRECTORY:INTERNAL={project}\n"
+    if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
+        shutil.rmtree(folder)
+
+
+def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -> str:
+    finished = toolchain.run(command, seconds=_SECONDS)
+    if finished.ok:
+        return finished.output
+    if finished.status is None:
+        raise BuildError(f"{command[0]} did not end within {_SECONDS:.0f} s", where=str(project))
+    overflow = _OVERFLOW.findall(finished.output)
+    if overflow:
+        raise _capacity_error(project, folder, board, overflow)
+    raise BuildError(
+        f"{command[0]} failed: {_essence(finished.output, project)}",
+        where=str(project),
+        hint=f"all it says: ninja -C {folder}",
+    )
+
+
+def _essence(output: str, project: Path) -> str:
+    """The lines that say what is wrong, the first ones, with paths relative to the project."""
+    lines = [line.strip() for line in output.splitlines()]
+    errors = [line for line in lines if _ERROR.match(line)] or [line for line in lines if line][-1:]
+    return " | ".join(errors[:_SHOWN_ERRORS]).replace(f"{project}/", "")
+
+
+def _capacity_error(
+    project: Path, folder: Path, board: Board, overflow: list[tuple[str, str]]
+) -> CapacityError:
+    """What each region lacks, what fills it, and what would help."""
+    sizes = _symbol_sizes(folder, board)
+    parts = []
+    for region, excess in overflow:
+        there = board.memory(region).length
+        largest = ", ".join(
+            f"{name} {size}" for size, name in _contributors(sizes, board, region)
+        )
+        parts.append(
+            f"{region} of {board.name} needs {there + int(excess)} bytes and has {there} "
+            f"(largest: {largest})"
+        )
+    return CapacityError(
+        "; ".join(parts),
+        where=str(project),
+        hint=_advice({region for region, _ in overflow}, board),
+    )
+
+
+def _advice(regions: set[str], board: Board) -> str:
+    help_for = {
+        board.flash: "a model with fewer weights",
+        board.ram: "a smaller input or fewer channels in the widest layers",
+    }
+    return " and ".join(sorted(help_for[r] for r in regions)) + " would help, or a larger board"
+
+
+def _contributors(
+    sizes: list[tuple[int, str, str]], board: Board, region: str
+) -> list[tuple[int, str]]:
+    """(bytes, symbol), largest first: nm's kinds b and d lie in RAM, all others in flash."""
+    in_ram = region == board.ram
+    found = {(size, name) for size, kind, name in sizes if (kind.lower() in "bd") == in_ram}
+    if in_ram:
+        found.add((board.stack_bytes, "stack"))
+    return sorted(found, key=lambda entry: (-entry[0], entry[1]))[:_SHOWN_CONTRIBUTORS]
+
+
+def _symbol_sizes(folder: Path, board: Board) -> list[tuple[int, str, str]]:
+    """(bytes, nm's kind, name) of every symbol in the project's object files."""
+    objects = sorted(folder.rglob("*.obj")) + sorted(folder.rglob("*.o"))
+    finished = toolchain.run([f"{board.toolchain}nm", "-S", *objects], seconds=_SECONDS)
+    return [(int(size, 16), kind, name) for size, kind, name in _SYMBOL.findall(finished.output)]

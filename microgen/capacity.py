@@ -1,0 +1,107 @@
+"""Whether a program can fit a board, as far as that is certain before it is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.errors import CapacityError
+from microgen.manifest import EstimateRecord
+from microgen.options import Options
+from microgen.program import MemoryPlan, Program
+from microgen.target.board import Board
+
+# What start-up, semihosting, main and the smallest operators are sure to need, in bytes, measured
+# with the smallest firmware (one copy operator, -O2, Cortex-M0 to M55) and rounded down.
+_LEAST_CODE = 1024
+_CODE = 2560  # what they typically need
+_CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
+_CODE_SHARED = 120  # a typical operator that calls a shared kernel
+_OTHER_RAM = 64  # .data and .bss of the runtime
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """Bytes needed of one memory, what they are made of, and what would help."""
+
+    memory: str
+    total: int
+    parts: tuple[tuple[str, int], ...]
+    help: str
+
+
+def check(program: Program, plan: MemoryPlan, board: Board, options: Options) -> EstimateRecord:
+    """Estimate flash and RAM in bytes.
+
+    Raises CapacityError, naming bytes needed, bytes there and the largest contributors, if the
+    board or a budget is certainly too small. What is not certain is left to the linker.
+    """
+    ram, flash = _ram(program, plan, board), _flash(program, options)
+    if not board.is_host:
+        _refuse(ram, board.memory(board.ram).length, f"{board.name} has", 0)
+        certain = flash.total - _code(program, options) + _LEAST_CODE
+        _refuse(flash, board.memory(board.flash).length, f"{board.name} has", flash.total - certain)
+    if options.ram:
+        _refuse(ram, options.ram, "the --ram budget is", 0)
+    if options.flash:
+        _refuse(flash, options.flash, "the --flash budget is", _code(program, options) - _LEAST_CODE)
+    return EstimateRecord(flash.total, ram.total, options.flash, options.ram)
+
+
+def _refuse(need: _Need, there: int, who: str, uncertain: int) -> None:
+    if need.total - uncertain <= there:
+        return
+    largest = sorted(need.parts, key=lambda part: (-part[1], part[0]))[:4]
+    listed = ", ".join(f"{name} {nbytes:,}" for name, nbytes in largest)
+    raise CapacityError(
+        f"needs {need.total:,} bytes of {need.memory}, {who} {there:,} "
+        f"({need.total - there:,} too many); largest: {listed}",
+        hint=need.help,
+    )
+
+
+def _ram(program: Program, plan: MemoryPlan, board: Board) -> _Need:
+    ports = [(f'input "{p.tensor}"', p.type.nbytes) for p in program.inputs]
+    ports += [(f'output "{p.tensor}"', p.type.nbytes) for p in program.outputs]
+    parts = (("workspace", plan.peak), *ports, ("stack", board.stack_bytes))
+    total = sum(nbytes for _, nbytes in parts) + _OTHER_RAM
+    step, names = _peak_step(program, plan)
+    return _Need(
+        "RAM",
+        total,
+        parts,
+        f"the workspace peaks at call {step + 1} of {len(program.calls)} ({names}): a smaller input "
+        "or narrower layers there would help, or a board with more RAM",
+    )
+
+
+def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
+    """The call with most live bytes, and the tensors that live there."""
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+
+    def live(tick: int) -> list[str]:
+        return [p.name for p in plan.placements if p.first <= tick <= p.last]
+
+    ticks = range(2 * len(program.calls))
+    if not plan.placements:
+        return 0, "nothing but inputs and outputs"
+    best = max(ticks, key=lambda t: (sum(plan.by_name[n].nbytes for n in live(t)), -t))
+    named = [f'"{tensors.get(n, n)}" {plan.by_name[n].nbytes:,}' for n in live(best)]
+    return best // 2, ", ".join(named)
+
+
+def _flash(program: Program, options: Options) -> _Need:
+    constants = [
+        (f'"{c.origin}" {c.name}', c.array.nbytes) for c in program.constants
+    ]
+    parts = (*constants, ("code, about", _code(program, options)))
+    return _Need(
+        "flash",
+        sum(nbytes for _, nbytes in parts),
+        parts,
+        "fewer or narrower layers would help, or a board with more flash",
+    )
+
+
+def _code(program: Program, options: Options) -> int:
+    each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
+    return _CODE + each * len(program.functions)

@@ -1,0 +1,66 @@
+"""Names from a model made safe for C: identifiers, and text in comments."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Container
+
+from microgen.errors import MicrogenError
+
+MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before the hash
+
+_KEYWORDS = frozenset(
+    ["asm", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "false", "float", "for", "fortran", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true", "typedef", "typeof", "union", "unsigned", "void", "volatile", "while", "and", "and_eq", "bitand", "bitor", "catch", "class", "compl", "concept", "const_cast", "constexpr", "decltype", "delete", "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq", "alignas", "alignof"]
+)
+
+
+def identifier(name: str) -> str:
+    """The name with every character but ASCII letters and digits made ``_``, as TVM does.
+
+    Names that C or C++ could not use as a struct's field get a leading ``t_``.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    if not plain or plain[0].isdigit() or plain.startswith("_") or plain in _KEYWORDS:
+        return f"t_{plain.lstrip('_')}"
+    return plain
+
+
+def unique(name: str, taken: Container[str]) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, ... that is not taken."""
+    candidate, number = name, 0
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+def function_name(prefix: str, words: tuple[str, ...]) -> str:
+    """``<prefix>_fused_<word>_<word>...``; beyond 80 characters cut, and a hash added."""
+    name = f"{prefix}_fused_{'_'.join(words)}"
+    if len(name) <= MAX_FUNCTION_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[:MAX_FUNCTION_NAME]}_{digest}_"
+
+
+def module_name(name: str) -> str:
+    """``name`` if it can stand in identifiers and file names; MicrogenError otherwise."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_]{0,63}", name):
+        raise MicrogenError(
+            f"{name!r} cannot name a module: expected 1 to 64 ASCII letters, digits and '_', "
+            "the first not '_'",
+            where="--name",
+            hint="use a name such as 'kws' or 'model_2'",
+        )
+    return name
+
+
+def comment(text: str, limit: int = 200) -> str:
+    """The text made safe inside a C comment or string: printable ASCII, no ``*/``, no trigraph.
+
+    A quote, a backslash and ``%`` become ``_``; longer text is cut.
+    """
+    ascii_only = "".join(c if " " <= c <= "~" and c not in '"\\%' else "_" for c in text)
+    safe = ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+    return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."

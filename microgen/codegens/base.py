@@ -1,0 +1,71 @@
+"""The protocol of a code generator: claim nodes, lower a claimed region to a primitive function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from microgen.ir.graph import Graph, Node, Origin
+from microgen.kernels.base import KernelConstant
+from microgen.program import InPlace, KernelCall, Parameter
+from microgen.target.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a codegen does not take a node; ``by`` names the codegen or the kernel."""
+
+    by: str
+    node: Node
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Nodes that become one primitive function, in execution order, and who compiles them."""
+
+    codegen: str
+    nodes: tuple[Node, ...]
+
+    @property
+    def origin(self) -> Origin:
+        """The last node's: it names what the region computes."""
+        return self.nodes[-1].origin
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A primitive function still without a name, and what one call of it passes.
+
+    ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
+    ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
+    names, or how to compute the constant. ``scratch`` is in bytes.
+    """
+
+    words: tuple[str, ...]
+    target: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[KernelCall, ...]
+    inputs: tuple[str, ...]
+    constants: tuple[KernelConstant, ...]
+    outputs: tuple[str, ...]
+    scratch: int
+    in_place: tuple[InPlace, ...]
+    kernel: str
+    reason: str
+    refusals: tuple[str, ...]
+
+
+class Codegen(Protocol):
+    """What every code generator answers to."""
+
+    name: str
+
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
+        """Regions that this codegen compiles, and for every other node why it does not."""
+        ...
+
+    def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
+        """The primitive function of a region that ``claims`` returned."""
+        ...

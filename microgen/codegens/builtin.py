@@ -1,0 +1,158 @@
+"""Our own kernels: each node becomes a primitive function around the best kernel that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import registry as kernels
+from microgen.kernels.base import Kernel, KernelConstant
+from microgen.ops import registry as ops
+from microgen.program import InPlace, KernelCall, Parameter, Role
+from microgen.target.board import Board
+
+C_TYPES = {
+    DType.INT8: "int8_t",
+    DType.UINT8: "uint8_t",
+    DType.INT16: "int16_t",
+    DType.INT32: "int32_t",
+    DType.INT64: "int64_t",
+    DType.FLOAT32: "float",
+    DType.BOOL: "bool",
+}
+
+
+class Builtin:
+    """The codegen that compiles with ``crt/kernels``."""
+
+    name = "builtin"
+
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
+        """One region per node for which some kernel fits."""
+        claims: list[Region | Refusal] = []
+        for node in graph.nodes:
+            fitting, refusals = _choices(node, graph, board)
+            if fitting:
+                claims.append(Region(self.name, (node,)))
+            else:
+                claims.append(Refusal(self.name, node, "; ".join(refusals) or "it has no kernel"))
+        return claims
+
+    def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
+        """The primitive function of the region's only node."""
+        (node,) = region.nodes
+        fitting, refusals = _choices(node, graph, board)
+        kernel = fitting[0]
+        inputs, constants = _arguments(kernel, node, graph)
+        scratch = kernel.scratch(node, graph)
+        parameters = _parameters(inputs, constants, node, graph, has_scratch=scratch > 0)
+        return Primitive(
+            words=ops()[node.op].parts(node.attrs, len(node.inputs)),
+            target=board.cpu.name,
+            parameters=parameters,
+            body=(_kernel_call(kernel, node, graph, parameters, constants),),
+            inputs=tuple(inputs),
+            constants=tuple(c for c in constants if not c.is_absent),
+            outputs=node.outputs,
+            scratch=scratch,
+            in_place=_in_place(kernel, node, graph, inputs, parameters),
+            kernel=kernel.symbol,
+            reason="the reference kernel" if not kernel.needs else "the best that fits",
+            refusals=tuple(refusals),
+        )
+
+
+def _choices(node: Node, graph: Graph, board: Board) -> tuple[list[Kernel], list[str]]:
+    """The kernels that fit, best first, and the reasons of those better than the first."""
+    fitting: list[Kernel] = []
+    refusals: list[str] = []
+    for kernel in kernels().get(node.op, ()):
+        why = _refusal(kernel, node, graph, board)
+        if why is None:
+            fitting.append(kernel)
+        elif not fitting:
+            refusals.append(f"{kernel.symbol}: {why}")
+    return fitting, refusals
+
+
+def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
+    missing = sorted(feature.value for feature in kernel.needs - board.cpu.features)
+    if missing:
+        return f"{board.cpu.title} has no {', '.join(missing)}"
+    return kernel.refusal(node, graph)
+
+
+def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
+    """What the kernel is passed: tensors computed at run time, and constants."""
+    inputs: list[str] = []
+    constants: list[KernelConstant] = []
+    for position in kernel.inputs:
+        name = node.inputs[position]
+        if name in graph.constants:
+            ctype = C_TYPES[graph.types[name].dtype]
+            constants.append(KernelConstant(f"in{position}", ctype, name))
+        else:
+            inputs.append(name)
+    return inputs, [*constants, *kernel.constants(node, graph)]
+
+
+def _parameters(
+    inputs: list[str],
+    constants: list[KernelConstant],
+    node: Node,
+    graph: Graph,
+    *,
+    has_scratch: bool,
+) -> tuple[Parameter, ...]:
+    """The C parameters: inputs, constants, outputs, scratch."""
+    slots = [i for i, name in enumerate(node.inputs) if name in inputs]
+    found = [
+        Parameter(f"in{i}", C_TYPES[graph.types[node.inputs[i]].dtype], Role.INPUT) for i in slots
+    ]
+    found += [Parameter(c.name, c.ctype, Role.CONSTANT) for c in constants if not c.is_absent]
+    found += [
+        Parameter(f"out{i}", C_TYPES[graph.types[name].dtype], Role.OUTPUT)
+        for i, name in enumerate(node.outputs)
+    ]
+    if has_scratch:
+        found.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
+    return tuple(found)
+
+
+def _kernel_call(
+    kernel: Kernel,
+    node: Node,
+    graph: Graph,
+    parameters: tuple[Parameter, ...],
+    constants: list[KernelConstant],
+) -> KernelCall:
+    tensors = [f"in{position}" for position in kernel.inputs]
+    own = [c for c in constants if c.name not in tensors]
+    last = [p.name for p in parameters if p.role in (Role.OUTPUT, Role.SCRATCH)]
+    return KernelCall(
+        symbol=kernel.symbol,
+        header=kernel.header,
+        source=kernel.source,
+        params=kernel.params(node, graph),
+        args=(*tensors, *("NULL" if c.is_absent else c.name for c in own), *last),
+    )
+
+
+def _in_place(
+    kernel: Kernel,
+    node: Node,
+    graph: Graph,
+    inputs: list[str],
+    parameters: tuple[Parameter, ...],
+) -> tuple[InPlace, ...]:
+    """Parameter positions that may share a buffer."""
+    names = [p.name for p in parameters]
+    return tuple(
+        InPlace(names.index(f"in{position}"), names.index("out0"))
+        for position in kernel.in_place(node, graph)
+        if node.inputs[position] in inputs
+    )
+
+
+CODEGEN = Builtin()

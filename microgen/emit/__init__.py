@@ -1,0 +1,1 @@
+"""Writes C from a program and its memory plan."""

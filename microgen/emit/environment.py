@@ -1,0 +1,22 @@
+"""The one way that templates are read: they lay out what Python computed, and nothing else."""
+
+from __future__ import annotations
+
+import jinja2
+
+from microgen import resources
+
+
+def environment(folder: str) -> jinja2.Environment:
+    """An environment for the templates in ``templates/<folder>``.
+
+    A name that a template uses and nobody gave is an error (jinja2.UndefinedError), not nothing.
+    """
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.folder("templates") / folder),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # C and CMake, not HTML
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,131 @@
+"""FileTree: an immutable mapping of relative paths to bytes, written all at once or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from microgen.errors import ProjectError
+
+MANIFEST = "microgen.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FileTree:
+    """Relative POSIX path -> content. Paths are checked: no absolute ones, no ``..``."""
+
+    files: Mapping[str, bytes]
+
+    def __post_init__(self) -> None:
+        for name in self.files:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or not path.parts:
+                raise ProjectError(f"refusing to generate a file at {name!r}")
+
+    def merged(self, other: FileTree) -> FileTree:
+        """Both trees; a path that stands in both is an error."""
+        clash = sorted(self.files.keys() & other.files.keys())
+        if clash:
+            raise ProjectError(f"two parts of the project both generate {clash[0]}")
+        return FileTree({**self.files, **other.files})
+
+    def digests(self) -> dict[str, str]:
+        """Path -> SHA-256 of the content, in sorted order."""
+        return {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
+
+    def write_to(self, root: Path, *, force: bool = False) -> None:
+        """Write the tree as ``root``, atomically: on any failure ``root`` is as it was.
+
+        Raises ProjectError if ``root`` holds anything that microgen did not generate (see
+        ``check_writable``), or if the file system refuses.
+        """
+        check_writable(root, force=force)
+        root = Path(os.path.abspath(root))
+        try:
+            root.parent.mkdir(parents=True, exist_ok=True)
+            staging = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
+        except OSError as error:
+            raise ProjectError(
+                f"cannot write there: {error.strerror}", where=str(root), hint="choose another -o"
+            ) from error
+        try:
+            self._fill(staging / "new")
+            _swap(staging, root)
+        except OSError as error:
+            raise ProjectError(
+                f"cannot write the project: {error.strerror}", where=str(root)
+            ) from error
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _fill(self, root: Path) -> None:
+        root.mkdir()
+        for name in sorted(self.files):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self.files[name])
+
+
+def _swap(staging: Path, root: Path) -> None:
+    """Put ``staging/new`` in ``root``'s place; put the old one back if that fails."""
+    old = staging / "old"
+    had_old = root.exists()
+    if had_old:
+        root.rename(old)
+    try:
+        (staging / "new").rename(root)
+    except OSError:
+        if had_old:
+            old.rename(root)
+        raise
+
+
+def check_writable(root: Path, *, force: bool) -> None:
+    """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
+
+    Ours means: it has a manifest, and every file outside ``build*`` stands in the manifest's
+    digests, unchanged. ``force`` allows any directory that has a manifest or is empty of
+    anything but files, except the current directory and its parents.
+    """
+    root = Path(os.path.abspath(root))
+    if not os.path.lexists(root):
+        return
+    if not root.is_dir() or root.is_symlink():
+        raise ProjectError("is not a directory", where=str(root), hint="choose another -o")
+    if root == Path.cwd() or root in Path.cwd().parents:
+        raise ProjectError(
+            "is the current directory or holds it", where=str(root), hint="choose another -o"
+        )
+    if force or not any(root.iterdir()):
+        return
+    foreign = _first_foreign(root)
+    if foreign:
+        raise ProjectError(
+            f"holds {foreign}, which microgen did not generate",
+            where=str(root),
+            hint="choose another -o, or pass --force to replace the directory",
+        )
+
+
+def _first_foreign(root: Path) -> str:
+    """The first file that is not as we generated it; empty if all are."""
+    try:
+        known = json.loads((root / MANIFEST).read_bytes())["files"]
+        known = {MANIFEST: None, **known}
+    except (OSError, ValueError, KeyError, TypeError):
+        known = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.is_dir() or name.split("/")[0].startswith("build"):
+            continue
+        if name not in known:
+            return name
+        if known[name] and hashlib.sha256(path.read_bytes()).hexdigest() != known[name]:
+            return f"{name} (changed since)"
+    return ""

@@ -1,0 +1,77 @@
+"""Frontends: from a model file to the graph. The file's suffix picks the reader."""
+
+from __future__ import annotations
+
+import importlib
+import stat
+from pathlib import Path
+
+from microgen import numerics as profiles
+from microgen.errors import MicrogenError
+from microgen.ir.graph import Graph
+
+# Imported on demand, so that a command without a model pays for no schema package.
+_BY_SUFFIX = {".tflite": "microgen.frontends.tflite"}
+
+_CONVERT = {
+    ".onnx": "convert it to int8 .tflite first (onnx2tf does that)",
+    ".h5": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
+    ".keras": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
+    ".pb": "convert the SavedModel with tf.lite.TFLiteConverter and full-integer quantization",
+    ".pt": "convert it with ai-edge-torch and full-integer quantization",
+}
+
+# Offsets in a flatbuffer are 32 bits wide and signed where they point back.
+_MAX_FILE_BYTES = 2**31 - 1
+
+
+def load(path: Path, *, numerics: str = "litert") -> Graph:
+    """The graph of the model file at ``path``, checked, under the numerics profile named.
+
+    Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
+    is malformed, and UnsupportedError when it asks for what microgen does not have.
+    """
+    profile = profiles.profile(numerics)
+    path = Path(path)
+    module = _BY_SUFFIX.get(path.suffix.lower())
+    if path.is_dir():
+        raise MicrogenError(
+            "is a directory",
+            where=str(path),
+            hint="give a .tflite file; a SavedModel is converted with tf.lite.TFLiteConverter",
+        )
+    if module is None:
+        raise _unknown_suffix(path)
+    data = _read(path)
+    graph: Graph = importlib.import_module(module).load(data, file=path.name, numerics=profile)
+    return graph
+
+
+def _unknown_suffix(path: Path) -> MicrogenError:
+    known = ", ".join(sorted(_BY_SUFFIX))
+    return MicrogenError(
+        f"has the suffix {path.suffix!r}, which no frontend reads",
+        where=str(path),
+        hint=_CONVERT.get(path.suffix.lower(), f"give a model file that ends in {known}"),
+    )
+
+
+def _read(path: Path) -> bytes:
+    """The file's bytes. Only a regular file is opened: a pipe or a device might never end."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise MicrogenError("is not a regular file", where=str(path), hint="give a model file")
+        if status.st_size > _MAX_FILE_BYTES:
+            raise MicrogenError(
+                f"has {status.st_size} bytes; a model file has at most {_MAX_FILE_BYTES}",
+                where=str(path),
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise MicrogenError("no such file", where=str(path), hint="check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MicrogenError(
+            f"cannot be read: {reason}", where=str(path), hint="check the path and its permissions"
+        ) from None

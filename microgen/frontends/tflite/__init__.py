@@ -1,0 +1,169 @@
+"""The TFLite frontend: records, then layers in the file's order, then the checked graph."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite import records, signature
+from microgen.frontends.tflite.layers import Layer, Step
+from microgen.frontends.tflite.operators import IMPORTERS
+from microgen.frontends.tflite.records import ABSENT, ModelRecord, OperatorRecord, short
+from microgen.frontends.tflite.tensors import Tensor, Tensors
+from microgen.ir.graph import DType, Graph, Node, Origin
+from microgen.numerics import Numerics
+from microgen.ops import registry
+
+
+def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
+    """The graph of a fully quantized int8 model; ``file`` names it in messages and Origins.
+
+    Raises ModelError where the bytes are malformed or contradict themselves, UnsupportedError
+    where the model is sound but uses what microgen does not have.
+    """
+    signature.check(data, file)
+    model = records.read(data, file)
+    tensors = Tensors(model.tensors)
+    _check_operators(model, tensors)
+    _check_order(model, tensors)
+    steps: list[tuple[Step, Origin]] = []
+    for operator in model.operators:
+        layer = Layer(operator, tensors, model.reader, numerics)
+        origin = Origin(file, tensors.names[operator.outputs[0]])
+        for step in IMPORTERS[operator.name](layer):
+            _check_step(step, layer)
+            steps.append((step, origin))
+    return _graph(model, tensors, steps)
+
+
+def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
+    """Refuse at once what has no importer, before anything is said about details."""
+    file = model.reader.file
+    for operator in model.operators:
+        if not operator.outputs:
+            raise ModelError(f"an operator {operator.name} has no output", where=file)
+        if operator.name not in IMPORTERS:
+            raise _no_importer(model, tensors, operator)
+    if model.subgraphs != 1:
+        raise UnsupportedError(
+            f"has {model.subgraphs} subgraphs, as control flow needs them",
+            where=file,
+            hint="supported: models of one subgraph",
+        )
+    for kind, found in (
+        ("operators", model.operators),
+        ("inputs", model.inputs),
+        ("outputs", model.outputs),
+    ):
+        if not found:
+            raise ModelError(f"has no {kind}", where=file, hint="give a model that computes")
+
+
+def _no_importer(model: ModelRecord, tensors: Tensors, operator: OperatorRecord) -> Exception:
+    lacking = {_called(o) for o in model.operators if o.name not in IMPORTERS}
+    others = sorted(lacking - {_called(operator)})
+    also = f" (nor are {', '.join(others[:10])})" if others else ""
+    name = short(tensors.names[operator.outputs[0]])
+    return UnsupportedError(
+        f"operator {_called(operator)} is not supported{also}: it would need an op, a kernel and "
+        "an importer of its own",
+        where=f'{model.reader.file}: layer "{name}"',
+        hint=f"supported: {', '.join(sorted(IMPORTERS))}, all int8",
+    )
+
+
+def _called(operator: OperatorRecord) -> str:
+    return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
+
+
+def _check_order(model: ModelRecord, tensors: Tensors) -> None:
+    """Every tensor is known before it is read, and made once: so there is no cycle."""
+    known = {i for i, record in enumerate(model.tensors) if record.is_constant}
+    constants = frozenset(known)
+    for index in model.inputs:
+        if index in known:
+            kind = "a constant" if index in constants else "listed twice"
+            raise _impossible(model, tensors, index, f"is an input of the graph, but {kind}")
+        known.add(index)
+    for operator in model.operators:
+        for index in operator.inputs:
+            if index != ABSENT and index not in known:
+                raise _impossible(
+                    model, tensors, index, f"is read by {operator.name} before anything makes it"
+                )
+        for index in operator.outputs:
+            if index in known:
+                kind = "a constant" if index in constants else "there already"
+                raise _impossible(
+                    model, tensors, index, f"is an output of {operator.name}, but {kind}"
+                )
+            known.add(index)
+    for index in model.outputs:
+        if index not in known:
+            raise _impossible(model, tensors, index, "is an output, but nothing makes it")
+
+
+def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> ModelError:
+    return ModelError(
+        f'tensor "{short(tensors.names[index])}" {what}',
+        where=model.reader.file,
+        hint="operators must stand in the order in which they run, without cycles",
+    )
+
+
+def _check_step(step: Step, layer: Layer) -> None:
+    """What the op computes must be what the file declares."""
+    op = registry()[step.op]
+    inputs = [tensor.type for tensor in step.inputs]
+    output = step.output
+    try:
+        (shape,) = op.infer(step.attrs, inputs)
+    except ValueError as error:
+        raise layer.invalid(str(error)) from None
+    if shape != output.type.shape:
+        raise layer.invalid(
+            f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
+            f"declared {output.type}"
+        )
+    sentence = op.check(step.attrs, inputs, [output.type])
+    if sentence is not None:
+        raise layer.invalid(sentence)
+
+
+def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]]) -> Graph:
+    file = model.reader.file
+    ports = [_port(tensors, index, file) for index in (*model.inputs, *model.outputs)]
+    used = {
+        tensor.name: tensor
+        for tensor in (*ports, *(t for step, _ in steps for t in (*step.inputs, step.output)))
+    }
+    return Graph(
+        name=PurePath(file).stem,
+        inputs=tuple(tensors.names[index] for index in model.inputs),
+        outputs=tuple(tensors.names[index] for index in model.outputs),
+        nodes=tuple(
+            Node(
+                step.op,
+                tuple(tensor.name for tensor in step.inputs),
+                (step.output.name,),
+                step.attrs,
+                origin,
+            )
+            for step, origin in steps
+        ),
+        types={name: tensor.type for name, tensor in used.items()},
+        constants={name: t.value for name, t in used.items() if t.value is not None},
+    )
+
+
+def _port(tensors: Tensors, index: int, file: str) -> Tensor:
+    """An input or output of the graph, which must be int8 with one scale."""
+    tensor = tensors.get(index, file)
+    quant = tensor.type.quant
+    if tensor.type.dtype is not DType.INT8 or quant is None or not quant.is_per_tensor:
+        raise UnsupportedError(
+            f'"{short(tensor.name)}", an input or output of the graph, is not int8 with one scale',
+            where=file,
+            hint="convert the model with int8 inputs and outputs",
+        )
+    return tensor

@@ -1,0 +1,240 @@
+"""What an operator's importer works with: its tensors and options, checked as it asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.Padding import Padding as PaddingCode
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.reader import Reader
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord, short
+from microgen.frontends.tflite.tensors import Tensor, Tensors
+from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType, frozen
+from microgen.numerics import Numerics
+from microgen.ops.base import Activation, Padding, Pair
+
+_ACTIVATIONS = {
+    ActivationFunctionType.NONE: Activation.NONE,
+    ActivationFunctionType.RELU: Activation.RELU,
+    ActivationFunctionType.RELU6: Activation.RELU6,
+    ActivationFunctionType.RELU_N1_TO_1: Activation.RELU_N1_TO_1,
+}
+_ACTIVATION_NAMES = {v: k for k, v in vars(ActivationFunctionType).items() if isinstance(v, int)}
+_PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "VALID"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node to be, with its tensors: what an importer returns."""
+
+    op: str
+    attrs: Attrs
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+
+
+class Options:
+    """The options table of an operator; ``name`` is the schema accessor's, as ``StrideH``.
+
+    Where the table is absent (only where it may be) numbers are 0 and vectors empty, as the
+    schema has them.
+    """
+
+    def __init__(self, reader: Reader, table: Any | None) -> None:
+        self._reader = reader
+        self._table = table
+
+    def number(self, name: str) -> Any:
+        """A scalar field."""
+        return 0 if self._table is None else self._reader.get(self._table, name)
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """A vector field."""
+        return () if self._table is None else self._reader.integers(self._table, name)
+
+
+class Layer:
+    """One operator of the model.
+
+    Methods that return tensors raise UnsupportedError or ModelError, naming the layer, where the
+    model has something else than they promise.
+    """
+
+    def __init__(
+        self, record: OperatorRecord, tensors: Tensors, reader: Reader, numerics: Numerics
+    ) -> None:
+        name = short(tensors.names[record.outputs[0]]) if record.outputs else "(no output)"
+        self.where = f'{reader.file}: layer "{name}" ({record.name})'
+        self.numerics = numerics
+        self._record = record
+        self._tensors = tensors
+        self._reader = reader
+
+    # Errors
+
+    def invalid(self, what: str) -> ModelError:
+        """The error for a layer that contradicts itself."""
+        return ModelError(what, where=self.where)
+
+    def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
+        """The error for a sound layer that microgen has no means for."""
+        return UnsupportedError(what, where=self.where, hint=f"supported: {supported}")
+
+    # Tensors
+
+    def expect_inputs(self, *counts: int) -> None:
+        """Raise unless the operator has one output and one of these numbers of inputs."""
+        inputs, outputs = self._record.inputs, self._record.outputs
+        if len(inputs) not in counts or len(outputs) != 1:
+            expected = " or ".join(map(str, counts))
+            raise self.invalid(
+                f"has {len(inputs)} inputs and {len(outputs)} outputs; "
+                f"{expected} and 1 are expected"
+            )
+
+    def has_input(self, position: int) -> bool:
+        """Whether the optional input is there."""
+        inputs = self._record.inputs
+        return position < len(inputs) and inputs[position] != ABSENT
+
+    def data(self, position: int) -> Tensor:
+        """An int8 input, quantized per tensor, computed or constant."""
+        return self._activation(self._index(position))
+
+    def output(self) -> Tensor:
+        """The int8 output, quantized per tensor."""
+        return self._activation(self._record.outputs[0])
+
+    def weights(self, position: int, rank: int) -> Tensor:
+        """An int8 constant of that rank, symmetric, quantized per tensor or per channel."""
+        tensor = self._int8(self._index(position))
+        self._expect_constant(tensor)
+        self.expect_rank(tensor, rank)
+        # Many layers may share one weight, and each looks at all its scales.
+        self._reader.spend(len(_quant(tensor).scale))
+        if any(_quant(tensor).zero_point):
+            raise self.unsupported(
+                f'has weights "{short(tensor.name)}" with a zero point other than 0',
+                supported="symmetric int8 weights, as TFLite's own quantization makes them",
+            )
+        return tensor
+
+    def bias(self, position: int, channels: int) -> tuple[Tensor, ...]:
+        """The int32 bias as a constant of shape [channels]; no tensor where there is none."""
+        if not self.has_input(position):
+            return ()
+        tensor = self._tensors.get(self._index(position), self.where)
+        if tensor.type.dtype is not DType.INT32:
+            raise self.unsupported(
+                f'has a bias "{short(tensor.name)}" of {tensor.type.dtype.value}',
+                supported="int32 biases",
+            )
+        value = self._expect_constant(tensor)
+        if value.size != channels:
+            raise self.invalid(f"has {value.size} bias values; {channels} are expected")
+        if tensor.type.shape == (channels,):
+            return (tensor,)
+        flat = TensorType((channels,), DType.INT32, tensor.type.quant)
+        name = self._tensors.derived_name(tensor.name)
+        return (Tensor(name, flat, frozen(value.reshape(channels))),)
+
+    def integers(self, position: int) -> Array:
+        """An int32 or int64 constant that parametrises the operator, as int64."""
+        return self._tensors.integers(self._index(position), self.where)
+
+    def derived(self, type_: TensorType, base: str) -> Tensor:
+        """A new intermediate tensor, named after ``base``."""
+        return Tensor(self._tensors.derived_name(base), type_)
+
+    def expect_rank(self, tensor: Tensor, rank: int) -> None:
+        """Raise unless the tensor has ``rank`` dimensions."""
+        if len(tensor.type.shape) != rank:
+            raise self.invalid(
+                f'has "{short(tensor.name)}" of shape {list(tensor.type.shape)}; '
+                f"{rank} dimensions are expected"
+            )
+
+    def _index(self, position: int) -> int:
+        if not self.has_input(position):
+            raise self.invalid(f"lacks its input {position}")
+        return self._record.inputs[position]
+
+    def _int8(self, index: int) -> Tensor:
+        tensor = self._tensors.get(index, self.where)
+        if tensor.type.dtype is not DType.INT8:
+            raise self.unsupported(
+                f'uses "{short(tensor.name)}", which is {tensor.type.dtype.value}',
+                supported="int8 activations and weights",
+            )
+        if tensor.type.quant is None:
+            raise self.unsupported(
+                f'uses "{short(tensor.name)}", which has no quantization parameters',
+                supported="int8 tensors with a scale and a zero point",
+            )
+        return tensor
+
+    def _activation(self, index: int) -> Tensor:
+        tensor = self._int8(index)
+        if not _quant(tensor).is_per_tensor:
+            raise self.unsupported(
+                f'uses "{short(tensor.name)}", which has a scale per channel',
+                supported="one scale per tensor for activations, per channel for weights only",
+            )
+        return tensor
+
+    def _expect_constant(self, tensor: Tensor) -> Array:
+        if tensor.value is None:
+            raise self.unsupported(
+                f'needs "{short(tensor.name)}" to be a constant, but it is computed',
+                supported="weights and biases that are constants",
+            )
+        return tensor.value
+
+    # Options
+
+    def options(self, schema: Any, code: int, *, required: bool = True) -> Options:
+        """The options as a ``schema`` table; ``code`` is its number in the schema's union."""
+        if self._record.options_type not in (code, 0):
+            raise self.invalid(
+                f"has options of type {self._record.options_type}; {code} is expected"
+            )
+        table = None
+        if self._record.options_type:
+            table = self._reader.union(self._record.table, "BuiltinOptions", schema)
+        if table is None and required:
+            raise self.invalid(f"has no {schema.__name__}")
+        return Options(self._reader, table)
+
+    def activation(self, options: Options) -> Activation:
+        """The fused activation."""
+        code = options.number("FusedActivationFunction")
+        if code not in _ACTIVATIONS:
+            name = _ACTIVATION_NAMES.get(code, f"number {code}")
+            raise self.unsupported(
+                f"has the fused activation {name}",
+                supported=", ".join(_ACTIVATION_NAMES[known] for known in _ACTIVATIONS),
+            )
+        return _ACTIVATIONS[code]
+
+    def padding(self, options: Options) -> Padding:
+        """SAME or VALID."""
+        code = options.number("Padding")
+        if code not in _PADDINGS:
+            raise self.invalid(f"has the padding number {code}; SAME (0) or VALID (1) is expected")
+        return _PADDINGS[code]
+
+    def positive_pair(self, options: Options, height: str, width: str) -> Pair:
+        """Two fields, (height, width), each at least 1."""
+        pair = (int(options.number(height)), int(options.number(width)))
+        for name, value in zip((height, width), pair, strict=True):
+            if value < 1:
+                raise self.invalid(f"has {name} {value}; at least 1 is expected")
+        return pair
+
+
+def _quant(tensor: Tensor) -> Quant:
+    assert tensor.type.quant is not None, "checked by Layer._int8"
+    return tensor.type.quant

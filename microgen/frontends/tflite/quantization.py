@@ -1,0 +1,87 @@
+"""From the quantization arrays of a TFLite tensor to ``Quant``, with every value checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.records import TensorRecord, short
+from microgen.ir.graph import Array, Quant
+
+_SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
+_ZERO_POINTS = {"int8": (-128, 127), "int32": (0, 0)}
+
+
+def quant_of(record: TensorRecord, where: str) -> Quant | None:
+    """The tensor's quantization, or None where it has no scale.
+
+    Scales are float32 values as Python floats. ModelError if a value or a length is impossible,
+    UnsupportedError for schemes other than one scale per tensor or per channel.
+    """
+    found = record.quantization
+    if found is None or found.scale.size == 0:
+        return None
+    if found.has_details:
+        raise UnsupportedError(
+            f"{_quoted(record)} has custom or blockwise quantization",
+            where=where,
+            hint="supported: one scale per tensor, or one per channel for weights",
+        )
+    _check_lengths(record, found.scale, found.zero_point, found.axis, where)
+    scale = _scales(record, found.scale, where)
+    zero_point = _zero_points(record, found.zero_point, len(scale), where)
+    return Quant(scale, zero_point, None if len(scale) == 1 else found.axis)
+
+
+def _check_lengths(
+    record: TensorRecord, scale: Array, zero_point: Array, axis: int, where: str
+) -> None:
+    if scale.size > 1 and not 0 <= axis < len(record.shape):
+        raise ModelError(
+            f"{_quoted(record)} is quantized along axis {axis}, but has {len(record.shape)} axes",
+            where=where,
+        )
+    if scale.size > 1 and scale.size != record.shape[axis]:
+        raise ModelError(
+            f"{_quoted(record)} has {scale.size} scales; 1, or {record.shape[axis]} for axis "
+            f"{axis}, are expected",
+            where=where,
+        )
+    if zero_point.size not in (0, 1, scale.size):
+        raise ModelError(
+            f"{_quoted(record)} has {scale.size} scales but {zero_point.size} zero points",
+            where=where,
+        )
+
+
+def _scales(record: TensorRecord, scale: Array, where: str) -> tuple[float, ...]:
+    values = tuple(float(value) for value in scale)
+    for index, value in enumerate(values):
+        # The comparison is false for NaN, too.
+        if not _SMALLEST_SCALE <= value < float("inf"):
+            raise ModelError(
+                f"scale {index} of {_quoted(record)} is {value:g}; "
+                "a positive, finite, normal float32 is expected",
+                where=where,
+            )
+    return values
+
+
+def _zero_points(
+    record: TensorRecord, zero_point: Array, count: int, where: str
+) -> tuple[int, ...]:
+    values = tuple(int(value) for value in zero_point) or (0,)
+    low, high = _ZERO_POINTS[record.dtype]
+    for index, value in enumerate(values):
+        if not low <= value <= high:
+            expected = str(low) if low == high else f"{low} to {high}"
+            raise ModelError(
+                f"zero point {index} of {_quoted(record)} is {value}; {expected} is expected "
+                f"for {record.dtype}",
+                where=where,
+            )
+    return values if len(values) == count else values * count
+
+
+def _quoted(record: TensorRecord) -> str:
+    return f'tensor "{short(record.name)}"'

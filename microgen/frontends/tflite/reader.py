@@ -1,0 +1,146 @@
+"""Bounds-safe reading of a flatbuffer through the schema package's accessors.
+
+The accessors trust the file. So a table's own layout is checked before its first use (``table``),
+a vector's length before anything loops over it, every call of the schema package goes through
+``Reader.get``, the one place where its exceptions become ModelError. And the work is bounded: an
+honest file holds every vector element in bytes of its own, so no more elements than bytes are ever
+read, even where a hostile file points to one vector from thousands of tables.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from flatbuffers.table import Table
+
+from microgen.errors import ModelError
+from microgen.ir.graph import Array
+
+MAX_TABLES = 100_000  # a large network has some ten thousand: tensors, operators, options, ...
+
+# What the accessors, struct, numpy and our own checks raise when a file lies.
+_CORRUPT = (
+    struct.error,
+    ArithmeticError,
+    AssertionError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class Reader:
+    """Reads tables of one file; every method raises ModelError where the file contradicts itself.
+
+    Tables are objects of the schema package's classes; ``name`` is an accessor's name, as
+    ``StrideH`` or ``Inputs``.
+    """
+
+    def __init__(self, data: bytes, file: str) -> None:
+        self.data = data
+        self.file = file
+        self._elements_left = len(data)
+        self._tables_left = MAX_TABLES
+
+    def corrupt(self, detail: str) -> ModelError:
+        """The error for a file whose bytes make no sense."""
+        return ModelError(
+            f"is truncated or corrupt: {detail}", where=self.file, hint="get the model file again"
+        )
+
+    def get(self, table: Any, name: str, *args: Any) -> Any:
+        """What the accessor ``name`` returns, unchecked but for exceptions."""
+        try:
+            return getattr(table, name)(*args)
+        except _CORRUPT as error:
+            where = f"{type(table).__name__}.{name}"
+            raise self.corrupt(f"{where} cannot be read ({error})") from None
+
+    def root(self, schema: Any) -> Any:
+        """The file's root table."""
+        return self.table(self.get(schema, "GetRootAs", self.data, 0))
+
+    def table(self, table: Any) -> Any:
+        """The table itself, once its vtable and its fields are known to lie inside the file."""
+        position = table._tab.Pos
+        kind = type(table).__name__
+        start = position - self._unpack("<i", position, kind)
+        vtable_bytes = self._unpack("<H", start, kind)
+        table_bytes = self._unpack("<H", start + 2, kind)
+        if vtable_bytes < 4 or vtable_bytes % 2 or position + table_bytes > len(self.data):
+            raise self.corrupt(f"the {kind} table at byte {position} has an impossible layout")
+        fields = self._unpack(f"<{vtable_bytes // 2 - 2}H", start + 4, kind, single=False)
+        if any(offset >= table_bytes for offset in fields if offset):
+            raise self.corrupt(f"the {kind} table at byte {position} has a field outside itself")
+        self._tables_left -= 1
+        if self._tables_left < 0:
+            raise self.corrupt(f"it has more than {MAX_TABLES} tables")
+        return table
+
+    def child(self, table: Any, name: str) -> Any | None:
+        """A table that a field points to, or None where the field is absent."""
+        child = self.get(table, name)
+        return None if child is None else self.table(child)
+
+    def union(self, table: Any, name: str, schema: Any) -> Any | None:
+        """The union field ``name`` read as a ``schema`` table, or None where it is absent."""
+        place = self.get(table, name)
+        if place is None:
+            return None
+        member = schema()
+        self.get(member, "Init", place.Bytes, place.Pos)
+        return self.table(member)
+
+    def tables(self, table: Any, name: str) -> list[Any]:
+        """A vector of tables; empty where the field is absent."""
+        length = self.get(table, f"{name}Length")
+        self.spend(length)
+        return [self.table(self.get(table, name, index)) for index in range(length)]
+
+    def array(self, table: Any, name: str) -> Array:
+        """A vector of numbers as a read-only view of the file; empty where the field is absent."""
+        vector = self.get(table, f"{name}AsNumpy")
+        return vector if isinstance(vector, np.ndarray) else np.empty(0, np.uint8)
+
+    def integers(self, table: Any, name: str) -> tuple[int, ...]:
+        """A vector of integers; empty where the field is absent."""
+        return tuple(self.numbers(table, name).tolist())
+
+    def numbers(self, table: Any, name: str) -> Array:
+        """A vector of numbers that will be looped over; empty where the field is absent."""
+        vector = self.array(table, name)
+        self.spend(vector.size)
+        return vector
+
+    def text(self, table: Any, slot: int) -> str:
+        """The string in field number ``slot`` of the schema; invalid UTF-8 is replaced.
+
+        By number, because the accessors cut a string off silently where the file ends.
+        """
+        inner: Table = table._tab
+        offset = self.get(inner, "Offset", 4 + 2 * slot)
+        if not offset:
+            return ""
+        start = self.get(inner, "Vector", offset)
+        length = self.get(inner, "VectorLen", offset)
+        if start + length > len(self.data):
+            raise self.corrupt(f"a string of {length} bytes at byte {start} passes the end")
+        self.spend(length)
+        return self.data[start : start + length].decode("utf-8", errors="replace")
+
+    def _unpack(self, layout: str, at: int, kind: str, *, single: bool = True) -> Any:
+        # unpack_from would count a negative position from the end of the file.
+        if at < 0 or at + struct.calcsize(layout) > len(self.data):
+            raise self.corrupt(f"a {kind} table lies outside the file, at byte {at}")
+        values = struct.unpack_from(layout, self.data, at)
+        return values[0] if single else values
+
+    def spend(self, elements: int) -> None:
+        """Count work on so many elements; ModelError once it exceeds what the file can hold."""
+        self._elements_left -= elements
+        if self._elements_left < 0:
+            raise self.corrupt(f"its vectors claim more elements than its {len(self.data)} bytes")

@@ -1,0 +1,197 @@
+"""A TFLite file as plain frozen records: every index checked, nothing interpreted yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tflite.BuiltinOperator import BuiltinOperator
+from tflite.Model import Model
+from tflite.TensorType import TensorType as TensorTypeCode
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.reader import Reader
+from microgen.ir.graph import Array
+
+ABSENT = -1  # an optional input that an operator does not have
+
+_TENSOR_NAME = 3  # field numbers in schema.fbs
+_CUSTOM_CODE = 1
+
+_OPERATORS = {v: k for k, v in vars(BuiltinOperator).items() if isinstance(v, int)}
+_DTYPES = {v: k.lower() for k, v in vars(TensorTypeCode).items() if isinstance(v, int)}
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizationRecord:
+    """The arrays as they stand in the file: float32 scales, int64 zero points."""
+
+    scale: Array
+    zero_point: Array
+    axis: int
+    has_details: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRecord:
+    """One tensor. ``data`` is its buffer, uint8, empty unless the tensor is a constant.
+
+    ``signature`` is empty, or the shape with -1 for each dimension that may change.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    signature: tuple[int, ...]
+    dtype: str
+    quantization: QuantizationRecord | None
+    data: Array
+    is_variable: bool
+    is_sparse: bool
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the file holds its values."""
+        return self.data.size > 0
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRecord:
+    """One operator; ``name`` is the schema's, inputs may be ABSENT."""
+
+    name: str
+    custom: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options_type: int
+    table: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """The main subgraph, and how many subgraphs there are."""
+
+    reader: Reader
+    tensors: tuple[TensorRecord, ...]
+    operators: tuple[OperatorRecord, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    subgraphs: int
+
+
+def read(data: bytes, file: str) -> ModelRecord:
+    """The records of a file whose identifier is right; ModelError where it is malformed."""
+    reader = Reader(data, file)
+    model = reader.root(Model)
+    subgraphs = reader.tables(model, "Subgraphs")
+    if not subgraphs:
+        raise ModelError("has no subgraph", where=file, hint="get the model file again")
+    graph = subgraphs[0]
+    buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
+    tensors = [_tensor(reader, table, buffers) for table in reader.tables(graph, "Tensors")]
+    codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
+    operators = [
+        _operator(reader, index, table, codes, len(tensors))
+        for index, table in enumerate(reader.tables(graph, "Operators"))
+    ]
+    return ModelRecord(
+        reader,
+        tuple(tensors),
+        tuple(operators),
+        _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
+        _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
+        len(subgraphs),
+    )
+
+
+def _buffer(reader: Reader, table: Any) -> Array:
+    # Offsets 0 and 1 mean "inside the flatbuffer" (schema.fbs, table Buffer).
+    if reader.get(table, "Offset") > 1 or reader.get(table, "Size") > 1:
+        raise UnsupportedError(
+            "keeps a buffer outside the flatbuffer, as models over 2 GiB do",
+            where=reader.file,
+            hint="convert the model with its buffers inside",
+        )
+    return reader.array(table, "Data")
+
+
+def _tensor(reader: Reader, table: Any, buffers: list[Array]) -> TensorRecord:
+    name = reader.text(table, _TENSOR_NAME)
+    buffer = reader.get(table, "Buffer")
+    if buffer >= len(buffers):
+        raise ModelError(
+            f'tensor "{short(name)}" refers to buffer {buffer}, but there are {len(buffers)}',
+            where=reader.file,
+            hint="get the model file again",
+        )
+    code = reader.get(table, "Type")
+    return TensorRecord(
+        name,
+        reader.integers(table, "Shape"),
+        reader.integers(table, "ShapeSignature"),
+        _DTYPES.get(code, f"of unknown type {code}"),
+        _quantization(reader, table),
+        buffers[buffer],
+        bool(reader.get(table, "IsVariable")),
+        reader.get(table, "Sparsity") is not None,
+    )
+
+
+def _quantization(reader: Reader, tensor: Any) -> QuantizationRecord | None:
+    table = reader.child(tensor, "Quantization")
+    if table is None:
+        return None
+    return QuantizationRecord(
+        reader.numbers(table, "Scale"),
+        reader.numbers(table, "ZeroPoint"),
+        reader.get(table, "QuantizedDimension"),
+        reader.get(table, "DetailsType") != 0,
+    )
+
+
+def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
+    """The operator's name in the schema, and the custom operator's own name."""
+    # Codes over 127 stand in the newer field only; old files have the older one only.
+    code = max(reader.get(table, "BuiltinCode"), reader.get(table, "DeprecatedBuiltinCode"))
+    name = _OPERATORS.get(code, f"BUILTIN_{code}")
+    return name, reader.text(table, _CUSTOM_CODE) if name == "CUSTOM" else ""
+
+
+def _operator(
+    reader: Reader, index: int, table: Any, codes: list[tuple[str, str]], tensors: int
+) -> OperatorRecord:
+    code = reader.get(table, "OpcodeIndex")
+    if code >= len(codes):
+        raise ModelError(
+            f"operator {index} refers to operator code {code}, but there are {len(codes)}",
+            where=reader.file,
+            hint="get the model file again",
+        )
+    name, custom = codes[code]
+    owner = f"operator {index} ({name})"
+    return OperatorRecord(
+        name,
+        custom,
+        _tensor_indices(reader, table, "Inputs", tensors, owner, lowest=ABSENT),
+        _tensor_indices(reader, table, "Outputs", tensors, owner),
+        reader.get(table, "BuiltinOptionsType"),
+        table,
+    )
+
+
+def _tensor_indices(
+    reader: Reader, table: Any, name: str, tensors: int, owner: str, *, lowest: int = 0
+) -> tuple[int, ...]:
+    indices = reader.integers(table, name)
+    for index in indices:
+        if not lowest <= index < tensors:
+            raise ModelError(
+                f"{owner} has tensor {index} among its {name.lower()}, but there are {tensors}",
+                where=reader.file,
+                hint="get the model file again",
+            )
+    return indices
+
+
+def short(name: str) -> str:
+    """A name cut to what a message can hold."""
+    return name if len(name) <= 100 else f"{name[:97]}..."

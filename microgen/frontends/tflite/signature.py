@@ -1,0 +1,50 @@
+"""Tells what a file is that is not a TFLite model, so that the message can say what to do."""
+
+from __future__ import annotations
+
+from microgen.errors import ModelError
+
+IDENTIFIER = b"TFL3"
+_CONVERT = "convert it to .tflite with tf.lite.TFLiteConverter and full-integer quantization"
+
+_MAGIC = (
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file (a Keras .h5 model?)", _CONVERT),
+    (b"PK\x03\x04", "a zip archive (a .keras model or a zipped SavedModel?)", _CONVERT),
+    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (b"\x7fELF", "an ELF program", "give the .tflite file, not the firmware"),
+    (b"version https://git-lfs", "a Git LFS pointer, not the model", "run git lfs pull"),
+)
+
+
+def check(data: bytes, file: str) -> None:
+    """Raise ModelError unless ``data`` begins as a TFLite flatbuffer does."""
+    if not data:
+        raise ModelError("is empty", where=file, hint="give a .tflite model")
+    if data[4:8] == IDENTIFIER:
+        return
+    for magic, kind, hint in _MAGIC:
+        if data.startswith(magic):
+            raise ModelError(f"is not a TFLite model but {kind}", where=file, hint=hint)
+    raise _unknown(data, file)
+
+
+def _unknown(data: bytes, file: str) -> ModelError:
+    if len(data) < 8:
+        found, hint = f"has only {len(data)} bytes", "is the file truncated?"
+    elif _is_onnx(data):
+        found, hint = "looks like an ONNX model", "convert it to int8 .tflite (onnx2tf does that)"
+    elif _is_text(data):
+        found, hint = "is a text file", "give the .tflite file itself"
+    else:
+        found = f"has the identifier {data[4:8]!r}, expected {IDENTIFIER!r}"
+        hint = "give a .tflite model of schema version 3"
+    return ModelError(f"is not a TFLite model: it {found}", where=file, hint=hint)
+
+
+def _is_onnx(data: bytes) -> bool:
+    """A protobuf whose first field is ONNX's ir_version, followed by the producer's name."""
+    return data[0] == 0x08 and 0 < data[1] < 32 and data[2] in (0x12, 0x3A)
+
+
+def _is_text(data: bytes) -> bool:
+    return all(32 <= byte < 127 or byte in b"\t\r\n" for byte in data[:512])

@@ -1,0 +1,149 @@
+"""The tensors of a model: unique names, checked types, constants as arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.quantization import quant_of
+from microgen.frontends.tflite.records import TensorRecord, short
+from microgen.ir.graph import Array, DType, TensorType, frozen
+
+MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
+_MAX_RANK = 8
+
+_NODE_DTYPES = {"int8": DType.INT8, "int32": DType.INT32}
+_INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor as nodes see it; ``value`` is None unless the model holds it."""
+
+    name: str
+    type: TensorType
+    value: Array | None = None
+
+
+class Names:
+    """Gives out names, each once: a name that is taken gets the suffix ``#2``, ``#3``, ..."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """``name`` itself if nobody has it yet."""
+        base = name or "tensor"
+        candidate = base
+        while candidate in self._last:
+            self._last[base] += 1
+            candidate = f"{base}#{self._last[base]}"
+        self._last[candidate] = 1
+        return candidate
+
+
+class Tensors:
+    """The model's tensors by index, interpreted when an operator first uses them."""
+
+    def __init__(self, records: Iterable[TensorRecord]) -> None:
+        self.records = tuple(records)
+        self._names = Names()
+        self.names = tuple(self._names.unique(record.name) for record in self.records)
+        self._seen: dict[int, Tensor] = {}
+
+    def derived_name(self, base: str) -> str:
+        """A name for a tensor that the frontend adds."""
+        return self._names.unique(base)
+
+    def get(self, index: int, where: str) -> Tensor:
+        """The int8 or int32 tensor at ``index``; ``where`` says who asks, for messages."""
+        if index not in self._seen:
+            self._seen[index] = self._interpret(index, where)
+        return self._seen[index]
+
+    def integers(self, index: int, where: str) -> Array:
+        """The value of a constant that parametrises an operator, int64 of its shape."""
+        record = self.records[index]
+        _check_storage(record, where)
+        dtype = _dtype(record, _INTEGER_DTYPES, where)
+        shape = _shape(record, dtype, where)
+        if not record.is_constant:
+            raise UnsupportedError(
+                f'tensor "{short(record.name)}" is computed while the model runs; '
+                "this operator needs it to be a constant",
+                where=where,
+                hint="convert the model with fixed shapes",
+            )
+        return _value(record, TensorType(shape, dtype), where).astype(np.int64)
+
+    def _interpret(self, index: int, where: str) -> Tensor:
+        record = self.records[index]
+        _check_storage(record, where)
+        dtype = _dtype(record, _NODE_DTYPES, where)
+        type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
+        value = _value(record, type_, where) if record.is_constant else None
+        return Tensor(self.names[index], type_, value)
+
+
+def _check_storage(record: TensorRecord, where: str) -> None:
+    for is_so, kind in ((record.is_variable, "a variable"), (record.is_sparse, "a sparse")):
+        if is_so:
+            raise UnsupportedError(
+                f'"{short(record.name)}" is {kind} tensor',
+                where=where,
+                hint="supported: dense tensors, which keep nothing from one inference to the next",
+            )
+
+
+def _dtype(record: TensorRecord, accepted: Mapping[str, DType], where: str) -> DType:
+    if record.dtype not in accepted:
+        raise UnsupportedError(
+            f'tensor "{short(record.name)}" is {record.dtype}',
+            where=where,
+            hint="supported: int8 activations and weights, int32 biases; convert the model with "
+            "full-integer quantization, int8 inputs and outputs included",
+        )
+    return accepted[record.dtype]
+
+
+def _shape(record: TensorRecord, dtype: DType, where: str) -> tuple[int, ...]:
+    shape, name = record.shape, short(record.name)
+    if len(shape) > _MAX_RANK:
+        raise UnsupportedError(
+            f'tensor "{name}" has {len(shape)} dimensions', where=where, hint="supported: up to 8"
+        )
+    if any(size <= 0 for size in shape):
+        raise UnsupportedError(
+            f'tensor "{name}" has the dynamic or empty shape {list(shape)}',
+            where=where,
+            hint="supported: fixed shapes; convert the model with a fixed input shape",
+        )
+    if record.signature and len(record.signature) != len(shape):
+        raise ModelError(
+            f'tensor "{name}" has the shape {list(shape)}, but the shape signature '
+            f"{list(record.signature[:_MAX_RANK])}",
+            where=where,
+        )
+    nbytes = math.prod(shape) * dtype.nbytes
+    if nbytes > MAX_BYTES:
+        raise ModelError(
+            f'tensor "{name}" of shape {list(shape)} has {nbytes} bytes; '
+            f"at most {MAX_BYTES} are accepted",
+            where=where,
+        )
+    return shape
+
+
+def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
+    """The buffer as a read-only little-endian array."""
+    if record.data.size != type_.nbytes:
+        raise ModelError(
+            f'the buffer of tensor "{short(record.name)}" has {record.data.size} bytes; '
+            f"{type_} has {type_.nbytes}",
+            where=where,
+        )
+    return frozen(record.data.view(type_.dtype.numpy).reshape(type_.shape))

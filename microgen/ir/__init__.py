@@ -1,0 +1,1 @@
+"""The typed graph that every frontend produces and every pass rewrites."""

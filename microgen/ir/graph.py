@@ -1,0 +1,159 @@
+"""The graph: frozen values, tensors identified by name, the model's own layer names kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class DType(enum.Enum):
+    """Element type of a tensor; the value is numpy's and TVM's name for it."""
+
+    INT8 = "int8"
+    UINT8 = "uint8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    FLOAT32 = "float32"
+    BOOL = "bool"
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The little-endian numpy dtype."""
+        return np.dtype(self.value).newbyteorder("<")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one element."""
+        return self.numpy.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Quant:
+    """Affine quantization: ``real = scale * (stored - zero_point)``.
+
+    One value of each per tensor (``axis`` is None), or one per index along ``axis``.
+    """
+
+    scale: tuple[float, ...]
+    zero_point: tuple[int, ...]
+    axis: int | None = None
+
+    @property
+    def is_per_tensor(self) -> bool:
+        """Whether one scale covers the whole tensor."""
+        return self.axis is None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Shape, dtype and (for quantized tensors) the meaning of the stored integers."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    quant: Quant | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensor, without padding."""
+        return self.size * self.dtype.nbytes
+
+    @property
+    def scale(self) -> float:
+        """Scale of a per-tensor quantized tensor; ValueError otherwise."""
+        return self._per_tensor().scale[0]
+
+    @property
+    def zero_point(self) -> int:
+        """Zero point of a per-tensor quantized tensor; ValueError otherwise."""
+        return self._per_tensor().zero_point[0]
+
+    def _per_tensor(self) -> Quant:
+        if self.quant is None or not self.quant.is_per_tensor:
+            raise ValueError(f"{self} has no per-tensor quantization")
+        return self.quant
+
+    def __str__(self) -> str:
+        return f"{self.dtype.value}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a node came from: the model file's name and the model's own name for the layer."""
+
+    file: str
+    layer: str
+
+    def __str__(self) -> str:
+        return f'{self.file}: layer "{self.layer}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Attrs:
+    """Base of every op's attributes dataclass (``microgen/ops/<op>.py``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation. ``inputs`` and ``outputs`` are tensor names; a trailing optional input
+    that is absent is simply not listed."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attrs: Attrs
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
+
+    ``types`` has an entry for every tensor named anywhere in the graph.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    types: Mapping[str, TensorType]
+    constants: Mapping[str, Array]
+
+    def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
+        """Types of several tensors."""
+        return tuple(self.types[name] for name in names)
+
+    def producer_of(self) -> dict[str, Node]:
+        """Tensor name -> the node that computes it."""
+        return {out: node for node in self.nodes for out in node.outputs}
+
+    def uses_of(self) -> dict[str, int]:
+        """Tensor name -> how many times nodes and graph outputs read it."""
+        counts = dict.fromkeys(self.types, 0)
+        for name in (*self.outputs, *(i for node in self.nodes for i in node.inputs)):
+            counts[name] += 1
+        return counts
+
+    def replace(self, **changes: Any) -> Graph:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def frozen(array: Array) -> Array:
+    """The array made read-only, so that no stage can change what another holds."""
+    array.flags.writeable = False
+    return array

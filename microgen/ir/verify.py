@@ -1,0 +1,72 @@
+"""Checks a graph's structure and types; run on what a frontend made, and after every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microgen.errors import InternalError
+from microgen.ir.graph import Graph, Node
+from microgen.ops.base import Op
+
+
+def check(graph: Graph, ops: Mapping[str, Op]) -> None:
+    """Raise InternalError naming the first thing that is wrong."""
+    _check_names(graph)
+    known = {*graph.inputs, *graph.constants}
+    for node in graph.nodes:
+        _check_order(node, known)
+        known.update(node.outputs)
+        _check_types(node, graph, ops)
+    missing = [name for name in graph.outputs if name not in known]
+    if missing:
+        raise InternalError(f"output {missing[0]!r} is computed by no node", where=graph.name)
+
+
+def _check_names(graph: Graph) -> None:
+    defined = [*graph.inputs, *graph.constants, *(o for n in graph.nodes for o in n.outputs)]
+    twice = (
+        sorted({name for name in defined if defined.count(name) > 1}) if _repeats(defined) else []
+    )
+    if twice:
+        raise InternalError(f"tensor {twice[0]!r} is defined twice", where=graph.name)
+    untyped = sorted(set(defined) - graph.types.keys())
+    if untyped:
+        raise InternalError(f"tensor {untyped[0]!r} has no type", where=graph.name)
+    for name, array in graph.constants.items():
+        declared = graph.types[name]
+        if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
+            raise InternalError(
+                f"constant {name!r} is {array.dtype}{array.shape}, its type says {declared}",
+                where=graph.name,
+            )
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) != len(names)
+
+
+def _check_order(node: Node, known: set[str]) -> None:
+    late = [name for name in node.inputs if name not in known]
+    if late:
+        raise InternalError(f"reads {late[0]!r} before it is computed", where=str(node.origin))
+
+
+def _check_types(node: Node, graph: Graph, ops: Mapping[str, Op]) -> None:
+    op = ops.get(node.op)
+    if op is None or not isinstance(node.attrs, op.attrs):
+        raise InternalError(
+            f"op {node.op!r} with {type(node.attrs).__name__}", where=str(node.origin)
+        )
+    inputs, outputs = graph.type_of(node.inputs), graph.type_of(node.outputs)
+    try:
+        shapes = op.infer(node.attrs, inputs)
+    except ValueError as error:
+        raise InternalError(f"{node.op}: {error}", where=str(node.origin)) from error
+    declared = tuple(t.shape for t in outputs)
+    if shapes != declared:
+        raise InternalError(
+            f"{node.op} gives shapes {shapes}, declared are {declared}", where=str(node.origin)
+        )
+    broken = op.check(node.attrs, inputs, outputs)
+    if broken:
+        raise InternalError(f"{node.op}: {broken}", where=str(node.origin))

@@ -1,0 +1,160 @@
+"""What a kernel entry says: which C function, where it fits, and the constants it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from microgen.ir.graph import DType, Graph, Node, TensorType
+from microgen.ops.base import Activation
+from microgen.quantize import activation_range
+from microgen.target.cpu import Feature
+
+Fields = tuple[tuple[str, int | tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelConstant:
+    """A read-only argument, computed from one of the model's own arrays.
+
+    ``what`` says which: the data of constant tensor ``tensor``, or its quantization scales
+    (float32, one per channel). ``transform`` and ``arguments`` are those of
+    ``microgen.transforms``. ``is_absent``: the kernel takes NULL here.
+    """
+
+    name: str
+    ctype: str
+    tensor: str = ""
+    what: Literal["data", "scale"] = "data"
+    transform: str = "identity"
+    arguments: tuple[tuple[str, float | int | str], ...] = ()
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the kernel is passed NULL in this place."""
+        return not self.tensor
+
+
+def _no_constants(_node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
+    return ()
+
+
+def _no_scratch(_node: Node, _graph: Graph) -> int:
+    return 0
+
+
+def _not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One C kernel for one op.
+
+    The C function is ``symbol`` in ``crt/kernels/<file>.c``, declared in
+    ``crt/include/microgen/<header>``; its parameter struct is ``<symbol>_params``.
+
+    ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
+    ``params(node, graph)`` are the struct's fields, in order.
+    ``inputs`` are the positions of the node's inputs that are passed as tensors (the others are
+    the kernel's own business in ``constants``).
+    ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
+    ``scratch(node, graph)`` is in bytes.
+    """
+
+    symbol: str
+    needs: frozenset[Feature]
+    refusal: Callable[[Node, Graph], str | None]
+    params: Callable[[Node, Graph], Fields]
+    inputs: tuple[int, ...] = (0,)
+    constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
+    scratch: Callable[[Node, Graph], int] = _no_scratch
+    in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
+
+    @property
+    def file(self) -> str:
+        """The kernel's file name without suffix: its symbol without the prefix."""
+        return self.symbol.removeprefix("mg_")
+
+    @property
+    def header(self) -> str:
+        """The header's path below ``crt/include``."""
+        return f"microgen/{self.file}.h"
+
+    @property
+    def source(self) -> str:
+        """The out-of-line form's path below ``crt``."""
+        return f"kernels/{self.file}.c"
+
+
+REFERENCE = frozenset[Feature]()  # what a reference kernel needs: nothing
+
+
+def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]:
+    """The node's input types, and the type of its only output."""
+    return graph.type_of(node.inputs), graph.types[node.outputs[0]]
+
+
+def int8_only(node: Node, graph: Graph) -> str | None:
+    """Refusal unless data and output are int8."""
+    inputs, output = types(node, graph)
+    for name, found in ((node.inputs[0], inputs[0]), (node.outputs[0], output)):
+        if found.dtype is not DType.INT8:
+            return f"{name!r} is {found.dtype.value}, the kernel computes int8"
+    return None
+
+
+def constant_weights(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the data is int8 and weight and bias are constants."""
+    for name in node.inputs[1:]:
+        if name not in graph.constants:
+            return f"{name!r} is computed at run time, the kernel needs a constant"
+    return int8_only(node, graph)
+
+
+def offsets(data: TensorType, output: TensorType) -> Fields:
+    """The zero points as kernels take them: added to the input, added to the output."""
+    return (("input_offset", -data.zero_point), ("output_offset", output.zero_point))
+
+
+def weights_and_tables(
+    node: Node, graph: Graph, rule: Literal["conv", "dense"]
+) -> tuple[KernelConstant, ...]:
+    """Weight, bias or NULL, and the requantization tables of a convolution-like node."""
+    inputs, output = types(node, graph)
+    scales = (("input_scale", inputs[0].scale), ("output_scale", output.scale), ("rule", rule))
+    weight = node.inputs[1]
+    bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    return (
+        KernelConstant("weight", "int8_t", weight),
+        KernelConstant("bias", "int32_t", bias),
+        KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
+        KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
+    )
+
+
+def padded_to_4(values: Sequence[int], fill: int) -> tuple[int, ...]:
+    """Right-aligned to four dimensions, as kernels of any rank up to four take shapes."""
+    return (*(fill for _ in range(4 - len(values))), *values)
+
+
+def at_most_4_dimensions(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the data and output are int8 and have at most four dimensions."""
+    inputs, output = types(node, graph)
+    rank = max(len(t.shape) for t in (*inputs, output))
+    if rank > 4:
+        return f"rank {rank}, the kernel takes at most 4 dimensions"
+    return int8_only(node, graph)
+
+
+def activation_fields(activation: Activation, output: TensorType) -> Fields:
+    """The clamp, as the last two fields of every kernel that has one."""
+    assert output.quant is not None
+    low, high = activation_range(activation, output.quant, output.dtype)
+    return (("activation_min", low), ("activation_max", high))
+
+
+def as_is(_node: Node, _graph: Graph) -> tuple[int, ...]:
+    """The first input's buffer may be the output's."""
+    return (0,)

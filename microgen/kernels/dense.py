@@ -1,0 +1,47 @@
+"""Kernels for nn.dense."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops.base import Rounding
+from microgen.ops.dense import DenseAttrs
+
+OP_NAME = "nn.dense"
+
+
+def _is_per_channel(node: Node, graph: Graph) -> bool:
+    quant = graph.types[node.inputs[1]].quant
+    return quant is not None and not quant.is_per_tensor
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, DenseAttrs)
+    inputs, output = base.types(node, graph)
+    output_features, input_features = inputs[1].shape
+    return (
+        ("batches", output.size // output_features),
+        ("input_features", input_features),
+        ("output_features", output_features),
+        ("per_channel", int(_is_per_channel(node, graph))),
+        ("single_rounding", int(attrs.rounding is Rounding.SINGLE)),
+        *base.offsets(inputs[0], output),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    rule = "conv" if _is_per_channel(node, graph) else "dense"
+    return base.weights_and_tables(node, graph, rule)
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_dense_s8",
+        needs=base.REFERENCE,
+        refusal=base.constant_weights,
+        params=_params,
+        constants=_constants,
+    ),
+)

@@ -1,0 +1,17 @@
+"""Kernels for nn.max_pool2d."""
+
+from __future__ import annotations
+
+from microgen.kernels import base
+from microgen.kernels.pool import params
+
+OP_NAME = "nn.max_pool2d"
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_max_pool2d_s8",
+        needs=base.REFERENCE,
+        refusal=base.int8_only,
+        params=params,
+    ),
+)

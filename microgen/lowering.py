@@ -1,0 +1,212 @@
+"""Partition -> Program: names functions, gives storage ids, binds weights as arguments.
+
+Storage ids are numbered as TVM's AOT on-demand allocator numbers them on a graph in A-normal
+form: first the inputs, then call by call the constants that it is the first to read and its
+results. Ids of inputs, constants and outputs are counted but name no planned buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from microgen import cnames, transforms
+from microgen.codegens.base import Codegen, Primitive, Region
+from microgen.ir.graph import Array, Graph, frozen
+from microgen.kernels.base import KernelConstant
+from microgen.partition import Partition
+from microgen.passes.views import roots
+from microgen.program import (
+    Argument,
+    Buffer,
+    Call,
+    Constant,
+    Parameter,
+    Port,
+    PrimFunc,
+    Program,
+    Storage,
+    Transform,
+)
+from microgen.target.board import Board
+
+FunctionKey = tuple[tuple[str, ...], str, tuple[Parameter, ...], tuple[object, ...]]
+
+
+def lower(
+    partition: Partition,
+    codegens: Mapping[str, Codegen],
+    board: Board,
+    *,
+    module: str,
+    output_names: Sequence[str],
+) -> Program:
+    """The program for a partition.
+
+    ``output_names`` are the model's names of the outputs, which passes may have replaced.
+    Equal primitive functions (same body, same target) become one, called with different weights.
+    """
+    graph = partition.graph
+    inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
+    outputs = _output_ports(graph, output_names, {p.name for p in inputs})
+    state = _Lowering(graph, f"tvmgen_{module}", roots(graph), inputs, outputs)
+    for region in partition.regions:
+        state.add(region, codegens[region.codegen].lower(region, graph, board))
+    return Program(
+        module=module,
+        inputs=inputs,
+        outputs=outputs,
+        functions=tuple(state.functions.values()),
+        calls=tuple(state.calls),
+        buffers=tuple(state.buffers.values()),
+        constants=tuple(state.constants.values()),
+        parameters=state.parameters,
+    )
+
+
+def _ports(
+    tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
+) -> tuple[Port, ...]:
+    """Ports with unique C identifiers made from ``names``."""
+    used = set(taken) - set(tensors)
+    ports = []
+    for tensor, name in zip(tensors, names, strict=True):
+        plain = cnames.unique(cnames.identifier(name), used)
+        used.add(plain)
+        ports.append(Port(plain, tensor, graph.types[tensor]))
+    return tuple(ports)
+
+
+def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
+    """Output ports, named ``output`` or ``output0``, ``output1``, ... as TVM names them."""
+    count = len(graph.outputs)
+    used = set(taken)
+    ports: list[Port] = []
+    for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
+        plain = cnames.unique("output" if count == 1 else f"output{i}", used)
+        used.add(plain)
+        name = cnames.unique(model_name, {p.tensor for p in ports})
+        ports.append(Port(plain, name, graph.types[tensor]))
+    return tuple(ports)
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """The program as it grows, call by call."""
+
+    graph: Graph
+    prefix: str
+    bytes_of: Mapping[str, str]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    functions: dict[FunctionKey, PrimFunc] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    constants: dict[Transform, Constant] = field(default_factory=dict)
+    parameters: dict[str, Array] = field(default_factory=dict)
+    parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    storage: dict[str, Argument] = field(default_factory=dict)
+    next_sid: int = 0
+
+    def __post_init__(self) -> None:
+        for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
+            self.storage[tensor] = Argument(Storage.INPUT, port.name)
+        self.next_sid = len(self.inputs)
+
+    def add(self, region: Region, primitive: Primitive) -> None:
+        """Append the call of one region's primitive function."""
+        function = self._function(primitive)
+        # Inputs are bound before constants and results: a constant's id precedes its call's.
+        arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
+        arguments += [self._constant(c, region) for c in primitive.constants]
+        arguments += [self._result(name) for name in primitive.outputs]
+        tensor = primitive.outputs[0]
+        self.calls.append(
+            Call(
+                index=len(self.calls),
+                function=function.name,
+                args=tuple(arguments),
+                scratch=primitive.scratch,
+                in_place=primitive.in_place,
+                tensor=self._model_name(tensor),
+                tensor_type=self.graph.types[tensor],
+                op=region.nodes[-1].op,
+                origin=region.origin,
+                kernel=primitive.kernel,
+                reason=primitive.reason,
+                refusals=primitive.refusals,
+                summary=self._summary(primitive),
+            )
+        )
+
+    def _function(self, primitive: Primitive) -> PrimFunc:
+        key = (primitive.words, primitive.target, primitive.parameters, primitive.body)
+        if key not in self.functions:
+            wanted = cnames.function_name(self.prefix, primitive.words)
+            name = cnames.unique(wanted, {f.name for f in self.functions.values()})
+            self.functions[key] = PrimFunc(
+                name, primitive.target, primitive.parameters, primitive.body
+            )
+        return self.functions[key]
+
+    def _result(self, tensor: str) -> Argument:
+        number = self.next_sid
+        self.next_sid += 1
+        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
+            if self.bytes_of[output] == tensor:
+                self.storage[tensor] = Argument(Storage.OUTPUT, port.name)
+                return self.storage[tensor]
+        name = f"sid_{number}"
+        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor)
+        self.storage[tensor] = Argument(Storage.SID, name)
+        return self.storage[tensor]
+
+    def _constant(self, constant: KernelConstant, region: Region) -> Argument:
+        source = self._parameter(constant)
+        transform = Transform(constant.transform, (source,), constant.arguments)
+        if transform not in self.constants:
+            self.next_sid += 1
+            self.constants[transform] = self._new_constant(constant, transform, region)
+        return Argument(Storage.CONSTANT, self.constants[transform].name)
+
+    def _new_constant(
+        self, constant: KernelConstant, transform: Transform, region: Region
+    ) -> Constant:
+        (source,) = transform.sources
+        plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
+        name = cnames.unique(plain, {c.name for c in self.constants.values()})
+        array = transforms.apply(
+            transform.kind, [self.parameters[source]], dict(transform.arguments)
+        )
+        return Constant(name, constant.ctype, frozen(array), transform, str(region.origin.layer))
+
+    def _parameter(self, constant: KernelConstant) -> str:
+        """The name, ``p<n>``, of the model's array that a constant is computed from."""
+        key = (constant.tensor, constant.what)
+        if key not in self.parameter_names:
+            name = f"p{len(self.parameter_names)}"
+            self.parameter_names[key] = name
+            self.parameters[name] = self._array(constant)
+        return self.parameter_names[key]
+
+    def _array(self, constant: KernelConstant) -> Array:
+        if constant.what == "data":
+            return self.graph.constants[constant.tensor]
+        quant = self.graph.types[constant.tensor].quant
+        assert quant is not None
+        return frozen(np.array(quant.scale, np.float32))
+
+    def _model_name(self, tensor: str) -> str:
+        """The model's name of a tensor: that of the output port where a pass made a copy."""
+        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
+            if output == tensor:
+                return port.tensor
+        return tensor
+
+    def _summary(self, primitive: Primitive) -> str:
+        """``int8[1,8] -> int8[1,4]``: the types that pass through the call."""
+        ins = [str(self.graph.types[name]) for name in primitive.inputs]
+        outs = [str(self.graph.types[name]) for name in primitive.outputs]
+        return f"{', '.join(ins) or 'constant'} -> {', '.join(outs)}"

@@ -1,0 +1,204 @@
+"""``microgen.json``: what a generated project promises, as typed records.
+
+Verify, run and inspect know a project only through this file and the files beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cattrs
+
+from microgen.errors import ProjectError
+from microgen.files import MANIFEST
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PortRecord:
+    """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
+    quantization, scale 0 where there is none."""
+
+    name: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRecord:
+    """What a call passes: ``storage`` is "input", "output", "sid", "scratch" or "constant";
+    ``name`` the port's C name, the buffer's name, or the constant's symbol."""
+
+    storage: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One operator call, in execution order; ``index`` counts from 0.
+
+    ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
+    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``.
+    """
+
+    index: int
+    function: str
+    op: str
+    layer: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    kernel: str
+    reason: str
+    refusals: tuple[str, ...]
+    args: tuple[ArgumentRecord, ...]
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRecord:
+    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment."""
+
+    name: str
+    symbol: str
+    section: str
+    nbytes: int
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRecord:
+    """A planned buffer (``sid_<n>`` or ``scratch_<call>``): offset in its pool and lifetime in
+    half steps, both ends included (see ``program.Placement``)."""
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """The memory plan. Bytes; ``io_bytes`` are the caller's buffers, on top of ``peak`` and
+    ``lower_bound`` alike."""
+
+    algorithm: str
+    peak: int
+    lower_bound: int
+    proof: str
+    io_bytes: int
+    alignment: int
+    pools: tuple[PoolRecord, ...]
+    buffers: tuple[BufferRecord, ...]
+    in_place: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRecord:
+    """A constant of the firmware: ELF symbol, size, and how ``microgen.transforms`` makes its
+    bytes from ``sources``, names in ``model/parameters/<module>.params``."""
+
+    symbol: str
+    nbytes: int
+    ctype: str
+    transform: str
+    sources: tuple[str, ...]
+    arguments: dict[str, float | int | str]
+    layer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """The model: its file's name, digest, and where the project keeps it."""
+
+    file: str
+    sha256: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRecord:
+    """Bytes needed as estimated before building, and the budgets asked for (0: none)."""
+
+    flash: int
+    ram: int
+    flash_budget: int
+    ram_budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The whole of ``microgen.json``.
+
+    ``board`` is ``Board.to_json()``. ``options`` are those of ``generate``. ``kernels`` are the
+    C kernel symbols whose code the operators contain or call. ``files`` maps each other file of
+    the project to its SHA-256.
+    """
+
+    format: int
+    microgen: str
+    module: str
+    model: ModelRecord
+    board: dict[str, Any]
+    options: dict[str, Any]
+    inputs: tuple[PortRecord, ...]
+    outputs: tuple[PortRecord, ...]
+    calls: tuple[CallRecord, ...]
+    kernels: tuple[str, ...]
+    plan: PlanRecord
+    constants: tuple[ConstantRecord, ...]
+    estimate: EstimateRecord
+    files: dict[str, str]
+
+    @property
+    def prefix(self) -> str:
+        """``tvmgen_<module>``, which every symbol of the model starts with."""
+        return f"tvmgen_{self.module}"
+
+    def dumps(self) -> bytes:
+        """The file's content: sorted keys, so that equal manifests are equal bytes."""
+        data = cattrs.unstructure(self)
+        return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def load(project: Path) -> Manifest:
+    """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
+    path = project / MANIFEST
+    try:
+        data = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ProjectError(
+            "is not a generated project: it has no microgen.json",
+            where=str(project),
+            hint="run `microgen generate MODEL -b BOARD -o DIR` first",
+        ) from error
+    except ValueError as error:
+        raise ProjectError("is not valid JSON", where=str(path), hint="generate again") from error
+    return _structure(data, path)
+
+
+def _structure(data: Any, path: Path) -> Manifest:
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != FORMAT:
+        raise ProjectError(
+            f"has format {found!r}, this microgen reads {FORMAT}",
+            where=str(path),
+            hint="generate again with this version",
+        )
+    try:
+        return cattrs.structure(data, Manifest)
+    except Exception as error:  # cattrs raises groups of many kinds
+        raise ProjectError(
+            "does not have the records of a manifest", where=str(path), hint="generate again"
+        ) from error

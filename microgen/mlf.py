@@ -1,0 +1,60 @@
+"""Model Library Format, version 7: the metadata beside the model's files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from microgen.program import MemoryPlan, Port, Program
+from microgen.target.board import Board
+
+VERSION = 7
+# A fixed date: the format wants one, and equal inputs must give equal bytes.
+_EXPORTED = "1970-01-01 00:00:00Z"
+
+
+def metadata(program: Program, plan: MemoryPlan, board: Board) -> bytes:
+    """``metadata.json``. Source: TVM v0.14, ``tvm.micro.model_library_format``."""
+    module = {
+        "model_name": program.module,
+        "export_datetime": _EXPORTED,
+        "memory": {"functions": {"main": [_main(program, plan)], "operator_functions": _ops(program)}},
+        "target": [f"c -keys={board.cpu.name}"],
+        "executors": ["aot"],
+        "style": "full-model",
+        "external_dependencies": [],
+    }
+    text = json.dumps(
+        {"version": VERSION, "modules": {program.module: module}}, indent=2, sort_keys=True
+    )
+    return f"{text}\n".encode()
+
+
+def _main(program: Program, plan: MemoryPlan) -> dict[str, Any]:
+    return {
+        "device": 1,  # kDLCPU
+        "workspace_size_bytes": plan.peak,
+        "constants_size_bytes": sum(c.array.nbytes for c in program.constants),
+        "io_size_bytes": program.io_bytes,
+        "inputs": _ports(program.inputs),
+        "outputs": _ports(program.outputs),
+    }
+
+
+def _ports(ports: tuple[Port, ...]) -> dict[str, Any]:
+    return {p.name: {"size": p.type.nbytes, "dtype": p.type.dtype.value} for p in ports}
+
+
+def _ops(program: Program) -> list[dict[str, Any]]:
+    scratch: dict[str, int] = {}
+    for call in program.calls:
+        scratch[call.function] = max(scratch.get(call.function, 0), call.scratch)
+    return [
+        {
+            "function_name": name,
+            "workspace": [{"device": 1, "workspace_size_bytes": nbytes}],
+        }
+        for name, nbytes in scratch.items()
+    ]
+
+

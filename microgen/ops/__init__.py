@@ -1,0 +1,21 @@
+"""The ops, found by folder: every module here but ``base`` exposes one ``OP``."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from microgen.ops.base import Op
+
+_SHARED = {"base", "geometry", "window"}  # not ops: what several ops are made of
+
+
+@functools.cache
+def registry() -> Mapping[str, Op]:
+    """Op name -> definition, for every op there is."""
+    modules = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _SHARED)
+    ops = [importlib.import_module(f"{__name__}.{name}").OP for name in modules]
+    return MappingProxyType({op.name: op for op in ops})

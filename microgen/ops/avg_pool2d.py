@@ -1,0 +1,62 @@
+"""nn.avg_pool2d: the mean of each window; padding does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
+from microgen.ops.window import pool_shape, pool_windows
+from microgen.quantize import clamp, unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class AvgPool2DAttrs(Attrs):
+    """Input: int8 NHWC data; the output has its quantization."""
+
+    pool_size: Pair
+    strides: Pair
+    padding: Padding
+    activation: Activation
+
+
+def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, OH, OW, C]."""
+    pool = attrs.padding, attrs.pool_size, attrs.strides
+    return (pool_shape("nn.avg_pool2d", inputs, pool),)
+
+
+def check(
+    attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged; a window's sum fits int32."""
+    cells = attrs.pool_size[0] * attrs.pool_size[1]
+    if cells * 128 >= 2**31:
+        return f"a window of {cells} cells may sum to {cells * 128}; the accumulator is int32"
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/pooling.h, AveragePool.
+
+    The mean of stored values over the cells inside the input, halves away from zero.
+    """
+    data = operands.inputs[0]
+    pool = attrs.padding, attrs.pool_size, attrs.strides
+    sums = pool_windows(data, pool, 0).sum(axis=(4, 5), dtype=np.int64)
+    counts = pool_windows(np.ones_like(data), pool, 0).sum(axis=(4, 5), dtype=np.int64)
+    means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
+    output = operands.output_types[0]
+    return (clamp(means, output, attrs.activation),)
+
+
+def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    clip = () if attrs.activation is Activation.NONE else ("clip",)
+    return ("nn_avg_pool2d", *clip)
+
+
+OP = Op("nn.avg_pool2d", AvgPool2DAttrs, infer, check, reference, parts)

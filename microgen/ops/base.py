@@ -1,0 +1,69 @@
+"""What an op is: attributes, type inference, a numpy reference. One file per op beside this one."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from microgen.ir.graph import Array, Attrs, TensorType
+
+Shape = tuple[int, ...]
+Pair = tuple[int, int]  # (height, width)
+Pads = tuple[int, int, int, int]  # (top, left, bottom, right), as Relay orders them
+
+
+class Activation(enum.Enum):
+    """A fused activation: the closed range of real values that it clamps to."""
+
+    NONE = "none"
+    RELU = "relu"  # [0, inf)
+    RELU6 = "relu6"  # [0, 6]
+    RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
+
+
+class Rounding(enum.Enum):
+    """How an int32 accumulator is scaled to the output; see ``microgen/quantize.py``.
+
+    The frontend chooses it from the numerics profile, so that a graph has one meaning.
+    """
+
+    DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
+    SINGLE = "single"  # one rounding of the 64-bit product
+
+
+Padding = Pads | Literal["SAME", "VALID"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """What a reference computes from: arrays and types of a node's inputs, types of its outputs."""
+
+    inputs: tuple[Array, ...]
+    input_types: tuple[TensorType, ...]
+    output_types: tuple[TensorType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """The definition of an op. ``A`` below is its attributes dataclass.
+
+    ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
+    sentence that says what was found and what was expected. The dtype of outputs is ``dtype``
+    of the first input unless ``check`` says otherwise.
+    ``check(attrs, input_types, output_types)`` returns the sentence of the first constraint
+    that the types (dtypes, quantization) break, or None.
+    ``reference(attrs, operands)`` returns one array per output: the specification, bit for bit.
+    ``is_view``: the output has the input's bytes under another shape.
+    ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
+    ("nn_conv2d", "nn_bias_add", "clip").
+    """
+
+    name: str
+    attrs: type[Attrs]
+    infer: Callable[[Any, Sequence[TensorType]], tuple[Shape, ...]]
+    check: Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
+    reference: Callable[[Any, Operands], tuple[Array, ...]]
+    parts: Callable[[Any, int], tuple[str, ...]]
+    is_view: bool = False

@@ -1,0 +1,65 @@
+"""clip: a ReLU by itself; the output may have a quantization of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.quantize import (
+    activations_constraint,
+    clip_multiplier,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipAttrs(Attrs):
+    """Input: int8 data of any rank."""
+
+    activation: Activation
+
+
+def infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"clip has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def check(
+    attrs: ClipAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, with an activation to apply, and a ratio of scales that the fixed point can hold."""
+    if attrs.activation is Activation.NONE:
+        return "a clip needs an activation"
+    sentence = activations_constraint(inputs[0], outputs[0])
+    if sentence:
+        return sentence
+    try:
+        clip_multiplier(inputs[0], outputs[0])
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    return None
+
+
+def reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference_ops.h, ReluX with ReluParams."""
+    data_type, output = operands.input_types[0], operands.output_types[0]
+    centred = operands.inputs[0].astype(np.int32) - data_type.zero_point
+    multiplier, shift = clip_multiplier(data_type, output)
+    if multiplier:
+        centred = multiply_by_quantized_multiplier(centred, multiplier, shift, Rounding.DOUBLE)
+    return (offset_and_clamp(centred, output, attrs.activation),)
+
+
+def parts(_attrs: ClipAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("clip",)
+
+
+OP = Op("clip", ClipAttrs, infer, check, reference, parts)

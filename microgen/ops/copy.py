@@ -1,0 +1,42 @@
+"""copy: the same bytes in another buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.quantize import unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAttrs(Attrs):
+    """Input: int8 data of any rank."""
+
+
+def infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"copy has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: CopyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:
+    """A copy of the input."""
+    return (operands.inputs[0].copy(),)
+
+
+def parts(_attrs: CopyAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("copy",)
+
+
+OP = Op("copy", CopyAttrs, infer, check, reference, parts)

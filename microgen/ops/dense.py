@@ -1,0 +1,93 @@
+"""nn.dense: a fully connected layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.quantize import (
+    accumulator_constraint,
+    activations_constraint,
+    bias_constraint,
+    dense_scales,
+    requantize,
+    scales_constraint,
+    weight_constraint,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseAttrs(Attrs):
+    """Inputs: int8 data, int8 weight [out, in], optional int32 bias [out].
+
+    Without ``keep_num_dims`` data of any shape is rows of ``in``, and the output is [rows, out];
+    with it the last dimension of data is ``in``, and becomes ``out``.
+    """
+
+    activation: Activation
+    rounding: Rounding
+    keep_num_dims: bool
+
+
+def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [rows, out], or data's with the last dimension replaced."""
+    if len(inputs) not in (2, 3):
+        raise ValueError(f"nn.dense has {len(inputs)} inputs; data, weight and a bias are expected")
+    data, weight = inputs[:2]
+    if len(weight.shape) != 2 or min(weight.shape) < 1:
+        raise ValueError(f"the weight {weight} must have 2 dimensions, [out, in]")
+    units, features = weight.shape
+    if len(inputs) == 3 and inputs[2].shape != (units,):
+        raise ValueError(f"the bias is {inputs[2]}; one value per unit, {units}, is expected")
+    if attrs.keep_num_dims and data.shape[-1:] != (features,):
+        raise ValueError(f"the input {data} must end in the weight's {features} features")
+    if data.size % features:
+        raise ValueError(f"the input {data} is not rows of the weight's {features} features")
+    return ((*data.shape[:-1], units) if attrs.keep_num_dims else (data.size // features, units),)
+
+
+def check(
+    _attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, weights symmetric and per tensor or per unit."""
+    data, weight, *bias = inputs
+    output = outputs[0]
+    return (
+        activations_constraint(data, output)
+        or weight_constraint(weight, axis=0)
+        or (bias_constraint(bias[0], data, weight, output) if bias else None)
+        or accumulator_constraint(data, weight.shape[1])
+        or scales_constraint(dense_scales(data, weight, output))
+    )
+
+
+def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/fully_connected.h.
+
+    The product is taken in float64, which is exact: ``check`` holds sums under 2**31.
+    """
+    data, weight, *bias = operands.inputs
+    data_type, weight_type = operands.input_types[:2]
+    output = operands.output_types[0]
+    rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero_point
+    sums = (rows @ weight.T.astype(np.float64)).astype(np.int64)
+    if bias:
+        sums += bias[0]
+    scales = dense_scales(data_type, weight_type, output)
+    accumulator = sums.astype(np.int32)
+    stored = requantize(accumulator, scales, attrs.rounding, output, attrs.activation)
+    return (stored.reshape(output.shape),)
+
+
+def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    bias = ("nn_bias_add",) if n_inputs == 3 else ()
+    clip = () if attrs.activation is Activation.NONE else ("clip",)
+    return ("nn_dense", *bias, *clip)
+
+
+OP = Op("nn.dense", DenseAttrs, infer, check, reference, parts)

@@ -1,0 +1,102 @@
+"""nn.depthwise_conv2d: a 2-D convolution of each channel by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.geometry import output_size, resolve
+from microgen.ops.window import nhwc, pad_spatial, spatial, windows
+from microgen.quantize import (
+    accumulator_constraint,
+    activations_constraint,
+    bias_constraint,
+    conv_scales,
+    requantize,
+    scales_constraint,
+    weight_constraint,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseConv2DAttrs(Attrs):
+    """Inputs: int8 NHWC data, int8 1HWC weight, optional int32 bias [C].
+
+    Output channel c reads input channel c // depth_multiplier.
+    """
+
+    strides: Pair
+    dilation: Pair
+    padding: Padding
+    depth_multiplier: int
+    activation: Activation
+    rounding: Rounding
+
+
+def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, OH, OW, C * depth_multiplier]."""
+    if len(inputs) not in (2, 3):
+        raise ValueError(
+            f"nn.depthwise_conv2d has {len(inputs)} inputs; data, weight and a bias are expected"
+        )
+    batches, _, _, channels = nhwc("input", inputs[0])
+    one, _, _, filters = nhwc("weight", inputs[1])
+    if one != 1 or attrs.depth_multiplier < 1 or filters != channels * attrs.depth_multiplier:
+        raise ValueError(
+            f"the weight is {inputs[1]}; for {channels} channels and depth multiplier "
+            f"{attrs.depth_multiplier}, [1,*,*,{channels * attrs.depth_multiplier}] is expected"
+        )
+    if len(inputs) == 3 and inputs[2].shape != (filters,):
+        raise ValueError(f"the bias is {inputs[2]}; one value per channel, {filters}, is expected")
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    return ((batches, height, width, filters),)
+
+
+def check(
+    _attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, weights symmetric and per tensor or per channel."""
+    data, weight, *bias = inputs
+    output = outputs[0]
+    return (
+        activations_constraint(data, output)
+        or weight_constraint(weight, axis=3)
+        or (bias_constraint(bias[0], data, weight, output) if bias else None)
+        or accumulator_constraint(data, weight.shape[1] * weight.shape[2])
+        or scales_constraint(conv_scales(data, weight, output))
+    )
+
+
+def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel."""
+    data, weight, *bias = operands.inputs
+    data_type, weight_type = operands.input_types[:2]
+    output = operands.output_types[0]
+    kernel, size = spatial(weight.shape), spatial(data.shape)
+    pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    padded = pad_spatial(data, pads, data_type.zero_point).astype(np.int64) - data_type.zero_point
+    repeated = np.repeat(padded, attrs.depth_multiplier, axis=3)
+    seen = windows(repeated, kernel, attrs.strides, attrs.dilation)
+    sums = np.zeros(seen.shape[:4], np.int64)
+    for y, x in np.ndindex(kernel):
+        sums += seen[..., y, x] * weight[0, y, x].astype(np.int64)
+    if bias:
+        sums += bias[0]
+    scales = conv_scales(data_type, weight_type, output)
+    accumulator = sums.astype(np.int32)
+    return (requantize(accumulator, scales, attrs.rounding, output, attrs.activation),)
+
+
+def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    bias = ("nn_bias_add",) if n_inputs == 3 else ()
+    clip = () if attrs.activation is Activation.NONE else ("clip",)
+    return ("nn_depthwise_conv2d", *bias, *clip)
+
+
+OP = Op("nn.depthwise_conv2d", DepthwiseConv2DAttrs, infer, check, reference, parts)

@@ -1,0 +1,51 @@
+"""Where the window of a convolution or a pool lies, and how many places it has."""
+
+from __future__ import annotations
+
+from microgen.ops.base import Padding, Pads, Pair
+
+
+def extent(kernel: Pair, dilation: Pair) -> Pair:
+    """Height and width that a dilated kernel covers."""
+    return (kernel[0] - 1) * dilation[0] + 1, (kernel[1] - 1) * dilation[1] + 1
+
+
+def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pair:
+    """Output (height, width) of a window over an input of (height, width) ``size``.
+
+    ValueError if kernel, strides, dilation or padding make no sense, or leave no output.
+    """
+    if min(*kernel, *strides, *dilation) < 1:
+        raise ValueError(
+            f"kernel {kernel}, strides {strides} and dilation {dilation} must all be at least 1"
+        )
+    pads = resolve(padding, size, kernel, strides, dilation)
+    if min(pads) < 0:
+        raise ValueError(f"padding {pads} must not be negative")
+    room = (size[0] + pads[0] + pads[2], size[1] + pads[1] + pads[3])
+    cover = extent(kernel, dilation)
+    if min(size) < 1 or cover[0] > room[0] or cover[1] > room[1]:
+        raise ValueError(
+            f"the window covers {cover[0]}x{cover[1]}, but the padded input is only "
+            f"{room[0]}x{room[1]}: there is no output"
+        )
+    return (room[0] - cover[0]) // strides[0] + 1, (room[1] - cover[1]) // strides[1] + 1
+
+
+def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pads:
+    """The padding as (top, left, bottom, right).
+
+    SAME is TFLite's (padding.h): ceil(size / stride) outputs, the odd pixel of padding after.
+    """
+    if padding == "VALID":
+        return 0, 0, 0, 0
+    if padding != "SAME":
+        return padding
+    cover = extent(kernel, dilation)
+    total_h, total_w = (_same(n, k, s) for n, k, s in zip(size, cover, strides, strict=True))
+    return total_h // 2, total_w // 2, total_h - total_h // 2, total_w - total_w // 2
+
+
+def _same(size: int, cover: int, stride: int) -> int:
+    outputs = -(-size // stride)
+    return max((outputs - 1) * stride + cover - size, 0)

@@ -1,0 +1,55 @@
+"""nn.pad: a constant around the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Pair, Shape
+from microgen.quantize import unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class PadAttrs(Attrs):
+    """Input: int8 data. ``pads`` are (before, after) per axis; ``value`` is a stored value."""
+
+    pads: tuple[Pair, ...]
+    value: int
+
+
+def infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The padded shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"nn.pad has {len(inputs)} inputs; one is expected")
+    shape = inputs[0].shape
+    if len(attrs.pads) != len(shape):
+        raise ValueError(f"there are pads for {len(attrs.pads)} axes; the input is {inputs[0]}")
+    if any(min(pair) < 0 for pair in attrs.pads):
+        raise ValueError(f"pads {attrs.pads} must not be negative")
+    return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
+
+
+def check(
+    attrs: PadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged, the value an int8."""
+    if not -128 <= attrs.value <= 127:
+        return f"the padding's value is {attrs.value}; it must be an int8"
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: PadAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The data inside a border of the value."""
+    data = operands.inputs[0]
+    return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
+
+
+def parts(_attrs: PadAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_pad",)
+
+
+OP = Op("nn.pad", PadAttrs, infer, check, reference, parts)

@@ -1,0 +1,51 @@
+"""reshape: the same bytes under another shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.quantize import unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapeAttrs(Attrs):
+    """Input: int8 data. ``shape`` is the whole new shape, without -1."""
+
+    shape: Shape
+
+
+def infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The new shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"reshape has {len(inputs)} inputs; one is expected")
+    size = math.prod(attrs.shape)
+    if min(attrs.shape, default=1) < 0 or size != inputs[0].size:
+        raise ValueError(
+            f"the input {inputs[0]} has {inputs[0].size} elements; the new shape "
+            f"[{','.join(map(str, attrs.shape))}] does not"
+        )
+    return (attrs.shape,)
+
+
+def check(
+    _attrs: ReshapeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The input's elements in row-major order."""
+    return (operands.inputs[0].reshape(attrs.shape),)
+
+
+def parts(_attrs: ReshapeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("reshape",)
+
+
+OP = Op("reshape", ReshapeAttrs, infer, check, reference, parts, is_view=True)

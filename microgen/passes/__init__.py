@@ -1,0 +1,40 @@
+"""The passes, and the order they run in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from microgen.ir import verify
+from microgen.ir.graph import Graph
+from microgen.ops import registry
+from microgen.passes.canonical_padding import canonical_padding
+from microgen.passes.dead_code import dead_code
+from microgen.passes.fold_constants import fold_constants
+from microgen.passes.fold_pad import fold_pad
+from microgen.passes.fuse_activation import fuse_activation
+from microgen.passes.merge_views import merge_views
+from microgen.passes.own_outputs import own_outputs
+
+Pass = Callable[[Graph], Graph]
+
+DEFAULT_PIPELINE: tuple[Pass, ...] = (
+    fold_constants,  # first: what is constant needs no other pass
+    canonical_padding,  # SAME and VALID become numbers, which fold_pad adds to
+    fold_pad,  # a pad by the zero point becomes the window's own padding
+    fuse_activation,  # a clamp moves into the node that computes its input
+    merge_views,  # chains of reshapes become one, reshapes to the same shape none
+    dead_code,  # drops what the others left without a reader
+    own_outputs,  # last: each output gets a node of its own that computes it
+)
+
+
+def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
+    """The graph after every pass in turn, checked before the first and after each.
+
+    Raises InternalError if a pass breaks the graph.
+    """
+    verify.check(graph, registry())
+    for step in pipeline:
+        graph = step(graph)
+        verify.check(graph, registry())
+    return graph

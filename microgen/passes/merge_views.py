@@ -1,0 +1,31 @@
+"""Makes one view of a chain of views, and none of a view that changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.ir.graph import Graph, Node
+from microgen.ops import registry
+from microgen.passes.rename import rename
+
+
+def merge_views(graph: Graph) -> Graph:
+    """The graph in which no view reads a view, and every view changes the shape."""
+    sources: dict[str, str] = {}
+    nodes: list[Node] = []
+    same: dict[str, str] = {}
+    for node in graph.nodes:
+        if not registry()[node.op].is_view:
+            nodes.append(node)
+            continue
+        source = sources.get(node.inputs[0], node.inputs[0])
+        sources[node.outputs[0]] = source
+        if graph.types[source] == graph.types[node.outputs[0]] and not _is_port(node, graph):
+            same[node.outputs[0]] = source
+        else:
+            nodes.append(dataclasses.replace(node, inputs=(source,)))
+    return rename(graph.replace(nodes=tuple(nodes)), same)
+
+
+def _is_port(node: Node, graph: Graph) -> bool:
+    return node.outputs[0] in graph.outputs

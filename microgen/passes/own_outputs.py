@@ -1,0 +1,30 @@
+"""Adds a copy for each output that no node computes for it alone."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node, Origin
+from microgen.ops.copy import CopyAttrs
+from microgen.passes.views import roots
+
+
+def own_outputs(graph: Graph) -> Graph:
+    """The graph in which every output's bytes are computed by a node for that output alone.
+
+    An output that is an input, a constant, or a tensor that is another output already, is
+    copied; all others are written in place by the node that computes them.
+    """
+    bytes_of = roots(graph)
+    taken = {*graph.inputs, *graph.constants}
+    copies: list[Node] = []
+    outputs: list[str] = []
+    types = dict(graph.types)
+    for name in graph.outputs:
+        if bytes_of[name] in taken:
+            copy = f"{name}#copy{len(copies)}"
+            types[copy] = types[name]
+            copies.append(Node("copy", (name,), (copy,), CopyAttrs(), Origin(graph.name, name)))
+            outputs.append(copy)
+        else:
+            taken.add(bytes_of[name])
+            outputs.append(name)
+    return graph.replace(nodes=(*graph.nodes, *copies), outputs=tuple(outputs), types=types)

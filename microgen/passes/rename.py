@@ -1,0 +1,16 @@
+"""Replaces tensors by others wherever they are read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from microgen.ir.graph import Graph
+
+
+def rename(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """The graph with each read of a key of ``names`` made a read of its value."""
+    nodes = tuple(
+        dataclasses.replace(n, inputs=tuple(names.get(i, i) for i in n.inputs)) for n in graph.nodes
+    )
+    return graph.replace(nodes=nodes, outputs=tuple(names.get(o, o) for o in graph.outputs))

@@ -1,0 +1,115 @@
+"""The stages in order, and nothing else: the only module that knows the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import microgen
+from microgen import (
+    capacity,
+    codegens,
+    frontends,
+    lowering,
+    mlf,
+    params_file,
+    partition,
+    passes,
+    planner,
+    project,
+    record,
+)
+from microgen.emit.model import EmitOptions, emit
+from microgen.errors import UnsupportedError
+from microgen.files import MANIFEST, FileTree
+from microgen.ir.graph import Graph
+from microgen.manifest import Manifest
+from microgen.options import Options
+from microgen.partition import Partition
+from microgen.program import MemoryPlan, Program
+from microgen.target import board as boards
+from microgen.target.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What each stage made of a model; ``files`` is the whole project."""
+
+    graph: Graph
+    partition: Partition
+    program: Program
+    plan: MemoryPlan
+    manifest: Manifest
+    files: FileTree
+
+
+def compile_model(model: Path, board: Board, options: Options) -> Compiled:
+    """Model file -> firmware project, in memory. Raises MicrogenError for anything it refuses."""
+    source = frontends.load(model, numerics=options.numerics)
+    graph = passes.run(source)
+    parts = partition.assign(graph, _codegens(options), board)
+    program = lowering.lower(
+        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+    )
+    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    estimate = capacity.check(program, plan, board, options)
+    content = model.read_bytes()
+    kept = record.model_record(model, content, options.name)
+    emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
+    library = FileTree(
+        {
+            "model/metadata.json": mlf.metadata(program, plan, board),
+            f"model/parameters/{options.name}.params": params_file.dumps(program.parameters),
+            kept.path: content,
+        }
+    )
+    files = project.assemble(
+        emitted.merged(library),
+        module=options.name,
+        inputs=program.inputs,
+        outputs=program.outputs,
+        board=board,
+        kernel_headers=_kernel_files(program)[0],
+        kernel_sources=() if options.specialises else _kernel_files(program)[1],
+    )
+    manifest = record.manifest(
+        program,
+        plan,
+        board,
+        options,
+        model=kept,
+        estimate=estimate,
+        files=files,
+        version=microgen.__version__,
+    )
+    whole = files.merged(FileTree({MANIFEST: manifest.dumps()}))
+    return Compiled(graph, parts, program, plan, manifest, whole)
+
+
+def load_graph(model: Path, numerics: str) -> Graph:
+    """The model's graph after all passes: what references are computed from."""
+    return passes.run(frontends.load(model, numerics=numerics))
+
+
+def load_board(name: str) -> Board:
+    """The board of that name."""
+    return boards.load(name)
+
+
+def _codegens(options: Options) -> list[codegens.Codegen]:
+    known = codegens.registry()
+    unknown = [name for name in options.codegen if name not in known]
+    if unknown:
+        raise UnsupportedError(
+            f"there is no codegen {unknown[0]!r}",
+            where="--codegen",
+            hint=f"codegens: {', '.join(known)}",
+        )
+    names = dict.fromkeys((*options.codegen, "builtin"))
+    return [known[name] for name in names]
+
+
+def _kernel_files(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Headers and sources of the kernels that the program calls, sorted."""
+    calls = [kernel for function in program.functions for kernel in function.body]
+    return tuple(sorted({k.header for k in calls})), tuple(sorted({k.source for k in calls}))

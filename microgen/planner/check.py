@@ -1,0 +1,231 @@
+"""An independent check of a memory plan, from the program's calls alone.
+
+Shares no code with the planners: lifetimes, in-place rules and the lower bound are worked out
+again here, in the plainest way there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from microgen.program import Call, MemoryPlan, Placement, Program, Role, Storage
+
+
+@dataclass(frozen=True)
+class _Need:
+    """A buffer that a plan must place: bytes, and the first and last call that touch it."""
+
+    nbytes: int
+    birth: int
+    death: int
+
+
+def problems(program: Program, plan: MemoryPlan) -> list[str]:
+    """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if sound.
+
+    Checked are: each sid and scratch buffer placed once and with its size; alignment; pool sizes;
+    lifetimes; in-place pairs; no two buffers that live at the same time share bytes; peak, lower
+    bound and gap.
+    """
+    needs, impossible = _needs(program)
+    found = [
+        *impossible,
+        *_presence(needs, plan),
+        *_pools(plan),
+        *_pairs(program, needs, plan),
+        *_times(needs, plan),
+        *_overlaps(needs, plan),
+        *_numbers(program, plan),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def lower_bound(program: Program) -> int:
+    """The largest sum of live bytes at any half step, in bytes as they are, without rounding.
+
+    A call that may run in place counts its output only once, together with the input it
+    replaces.
+    """
+    needs, _ = _needs(program)
+    live = [0] * len(program.calls)
+    for need in needs.values():
+        for step in range(need.birth, need.death + 1):
+            live[step] += need.nbytes
+    for k, call in enumerate(program.calls):
+        live[k] -= _saving(needs, sorted(_allowed(program, call, needs)))
+    return max(live, default=0)
+
+
+def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
+    """The planned buffers of a call: parameter position, role, name."""
+    parameters = list(enumerate(program.function(call.function).parameters))
+    pointers = [(position, p.role) for position, p in parameters if p.role != Role.SCRATCH]
+    return [
+        (position, role, argument.name)
+        for (position, role), argument in zip(pointers, call.args, strict=True)
+        if argument.storage == Storage.SID
+    ]
+
+
+def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
+    sizes = {b.name: b.nbytes for b in program.buffers}
+    needs: dict[str, _Need] = {}
+    found = []
+    for k, call in enumerate(program.calls):
+        if call.index != k:
+            found.append(f"call {k} has index {call.index}")
+        used = _roles(program, call)
+        for _, role, name in used:
+            if role != Role.OUTPUT and name not in needs:
+                found.append(f"{name} is read by call {k} before it is written")
+        for _, _, name in used:
+            birth = needs[name].birth if name in needs else k
+            needs[name] = _Need(sizes.get(name, 0), birth, k)
+        if call.scratch:
+            needs[f"scratch_{k}"] = _Need(call.scratch, k, k)
+    found += [f"{name} is used by a call but is no buffer" for name in _undeclared(program, needs)]
+    found += [f"{name} is a buffer that no call uses" for name in sizes if name not in needs]
+    return needs, found
+
+
+def _undeclared(program: Program, needs: Mapping[str, _Need]) -> list[str]:
+    declared = {b.name for b in program.buffers}
+    scratch = {f"scratch_{k}" for k, call in enumerate(program.calls) if call.scratch}
+    return [name for name in needs if name not in declared | scratch]
+
+
+def _presence(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
+    count = Counter(p.name for p in plan.placements)
+    for name in needs:
+        if count[name] != 1:
+            yield f"{name} is placed {count[name]} times, expected once"
+    for p in plan.placements:
+        if p.name not in needs:
+            yield f"{p.name} is placed, but the program does not use it"
+        elif p.nbytes != needs[p.name].nbytes:
+            yield f"{p.name} has {p.nbytes} bytes, expected {needs[p.name].nbytes}"
+    if dict(plan.by_name) != {p.name: p for p in plan.placements}:
+        yield "by_name does not say what the placements say"
+
+
+def _pools(plan: MemoryPlan) -> Iterator[str]:
+    names = [pool.name for pool in plan.pools]
+    if len(set(names)) != len(names):
+        yield "two pools have one name"
+    for p in plan.placements:
+        if p.pool not in names:
+            yield f"{p.name} lies in {p.pool}, which is no pool of the plan"
+    for pool in plan.pools:
+        inside = [p for p in plan.placements if p.pool == pool.name]
+        for p in inside:
+            if p.offset < 0 or p.offset + p.nbytes > pool.nbytes:
+                yield f"{p.name} ends at {p.offset + p.nbytes}, outside {pool.name}"
+            if p.offset % pool.alignment:
+                yield f"{p.name} has offset {p.offset}, not a multiple of {pool.alignment}"
+        end = max((p.offset + p.nbytes for p in inside), default=0)
+        if end != pool.nbytes:
+            yield f"{pool.name} has {pool.nbytes} bytes, but its last buffer ends at {end}"
+
+
+def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tuple[str, str]]:
+    """The (input, output) buffers which this call may keep at one address."""
+    used = _roles(program, call)
+    names = {position: name for position, _, name in used}
+    listed = {(pair.input, pair.output) for pair in call.in_place}
+    outputs = {position for position, role, _ in used if role == Role.OUTPUT}
+    written = {names[position] for position in outputs}
+    allowed = set()
+    for i, o in listed:
+        if i not in names or o not in outputs or names[i] in written:
+            continue
+        source, target = needs[names[i]], needs[names[o]]
+        reads = {p for p, name in names.items() if name == names[i]}
+        if (
+            all((p, o) in listed for p in reads)
+            and source.death == target.birth == call.index
+            and target.nbytes <= source.nbytes
+        ):
+            allowed.add((names[i], names[o]))
+    return allowed
+
+
+def _saving(needs: Mapping[str, _Need], pairs: list[tuple[str, str]]) -> int:
+    """The most bytes that pairs of one call save, each buffer standing in one at most."""
+    if not pairs:
+        return 0
+    (source, target), rest = pairs[0], pairs[1:]
+    others = [p for p in rest if p[0] != source and p[1] != target]
+    return max(_saving(needs, rest), needs[target].nbytes + _saving(needs, others))
+
+
+def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
+    for side, names in (
+        ("input", [p[0] for p in plan.in_place]),
+        ("output", [p[1] for p in plan.in_place]),
+    ):
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield f"{name} is the {side} of {count} in-place pairs"
+    for source, target in plan.in_place:
+        if source not in needs or target not in needs:
+            yield f"in-place pair {source}, {target} names what the program does not use"
+        elif (source, target) not in _allowed(program, program.calls[needs[target].birth], needs):
+            yield f"{target} may not take the place of {source}"
+    placed = {p.name: p for p in plan.placements}
+    for source, target in plan.in_place:
+        if (
+            source in placed
+            and target in placed
+            and not _same_place(placed[source], placed[target])
+        ):
+            yield f"{target} does not start where {source} does, which it replaces"
+
+
+def _same_place(a: Placement, b: Placement) -> bool:
+    return (a.pool, a.offset) == (b.pool, b.offset)
+
+
+def _interval(name: str, need: _Need, plan: MemoryPlan) -> tuple[int, int]:
+    """First and last half step, given the pairs that the plan declares."""
+    replaces = any(target == name for _, target in plan.in_place)
+    replaced = any(source == name for source, _ in plan.in_place)
+    return 2 * need.birth + replaces, 2 * need.death + (not replaced)
+
+
+def _times(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
+    for p in plan.placements:
+        if p.name in needs:
+            first, last = _interval(p.name, needs[p.name], plan)
+            if (p.first, p.last) != (first, last):
+                yield f"{p.name} lives [{p.first}, {p.last}], expected [{first}, {last}]"
+
+
+def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
+    alive = [
+        (*_interval(p.name, needs[p.name], plan), p) for p in plan.placements if p.name in needs
+    ]
+    alive.sort(key=lambda item: item[0])
+    for n, (_, last, p) in enumerate(alive):
+        for first, _, q in alive[n + 1 :]:
+            if first > last:
+                break
+            if p.pool == q.pool and _share_bytes(p, q):
+                yield f"{p.name} and {q.name} overlap while both live"
+
+
+def _share_bytes(p: Placement, q: Placement) -> bool:
+    return max(p.offset, q.offset) < min(p.offset + p.nbytes, q.offset + q.nbytes)
+
+
+def _numbers(program: Program, plan: MemoryPlan) -> Iterator[str]:
+    bound = lower_bound(program)
+    if plan.lower_bound != bound:
+        yield f"lower bound is {plan.lower_bound}, expected {bound}"
+    if plan.peak != sum(pool.nbytes for pool in plan.pools):
+        yield f"peak is {plan.peak}, which is not the sum of the pools"
+    if plan.peak < bound:
+        yield f"peak is {plan.peak}, below the lower bound of {bound}"
+    if plan.gap != plan.peak - plan.lower_bound:
+        yield f"gap is {plan.gap}, expected {plan.peak - plan.lower_bound}"

@@ -1,0 +1,129 @@
+"""Blocks (what must lie at one offset), how far apart they must lie, and placing them in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a planner decides: an offset in bytes for each buffer, the in-place pairs it used, and
+    why the gap to the lower bound is what it is."""
+
+    offsets: Mapping[str, int]
+    pairs: tuple[Pair, ...]
+    proof: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Buffers at one offset: a chain of in-place pairs in time order, or a single buffer.
+
+    A chain never grows, so its first member is its largest.
+    """
+
+    members: tuple[Lifetime, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the largest member."""
+        return self.members[0].nbytes
+
+    @property
+    def steps(self) -> int:
+        """Half steps from birth to death."""
+        return self.members[-1].last - self.members[0].first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Blocks to place, known by their index, for one choice of in-place pairs.
+
+    ``clearance[i][j]`` is there if blocks i and j live at the same time: the bytes by which j's
+    offset must exceed i's if j lies above i, rounded up to the alignment. It is the size that i
+    has while j lives, and so differs from ``clearance[j][i]``.
+    """
+
+    blocks: tuple[Block, ...]
+    pairs: tuple[Pair, ...]
+    alignment: int
+    clearance: tuple[Mapping[int, int], ...]
+
+    def peak(self, offsets: Sequence[int]) -> int:
+        """Bytes that the layout needs: the end of its last block."""
+        ends = (o + b.nbytes for o, b in zip(offsets, self.blocks, strict=True))
+        return max(ends, default=0)
+
+    def layout(self, offsets: Sequence[int], proof: str) -> Layout:
+        """The offsets of blocks as offsets of buffers, in terms of their names."""
+        placed = zip(offsets, self.blocks, strict=True)
+        named = {m.name: offset for offset, block in placed for m in block.members}
+        return Layout(named, self.pairs, proof)
+
+
+def align(nbytes: int, alignment: int) -> int:
+    """The smallest multiple of ``alignment`` that is at least ``nbytes``."""
+    return -(-nbytes // alignment) * alignment
+
+
+def make_problem(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Problem:
+    """The blocks and clearances when exactly the ``used`` pairs share addresses."""
+    blocks = _blocks(shortened(liveness.buffers, used), used)
+    return Problem(blocks, used, alignment, _clearance(blocks, alignment))
+
+
+def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
+    """Offsets when each block in turn takes the lowest place that is free."""
+    placed: dict[int, int] = {}
+    for i in order:
+        placed[i] = _lowest(i, problem, placed)
+    return [placed[i] for i in range(len(problem.blocks))]
+
+
+def _lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
+    # Where i may not start: after (the place below a neighbour), before (the place above it).
+    taken = sorted(
+        (placed[j] - problem.clearance[i][j], placed[j] + problem.clearance[j][i])
+        for j in problem.clearance[i]
+        if j in placed
+    )
+    offset = 0
+    for below, above in taken:
+        if offset <= below:
+            break
+        offset = max(offset, above)
+    return offset
+
+
+def _blocks(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Block, ...]:
+    by_name = {b.name: b for b in buffers}
+    follower = {pair.input: pair.output for pair in used}
+    heads = [name for name in by_name if name not in set(follower.values())]
+    return tuple(Block(tuple(by_name[n] for n in _chain(head, follower))) for head in heads)
+
+
+def _chain(head: str, follower: Mapping[str, str]) -> list[str]:
+    names = [head]
+    while names[-1] in follower:
+        names.append(follower[names[-1]])
+    return names
+
+
+def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int], ...]:
+    clearance: tuple[dict[int, int], ...] = tuple({} for _ in blocks)
+    members = [(m, i) for i, block in enumerate(blocks) for m in block.members if m.nbytes]
+    live: list[tuple[Lifetime, int]] = []
+    for member, i in sorted(members, key=lambda item: item[0].first):
+        live = [item for item in live if item[0].last >= member.first]
+        for other, j in live:
+            _raise_to(clearance[i], j, align(member.nbytes, alignment))
+            _raise_to(clearance[j], i, align(other.nbytes, alignment))
+        live.append((member, i))
+    return clearance
+
+
+def _raise_to(clearance: dict[int, int], j: int, nbytes: int) -> None:
+    clearance[j] = max(clearance.get(j, 0), nbytes)

@@ -1,0 +1,193 @@
+"""When each planned buffer lives, and which pairs of buffers may share an address.
+
+Time runs in half steps, as ``program.Placement`` says: call k reads at 2k and has written by
+2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, its scratch lives
+[2k, 2k+1]. Of an in-place pair that is used, the input ends at 2k and the output starts at 2k+1.
+
+A pair is allowed only if the output is no larger than the input. The output then lies within
+what the input held, so it cannot reach another input of the same call which also ends at 2k, but
+which the kernel still reads while it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from microgen.errors import InternalError
+from microgen.program import Call, PrimFunc, Program, Role, Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A planned buffer: bytes, first and last half step, both inclusive."""
+
+    name: str
+    nbytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Buffers that call number ``call`` may keep at one address; ``saves`` is the output's size
+    in bytes, which need not be found besides the input."""
+
+    call: int
+    input: str
+    output: str
+    saves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """What a planner must place, as if no pair were used, and the pairs that it may use.
+
+    Buffers are in program order, scratch after the sids; pairs are in call order.
+    """
+
+    buffers: tuple[Lifetime, ...]
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """The planned buffers that one call touches: (parameter position, sid)."""
+
+    call: Call
+    reads: tuple[tuple[int, str], ...]
+    writes: tuple[tuple[int, str], ...]
+
+
+def analyse(program: Program) -> Liveness:
+    """Lifetimes and allowed in-place pairs of a program.
+
+    Raises InternalError if a buffer is never written, or read before it is.
+    """
+    functions = {function.name: function for function in program.functions}
+    accesses = [_access(call, functions[call.function]) for call in program.calls]
+    spans = _spans(accesses)
+    sids = [_sid(b.name, b.nbytes, spans) for b in program.buffers]
+    scratch = [
+        Lifetime(f"scratch_{c.index}", c.scratch, 2 * c.index, 2 * c.index + 1)
+        for c in program.calls
+        if c.scratch
+    ]
+    by_name = {b.name: b for b in sids}
+    pairs = [pair for access in accesses for pair in _pairs(access, by_name)]
+    return Liveness((*sids, *scratch), tuple(pairs))
+
+
+def shortened(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Lifetime, ...]:
+    """The lifetimes once the ``used`` pairs share their addresses."""
+    ends = {pair.input: 2 * pair.call for pair in used}
+    starts = {pair.output: 2 * pair.call + 1 for pair in used}
+    return tuple(
+        replace(b, first=starts.get(b.name, b.first), last=ends.get(b.name, b.last))
+        for b in buffers
+    )
+
+
+def matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+    """Every choice of pairs of one call in which no buffer stands twice, largest saving first."""
+    return sorted(_matchings(pairs), key=lambda chosen: -sum(pair.saves for pair in chosen))
+
+
+def by_call(pairs: Iterable[Pair]) -> list[list[Pair]]:
+    """The pairs of each call that has some, in call order."""
+    return [list(group) for _, group in groupby(pairs, key=lambda pair: pair.call)]
+
+
+def all_merged(liveness: Liveness) -> tuple[Pair, ...]:
+    """The choice of pairs that saves most at every call."""
+    return tuple(pair for group in by_call(liveness.pairs) for pair in matchings(group)[0])
+
+
+def loads(liveness: Liveness) -> dict[int, int]:
+    """Bytes live at each call if no pair is used."""
+    events: dict[int, int] = {}
+    for b in liveness.buffers:
+        events[b.first // 2] = events.get(b.first // 2, 0) + b.nbytes
+        events[b.last // 2 + 1] = events.get(b.last // 2 + 1, 0) - b.nbytes
+    live = 0
+    result = {}
+    for call in range(max(events, default=0)):
+        live += events.get(call, 0)
+        result[call] = live
+    return result
+
+
+def lower_bound(liveness: Liveness) -> int:
+    """The largest sum of live bytes at any half step when every call saves what it can.
+
+    Outputs are no larger than the inputs they replace, so half step 2k decides for call k, and
+    each call's choice of pairs is independent of the others'. Bytes are not rounded up.
+    """
+    live = loads(liveness)
+    for pair in all_merged(liveness):
+        live[pair.call] -= pair.saves
+    return max(live.values(), default=0)
+
+
+def _access(call: Call, function: PrimFunc) -> _Access:
+    parameters = [(i, p.role) for i, p in enumerate(function.parameters) if p.role != Role.SCRATCH]
+    if len(parameters) != len(call.args):
+        raise InternalError(
+            f"passes {len(call.args)} arguments to {function.name}, expected {len(parameters)}",
+            where=f"call {call.index}",
+        )
+    planned = [
+        (position, role, argument.name)
+        for (position, role), argument in zip(parameters, call.args, strict=True)
+        if argument.storage == Storage.SID
+    ]
+    return _Access(
+        call,
+        tuple((position, name) for position, role, name in planned if role != Role.OUTPUT),
+        tuple((position, name) for position, role, name in planned if role == Role.OUTPUT),
+    )
+
+
+def _spans(accesses: Iterable[_Access]) -> dict[str, tuple[int, int]]:
+    """First and last call that touch each sid."""
+    spans: dict[str, tuple[int, int]] = {}
+    for access in accesses:
+        index = access.call.index
+        for _, name in access.reads:
+            if name not in spans:
+                raise InternalError("is read before it is written", where=f"call {index}: {name}")
+        for _, name in (*access.reads, *access.writes):
+            spans[name] = (spans.get(name, (index, index))[0], index)
+    return spans
+
+
+def _sid(name: str, nbytes: int, spans: dict[str, tuple[int, int]]) -> Lifetime:
+    if name not in spans:
+        raise InternalError("no call writes it", where=name)
+    first, last = spans[name]
+    return Lifetime(name, nbytes, 2 * first, 2 * last + 1)
+
+
+def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:
+    listed = {(pair.input, pair.output) for pair in access.call.in_place}
+    written = [name for _, name in access.writes]
+    for out_position, out in access.writes:
+        for name in dict.fromkeys(name for _, name in access.reads):
+            everywhere = all((i, out_position) in listed for i, n in access.reads if n == name)
+            if everywhere and name not in written and _fits(access.call, buffers, name, out):
+                yield Pair(access.call.index, name, out, buffers[out].nbytes)
+
+
+def _fits(call: Call, buffers: dict[str, Lifetime], name: str, out: str) -> bool:
+    dies = buffers[name].last == 2 * call.index + 1
+    is_born = buffers[out].first == 2 * call.index
+    return dies and is_born and buffers[out].nbytes <= buffers[name].nbytes
+
+
+def _matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+    if not pairs:
+        return [()]
+    head, rest = pairs[0], pairs[1:]
+    apart = [p for p in rest if p.input != head.input and p.output != head.output]
+    return [(head, *chosen) for chosen in _matchings(apart)] + _matchings(rest)

@@ -1,0 +1,16 @@
+"""Every buffer its own bytes, in program order: TVM's AOT allocator before it reuses memory."""
+
+from __future__ import annotations
+
+from microgen.planner.layout import Layout, align
+from microgen.planner.lifetimes import Liveness, lower_bound
+
+
+def on_demand(liveness: Liveness, alignment: int) -> Layout:
+    """One buffer after the other; nothing shares memory and nothing runs in place."""
+    offsets = {}
+    end = 0
+    for buffer in liveness.buffers:
+        offsets[buffer.name] = align(end, alignment)
+        end = offsets[buffer.name] + buffer.nbytes
+    return Layout(offsets, (), f"no reuse: {end - lower_bound(liveness)} bytes above the bound")

@@ -1,0 +1,133 @@
+"""The least memory: cheap orders first, then branch and bound while the bound is not reached.
+
+A program may run some operators in place. Sharing an address lowers the load of a step, but ties
+two buffers to one offset, which can cost more than it saves; so both are tried, and the search
+covers every choice of pairs that the load of each step still allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from microgen.planner.greedy import best_offsets
+from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
+from microgen.planner.lifetimes import (
+    Liveness,
+    Pair,
+    all_merged,
+    by_call,
+    loads,
+    lower_bound,
+    matchings,
+)
+from microgen.planner.repair import find_core, repaired
+from microgen.planner.search import Budget, Search
+
+WORK = 2_000_000  # buffers looked at; a node looks at all live buffers of every step
+FEWEST_NODES = 50
+MOST_NODES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Incumbent:
+    """The best layout so far."""
+
+    problem: Problem
+    offsets: list[int]
+
+    @property
+    def peak(self) -> int:
+        return self.problem.peak(self.offsets)
+
+
+def optimal(liveness: Liveness, alignment: int) -> Layout:
+    """The best layout under a node budget; ``proof`` says how far it got."""
+    bound = lower_bound(liveness)
+    nodes = _node_budget(liveness)
+    best = _first(liveness, alignment, bound)
+    exhausted = False
+    if best.peak > bound:
+        best, exhausted = _improve(best, liveness, bound, Budget(nodes))
+    return best.problem.layout(best.offsets, _proof(best.peak - bound, exhausted, nodes))
+
+
+def _node_budget(liveness: Liveness) -> int:
+    """Nodes whose visit takes about equal time for every program: fewer for a larger one."""
+    lived = sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
+    return min(MOST_NODES, max(FEWEST_NODES, WORK // max(1, lived)))
+
+
+def _proof(gap: int, exhausted: bool, nodes: int) -> str:
+    if gap == 0:
+        return "optimal: equals the lower bound"
+    if exhausted:
+        return "optimal: search exhausted"
+    return f"node budget of {nodes} spent: at most {gap} bytes above the bound"
+
+
+def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
+    """Without a search: every pair merged, then, if that is not enough, none."""
+    merged = make_problem(liveness, all_merged(liveness), alignment)
+    tries = [_Incumbent(merged, best_offsets(merged))]
+    for used in dict.fromkeys((merged.pairs, ())):
+        if tries[-1].peak > bound:
+            problem = make_problem(liveness, used, alignment)
+            tries.append(_Incumbent(problem, repaired(problem, find_core(problem, bound), bound)))
+    return min(tries, key=lambda incumbent: incumbent.peak)
+
+
+def _improve(
+    best: _Incumbent, liveness: Liveness, bound: int, budget: Budget
+) -> tuple[_Incumbent, bool]:
+    """Search every choice of pairs; True if nothing was left out."""
+    options = _options(liveness, best.peak)
+    left = prod(len(choices) for choices in options)
+    exhausted = True
+    for used in _choices(options):
+        # A choice may use half of what is left, so that a hard one leaves some to the others.
+        share = Budget(budget.nodes if left == 1 else budget.nodes // 2)
+        budget.nodes -= share.nodes
+        problem = make_problem(liveness, used, best.problem.alignment)
+        found, finished = _search(problem, best.peak, bound, share)
+        budget.nodes += max(0, share.nodes)
+        left -= 1
+        best = found or best
+        exhausted = exhausted and finished
+        if best.peak == bound or (budget.nodes == 0 and left):
+            return best, exhausted and not left
+    return best, exhausted
+
+
+def _options(liveness: Liveness, peak: int) -> list[list[tuple[Pair, ...]]]:
+    """For each call with pairs, the choices that leave its load below ``peak``."""
+    live = loads(liveness)
+    return [
+        [
+            chosen
+            for chosen in matchings(group)
+            if live[group[0].call] - sum(pair.saves for pair in chosen) < peak
+        ]
+        for group in by_call(liveness.pairs)
+    ]
+
+
+def _choices(options: list[list[tuple[Pair, ...]]]) -> Iterator[tuple[Pair, ...]]:
+    for chosen in product(*options):
+        yield tuple(pair for pairs in chosen for pair in pairs)
+
+
+def _search(
+    problem: Problem, peak: int, bound: int, budget: Budget
+) -> tuple[_Incumbent | None, bool]:
+    """A layout that needs less than ``peak``, if one is found; True if the search is complete."""
+    core = find_core(problem, bound)
+    outcome = Search(problem, core.hard, peak).run(bound, budget)
+    if outcome.offsets is None:
+        return None, outcome.exhausted
+    placed = outcome.offsets
+    order = sorted(placed, key=lambda i: (placed[i], i))
+    offsets = lowest_fit(problem, (*order, *core.easy))
+    return _Incumbent(problem, offsets), outcome.exhausted

@@ -1,0 +1,106 @@
+"""Two cheap steps before a search: leave out blocks that always fit, and repair an order.
+
+Leaving out is the argument of graph colouring's "low degree" vertices: a block whose neighbours
+cannot cover every place below the ceiling may be placed last, wherever they ended up. Repairing
+("squeaky wheel optimization", Joslin and Clements, 1999) places blocks in turn, moves the one
+that stands out at the top forward, and tries again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from microgen.planner.greedy import by_size
+from microgen.planner.layout import Block, Problem, lowest_fit
+
+ROUNDS = 60  # at most, for each starting order
+WORK = 100_000  # at most, for each starting order: pairs of blocks looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Indices of the blocks that need care, in size order, and of those that always fit below
+    the ceiling, in the order in which to place them afterwards."""
+
+    hard: tuple[int, ...]
+    easy: tuple[int, ...]
+
+
+def find_core(problem: Problem, ceiling: int) -> Core:
+    """Split the blocks; every easy one ends at or below ``ceiling`` bytes if the hard ones do."""
+    order = by_size(problem)
+    spare = {i: _spare_places(problem, i, ceiling) for i in order}
+    todo = [i for i in order if spare[i] > 0]
+    easy: dict[int, None] = {}
+    while todo:
+        i = todo.pop()
+        easy[i] = None
+        for j in problem.clearance[i]:
+            before = spare[j]
+            spare[j] += _ruled_out(problem, i, j)
+            if before <= 0 < spare[j]:
+                todo.append(j)
+    return Core(tuple(i for i in order if i not in easy), tuple(reversed(easy)))
+
+
+def repaired(problem: Problem, core: Core, goal: int) -> list[int]:
+    """The best offsets found from a few starting orders; stops when the peak is ``goal``."""
+    tries: list[list[int]] = []
+    for key in (_by_size, _by_area, _by_steps):
+        order = sorted(core.hard, key=lambda i: (key(problem.blocks[i]), i))
+        tries.append(_repaired(problem, order, core.easy, goal))
+        if problem.peak(tries[-1]) <= goal:
+            break
+    return min(tries, key=problem.peak)
+
+
+def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int) -> list[int]:
+    edges = sum(len(clearance) for clearance in problem.clearance)
+    best = offsets = lowest_fit(problem, (*order, *easy))
+    for _ in range(min(ROUNDS, WORK // (edges + 1))):
+        if problem.peak(best) <= goal or not _promote_highest(problem, order, offsets):
+            break
+        offsets = lowest_fit(problem, (*order, *easy))
+        best = min(best, offsets, key=problem.peak)
+    return best
+
+
+def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
+    """Aligned offsets at which block i ends below the ceiling, less those that its neighbours
+    rule out at worst; positive if it fits wherever they lie."""
+    places = (ceiling - problem.blocks[i].nbytes) // problem.alignment + 1
+    return places - sum(_ruled_out(problem, i, j) for j in problem.clearance[i])
+
+
+def _ruled_out(problem: Problem, i: int, j: int) -> int:
+    # Strictly between j's offset minus what i needs below it, and j's end.
+    return (problem.clearance[i][j] + problem.clearance[j][i]) // problem.alignment - 1
+
+
+def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> bool:
+    """Move the block that ends highest half way to the front; False if it is there already."""
+    place = max(range(len(order)), key=lambda p: _end(problem, offsets, order[p]), default=0)
+    if place == 0:
+        return False
+    order.insert(place // 2, order.pop(place))
+    return True
+
+
+def _end(problem: Problem, offsets: Sequence[int], i: int) -> int:
+    return offsets[i] + problem.blocks[i].nbytes
+
+
+_Key = Callable[[Block], int]
+
+
+def _by_size(block: Block) -> int:
+    return -block.nbytes
+
+
+def _by_area(block: Block) -> int:
+    return -block.nbytes * block.steps
+
+
+def _by_steps(block: Block) -> int:
+    return -block.steps

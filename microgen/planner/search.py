@@ -1,0 +1,160 @@
+"""Branch and bound over the offsets of blocks, for one choice of in-place pairs.
+
+Blocks are placed from the bottom up. In an optimal layout whose offsets add up to the least,
+every block rests on offset 0 or on a neighbour below it, so its offset follows from which blocks
+are placed before it, and the search is over orders of ascending offset. Three rules cut it:
+
+- the load of a half step: blocks that live there and are not placed yet must stack up above the
+  lowest place that any of them can take;
+- no gap that a whole block fits into: if the next offset is at or above the place where some
+  waiting block could have ended, that block could have been put there first (the "active
+  schedules" of Giffler and Thompson, 1960);
+- a waiting block whose lowest place is already too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from microgen.planner.layout import Problem, align
+
+
+@dataclass(slots=True)
+class Budget:
+    """Nodes that searches may still visit. A count and never a clock: equal on every machine."""
+
+    nodes: int
+
+    def spend(self) -> bool:
+        """Take one node; False if none is left."""
+        self.nodes -= 1
+        return self.nodes >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The best offsets of the searched blocks below the ceiling, if any, and whether the search
+    has seen everything."""
+
+    offsets: dict[int, int] | None
+    exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Clique:
+    """Blocks that live at one half step, with their sizes there, rounded up; ``slack`` is the
+    most that rounding can have added to the topmost one."""
+
+    sizes: dict[int, int]
+    slack: int
+
+
+class Search:
+    """A depth-first search that places ``blocks`` (indices) of a problem."""
+
+    def __init__(self, problem: Problem, blocks: Iterable[int], ceiling: int) -> None:
+        self._problem = problem
+        self._waiting = dict.fromkeys(sorted(blocks))
+        self._cliques = _cliques(problem, self._waiting)
+        self._floor = dict.fromkeys(self._waiting, 0)
+        self._placed: list[tuple[int, int, list[tuple[int, int]]]] = []
+        self._ceiling = ceiling  # only layouts below it are of interest
+        self._best: dict[int, int] | None = None
+
+    def run(self, goal: int, budget: Budget) -> Outcome:
+        """Search until a layout needs ``goal`` bytes, nothing is left, or the budget is spent."""
+        if not self._waiting:
+            return Outcome({}, exhausted=True)
+        stack = [self._candidates()]
+        while stack:
+            if not stack[-1]:
+                stack.pop()
+                self._take_back()
+            elif not budget.spend():
+                return Outcome(self._best, exhausted=False)
+            else:
+                self._place(stack[-1].pop())
+                stack.append(self._candidates())
+                if self._best is not None and self._ceiling <= goal:
+                    break
+        return Outcome(self._best, exhausted=True)
+
+    def _place(self, i: int) -> None:
+        offset = self._floor[i]
+        undo = []
+        for j, clearance in self._problem.clearance[i].items():
+            if j in self._waiting and self._floor[j] < offset + clearance:
+                undo.append((j, self._floor[j]))
+                self._floor[j] = offset + clearance
+        del self._waiting[i]
+        self._placed.append((i, offset, undo))
+        if not self._waiting:
+            self._record()
+
+    def _take_back(self) -> None:
+        if self._placed:
+            i, _, undo = self._placed.pop()
+            self._waiting[i] = None
+            for j, floor in undo:
+                self._floor[j] = floor
+
+    def _record(self) -> None:
+        ends = (offset + self._problem.blocks[i].nbytes for i, offset, _ in self._placed)
+        peak = max(ends)
+        if peak < self._ceiling:
+            self._ceiling = peak
+            self._best = {i: offset for i, offset, _ in self._placed}
+
+    def _candidates(self) -> list[int]:
+        """Waiting blocks that may come next, the most promising last; none if this is hopeless."""
+        last = (self._placed[-1][1], self._placed[-1][0]) if self._placed else (0, -1)
+        if not self._waiting or self._is_hopeless(last[0]):
+            return []
+        floor, blocks, unit = self._floor, self._problem.blocks, self._problem.alignment
+        earliest_end = min(floor[i] + align(blocks[i].nbytes, unit) for i in self._waiting)
+        fit = [i for i in self._waiting if last < (floor[i], i) and floor[i] < earliest_end]
+        return sorted(fit, key=lambda i: (-floor[i], blocks[i].nbytes * blocks[i].steps, i))
+
+    def _is_hopeless(self, level: int) -> bool:
+        floor, blocks, ceiling = self._floor, self._problem.blocks, self._ceiling
+        if any(max(level, floor[i]) + blocks[i].nbytes >= ceiling for i in self._waiting):
+            return True
+        return any(self._needs(clique, level) >= ceiling for clique in self._cliques)
+
+    def _needs(self, clique: _Clique, level: int) -> int:
+        """A peak that this half step forces, given what is placed."""
+        waiting = [i for i in clique.sizes if i in self._waiting]
+        if not waiting:
+            return 0
+        start = max(level, min(self._floor[i] for i in waiting))
+        return start + sum(clique.sizes[i] for i in waiting) - clique.slack
+
+
+def _cliques(problem: Problem, among: Iterable[int]) -> list[_Clique]:
+    """The half steps at which some block is born; all others hold subsets of these."""
+    chosen = list(among)
+    times = sorted({m.first for i in chosen for m in problem.blocks[i].members})
+    cliques = [_clique(problem, chosen, time) for time in times]
+    kept: list[_Clique] = []
+    for clique in cliques:
+        if kept and _covers(clique, kept[-1]):
+            kept.pop()
+        if not kept or not _covers(kept[-1], clique):
+            kept.append(clique)
+    return kept
+
+
+def _clique(problem: Problem, among: Sequence[int], time: int) -> _Clique:
+    live = {
+        i: m.nbytes for i in among for m in problem.blocks[i].members if m.first <= time <= m.last
+    }
+    rounded = {i: align(nbytes, problem.alignment) for i, nbytes in live.items()}
+    return _Clique(rounded, max((rounded[i] - live[i] for i in live), default=0))
+
+
+def _covers(other: _Clique, clique: _Clique) -> bool:
+    """Whether ``other`` says all that ``clique`` says."""
+    return other.slack <= clique.slack and all(
+        other.sizes.get(i, -1) >= nbytes for i, nbytes in clique.sizes.items()
+    )

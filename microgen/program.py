@@ -1,0 +1,234 @@
+"""What lowering makes of a graph: primitive functions, and a straight line of calls to them.
+
+This is the boundary: nothing above knows C, nothing below knows ops or layers (except ``Origin``
+text that is quoted to the user).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from microgen.ir.graph import Array, Origin, TensorType
+
+
+class Storage(enum.Enum):
+    """Who owns the bytes that an argument points to."""
+
+    INPUT = "input"  # the caller's input buffer
+    OUTPUT = "output"  # the caller's output buffer
+    SID = "sid"  # a planned buffer in a workspace pool
+    CONSTANT = "constant"  # read-only memory
+
+
+class Role(enum.Enum):
+    """What a primitive function does with a parameter."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    OUTPUT = "output"
+    SCRATCH = "scratch"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One pointer that a call passes. ``name`` is the sid's, the constant's or the port's."""
+
+    storage: Storage
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a primitive function: C identifier, C element type, role."""
+
+    name: str
+    ctype: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """One C kernel inside a primitive function.
+
+    ``params`` are the compile-time constants: the fields of the kernel's parameter struct
+    ``<symbol>_params`` in order, integers or tuples of integers. ``args`` are names of the
+    primitive function's parameters, in the kernel's argument order.
+    """
+
+    symbol: str
+    header: str
+    source: str
+    params: tuple[tuple[str, int | tuple[int, ...]], ...]
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrimFunc:
+    """A primitive function: emitted once, called with its buffers and weights as arguments."""
+
+    name: str
+    target: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[KernelCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """Parameter positions that may be one buffer: the input is dead, the output takes its place
+    at the same address."""
+
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One step of the runner.
+
+    ``args`` are in the order of the function's parameters, scratch left out: ``scratch`` is its
+    size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
+    ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
+    """
+
+    index: int
+    function: str
+    args: tuple[Argument, ...]
+    scratch: int
+    in_place: tuple[InPlace, ...]
+    tensor: str
+    tensor_type: TensorType
+    op: str
+    origin: Origin
+    kernel: str
+    reason: str
+    summary: str
+    refusals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds."""
+
+    name: str
+    nbytes: int
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """How a C constant is computed from parameters of the model.
+
+    ``kind`` names a function of ``microgen.transforms``; ``sources`` are names of model
+    parameters; ``arguments`` are its keyword arguments.
+    """
+
+    kind: str
+    sources: tuple[str, ...]
+    arguments: tuple[tuple[str, float | int | str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters.
+
+    ``is_weight``: weights, biases and per-channel tables, which size reports keep apart from
+    code.
+    """
+
+    name: str
+    ctype: str
+    array: Array
+    transform: Transform
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output of the network: the C identifier, the model's name, the type."""
+
+    name: str
+    tensor: str
+    type: TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Everything that the planner and the emitter need.
+
+    ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
+    ``constants`` are what the firmware holds.
+    """
+
+    module: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    functions: tuple[PrimFunc, ...]
+    calls: tuple[Call, ...]
+    buffers: tuple[Buffer, ...]
+    constants: tuple[Constant, ...]
+    parameters: Mapping[str, Array]
+
+    @property
+    def io_bytes(self) -> int:
+        """Bytes of the caller's input and output buffers."""
+        return sum(port.type.nbytes for port in (*self.inputs, *self.outputs))
+
+    def function(self, name: str) -> PrimFunc:
+        """The primitive function of that name."""
+        return next(f for f in self.functions if f.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a planned buffer lies, and when it lives.
+
+    Time runs in half steps: call k reads at 2k and has written by 2k+1. ``first`` and ``last``
+    are inclusive; two buffers may share bytes only if their intervals do not meet. An in-place
+    pair does not meet: the input's last is 2k, the output's first is 2k+1.
+    """
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A workspace pool: its C symbol's suffix, planned size in bytes and alignment."""
+
+    name: str
+    nbytes: int
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """The plan for one call order, alignment and aliasing.
+
+    ``lower_bound`` counts workspace bytes only (caller-owned ports come on top of both peak and
+    bound alike); ``proof`` says why the gap is what it is. ``in_place`` are (input, output)
+    buffer names that share an address.
+    """
+
+    algorithm: str
+    pools: tuple[Pool, ...]
+    placements: tuple[Placement, ...]
+    in_place: tuple[tuple[str, str], ...]
+    lower_bound: int
+    proof: str
+    by_name: Mapping[str, Placement] = field(repr=False, compare=False)
+
+    @property
+    def peak(self) -> int:
+        """Workspace bytes over all pools."""
+        return sum(pool.nbytes for pool in self.pools)
+
+    @property
+    def gap(self) -> int:
+        """Bytes by which the peak exceeds the lower bound."""
+        return self.peak - self.lower_bound

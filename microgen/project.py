@@ -1,0 +1,170 @@
+"""Puts a project together: the model's files, the runtime that it needs, board and build files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import Any
+
+from microgen import resources
+from microgen.emit.environment import environment
+from microgen.errors import InternalError
+from microgen.files import FileTree
+from microgen.program import Port
+from microgen.target.board import Board
+from microgen.target.cpu import Feature
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
+_MODEL_HEADERS = "model/codegen/host/include"
+_MODEL_SOURCES = "model/codegen/host/src"
+_TEMPLATES = ("CMakeLists.txt", "README.md", "prj.conf", "sample.yaml", "src/main.c")
+
+# Zephyr's main thread runs the model: on top of what a model may use, Zephyr's own frames.
+_ZEPHYR_STACK_BYTES = 8192
+
+
+def assemble(
+    model_files: FileTree,
+    *,
+    module: str,
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    board: Board,
+    kernel_headers: tuple[str, ...],
+    kernel_sources: tuple[str, ...],
+) -> FileTree:
+    """The whole project but its manifest.
+
+    ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
+    ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
+    """
+    platform = _crt_file(f"src/platform_{board.platform}.c")
+    fixed = {"src/platform.c": platform}
+    if not board.is_host:
+        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.platform}.c")
+    values = _values(module, inputs, outputs, board)
+    main = {"src/main.c": _render("src/main.c", values)}
+    headers = [f"include/{header}" for header in kernel_headers]
+    runtime = _closure([*main.values(), platform], ())
+    freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
+    needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
+    needed |= _closure(model_files.files.values(), ())
+
+    values["model_sources"] = [
+        *sorted(n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM),
+        *(f"crt/{name}" for name in sorted(kernel_sources)),
+    ]
+    values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
+    values["freestanding_sources"] = _sources(freestanding)
+    rendered = {name: _render(name, values) for name in _TEMPLATES}
+    script = "native.ld" if board.is_host else "board.ld"
+    rendered[values["linker_script"]] = _render(f"boards/{script}", values)
+    crt = {f"crt/{name}": data for name, data in needed.items()}
+    return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+
+
+_C_OR_ASM = (".c", ".s")
+
+
+def _render(name: str, values: dict[str, Any]) -> bytes:
+    return environment("project").get_template(f"{name}.j2").render(values).encode()
+
+
+def _sources(names: Iterable[str]) -> list[str]:
+    return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
+
+
+def _values(
+    module: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], board: Board
+) -> dict[str, Any]:
+    """What the templates are given; the lists of sources are added to it."""
+    prefix = f"tvmgen_{module}"
+    return {
+        "prefix": prefix,
+        "inputs": [_port(prefix, port) for port in inputs],
+        "outputs": [_port(prefix, port) for port in outputs],
+        "board": board,
+        "memories": [
+            {
+                "name": m.name,
+                "access": m.access,
+                "origin": f"0x{m.origin:08x}",
+                "length": f"0x{m.length:x}",
+            }
+            for m in board.memories
+        ],
+        "cflags": [*board.cpu.cflags, *board.cflags],
+        "has_fpu": Feature.FPU in board.cpu.features,
+        "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],
+        "linker_script": f"boards/{board.name}.ld",
+        "startup": "boards/startup.c",
+        "qemu_command": _qemu_command(board),
+        "toolchain_note": _toolchain_note(board),
+        "zephyr_stack_bytes": _ZEPHYR_STACK_BYTES,
+    }
+
+
+def _port(prefix: str, port: Port) -> dict[str, Any]:
+    return {
+        "name": port.name,
+        "nbytes": port.type.nbytes,
+        "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
+    }
+
+
+def _qemu_command(board: Board) -> str:
+    if board.qemu is None:
+        return ""
+    return " ".join(
+        (
+            board.qemu.system,
+            f"-M {board.qemu.machine}",
+            *board.qemu.args,
+            "-nographic -semihosting-config enable=on,target=native",
+            "-kernel build/firmware.elf",
+        )
+    )
+
+
+def _toolchain_note(board: Board) -> str:
+    if board.is_host:
+        return "It needs CMake, Ninja and a C compiler."
+    return (
+        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` with the headers of a C "
+        "library (Debian: cmake ninja-build gcc-arm-none-eabi libnewlib-arm-none-eabi)."
+    )
+
+
+def _crt_file(name: str) -> bytes:
+    """A file below ``crt``."""
+    path = resources.folder("crt") / name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InternalError(f"crt/{name} is missing") from error
+
+
+def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
+    include, transitively, and for each header in ``src`` the source of the same name."""
+    found: dict[str, bytes] = {}
+    pending = [*roots, *(name for text in texts for name in _included(text))]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = _crt_file(name)
+        pending += _included(found[name])
+        source = str(PurePosixPath(name).with_suffix(".c"))
+        if name.startswith("src/") and (resources.folder("crt") / source).is_file():
+            pending.append(source)
+    return found
+
+
+def _included(text: bytes) -> list[str]:
+    """Paths below ``crt`` of the runtime's headers that a C file includes; others are not ours."""
+    crt = resources.folder("crt")
+    names = (match.decode() for match in _INCLUDE.findall(text))
+    candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
+    return [name for name in candidates if (crt / name).is_file()]

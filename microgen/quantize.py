@@ -1,0 +1,366 @@
+"""Integer arithmetic of quantized networks: the twin of ``crt/include/microgen/requantize.h``.
+
+Scales are float32 in the model file and are taken as such; where TFLite computes in float32
+rather than double, so does this. "TFLite" is the sources of ``tensorflow/lite/kernels``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ops.base import Activation, Rounding
+
+ADD_LEFT_SHIFT = 20
+SOFTMAX_INTEGER_BITS = 5  # kScaledDiffIntegerBits: exp's argument is fixed point Q5.26
+
+_RANGES: dict[Activation, tuple[float, float]] = {
+    Activation.NONE: (-math.inf, math.inf),
+    Activation.RELU: (0.0, math.inf),
+    Activation.RELU6: (0.0, 6.0),
+    Activation.RELU_N1_TO_1: (-1.0, 1.0),
+}
+
+
+def _round_half_away(value: float) -> int:
+    """C's ``round``: the nearest integer, halves away from zero."""
+    magnitude = math.floor(abs(value))
+    magnitude += abs(value) - magnitude >= 0.5
+    return int(math.copysign(magnitude, value))
+
+
+def quantize_multiplier(real: float) -> tuple[int, int]:
+    """``real`` as (multiplier, shift): real = multiplier * 2**(shift - 31), nearly.
+
+    multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
+    Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if ``real`` is negative,
+    not finite, or too large for that shift.
+    """
+    if not 0 <= real < math.inf:
+        raise ValueError(f"the multiplier {real} is negative or not finite")
+    fraction, shift = math.frexp(real)
+    multiplier = _round_half_away(fraction * (1 << 31))
+    if multiplier == 1 << 31:
+        multiplier //= 2
+        shift += 1
+    if shift < -31:
+        return 0, 0
+    if shift > 30:
+        raise ValueError(f"the multiplier {real} is 2**30 or more")
+    return multiplier, shift
+
+
+def per_channel_multipliers(
+    scales: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    """``quantize_multiplier`` of each scale: int32 multipliers and int8 shifts."""
+    pairs = [quantize_multiplier(float(scale)) for scale in scales]
+    multipliers = np.array([multiplier for multiplier, _ in pairs], np.int32)
+    return multipliers, np.array([shift for _, shift in pairs], np.int8)
+
+
+def _wrap32(x: Array) -> Array:
+    """int64 values reduced to int32 as two's complement does, kept in int64."""
+    wrapped: Array = x.astype(np.int64).astype(np.int32).astype(np.int64)
+    return wrapped
+
+
+def rounding_doubling_high_mul(a: Array, b: Array | int) -> Array:
+    """High half of 2*a*b for int32 values, rounded to nearest; int64 array.
+
+    Source: gemmlowp fixedpoint.h, SaturatingRoundingDoublingHighMul. Its division truncates, so
+    halves go up for positive products and towards zero for negative ones.
+    """
+    product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
+    positive = (product + (1 << 30)) >> 31
+    negative = -((-product + (1 << 30) - 1) >> 31)
+    return np.minimum(np.where(product >= 0, positive, negative), 2**31 - 1)
+
+
+def rounding_divide_by_pot(x: Array, exponent: Array | int) -> Array:
+    """``x / 2**exponent`` rounded to nearest, halves away from zero; int64 array.
+
+    Source: gemmlowp fixedpoint.h, RoundingDivideByPOT.
+    """
+    x = np.asarray(x, np.int64)
+    mask = (np.int64(1) << np.asarray(exponent, np.int64)) - 1
+    threshold = (mask >> 1) + (x < 0)
+    quotient: Array = (x >> exponent) + ((x & mask) > threshold)
+    return quotient
+
+
+def multiply_by_quantized_multiplier(
+    x: Array, multiplier: Array | int, shift: Array | int, rounding: Rounding
+) -> Array:
+    """``x * multiplier * 2**(shift - 31)``, rounded; int32 array of the broadcast shape.
+
+    ``x`` holds int32 values; multiplier and shift are as ``quantize_multiplier`` gives them.
+    DOUBLE is TFLite's common.h MultiplyByQuantizedMultiplier: shift left (wrapping), doubling
+    high multiply, rounding shift right. SINGLE is the same file's version under
+    TFLITE_SINGLE_ROUNDING: the 64-bit product plus one half, shifted right once, wrapping.
+    """
+    x = np.asarray(x, np.int64)
+    shift = np.asarray(shift, np.int64)
+    if rounding is Rounding.SINGLE:
+        total = 31 - shift
+        product = x * np.asarray(multiplier, np.int64)
+        return ((product + (np.int64(1) << (total - 1))) >> total).astype(np.int32)
+    shifted = _wrap32(x << np.maximum(shift, 0))
+    high = rounding_doubling_high_mul(shifted, multiplier)
+    return rounding_divide_by_pot(high, np.maximum(-shift, 0)).astype(np.int32)
+
+
+def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tuple[int, int]:
+    """Least and greatest stored value of an output with that fused activation.
+
+    ``quant`` is per tensor and the output's. Source: TFLite kernel_util.cc,
+    CalculateActivationRangeQuantized, whose division is float32.
+    """
+    limits = np.iinfo(dtype.numpy)
+    low, high = (_quantize(real, quant) for real in _RANGES[activation])
+    return int(max(limits.min, low)), int(min(limits.max, high))
+
+
+def _quantize(real: float, quant: Quant) -> float:
+    if math.isinf(real):
+        return real
+    with np.errstate(over="ignore"):
+        ratio = float(np.float32(real) / np.float32(quant.scale[0]))
+    return ratio if math.isinf(ratio) else quant.zero_point[0] + _round_half_away(ratio)
+
+
+def _weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
+    if weight.quant is None:
+        raise ValueError(f"the weight {weight} is not quantized")
+    return np.array(weight.quant.scale, np.float32).astype(np.float64)
+
+
+def conv_scales(
+    data: TensorType, weight: TensorType, output: TensorType
+) -> npt.NDArray[np.float64]:
+    """Accumulator scale over output scale: one per channel, or one for all.
+
+    Source: TFLite kernel_util.cc, PopulateConvolutionQuantizationParams (all in double).
+    """
+    scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
+    scales: npt.NDArray[np.float64] = scale_in * _weight_scales(weight) / scale_out
+    return scales
+
+
+def dense_scales(
+    data: TensorType, weight: TensorType, output: TensorType
+) -> npt.NDArray[np.float64]:
+    """As ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
+
+    Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
+    """
+    if weight.quant is None or not weight.quant.is_per_tensor:
+        return conv_scales(data, weight, output)
+    product = np.float32(data.scale) * np.float32(weight.scale)
+    return np.array([float(product) / float(np.float32(output.scale))])
+
+
+def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
+
+    Source: TFLite activations.cc, ReluPrepare, whose division is float32.
+    """
+    scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
+    if scale_in == scale_out and data.zero_point == output.zero_point:
+        return 0, 0
+    return quantize_multiplier(float(scale_in / scale_out))
+
+
+@dataclass(frozen=True, slots=True)
+class AddParameters:
+    """Fixed-point parameters of an int8 addition; shifts are 0 or negative."""
+
+    left_shift: int
+    lhs_multiplier: int
+    lhs_shift: int
+    rhs_multiplier: int
+    rhs_shift: int
+    output_multiplier: int
+    output_shift: int
+
+
+def add_parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
+    """Both operands are brought to twice the larger input scale over 2**20, then added.
+
+    Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp). ValueError where that
+    aborts: the sum's scale must stay below 2**20 times the output's.
+    """
+    scale_lhs, scale_rhs, scale_out = (float(np.float32(t.scale)) for t in (lhs, rhs, output))
+    twice_max = 2 * max(scale_lhs, scale_rhs)
+    factor = twice_max / ((1 << ADD_LEFT_SHIFT) * scale_out)
+    parts = [quantize_multiplier(r) for r in (scale_lhs / twice_max, scale_rhs / twice_max, factor)]
+    if factor >= 1 or parts[2][1] > 0:
+        raise ValueError(
+            f"the input scale {twice_max / 2:g} is 2**19 times the output scale {scale_out:g} "
+            "or more; it must be less"
+        )
+    return AddParameters(ADD_LEFT_SHIFT, *parts[0], *parts[1], *parts[2])
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxParameters:
+    """Fixed-point parameters of an int8 softmax.
+
+    Differences to the row's maximum below ``diff_min`` count as minus infinity.
+    """
+
+    input_multiplier: int
+    input_left_shift: int
+    diff_min: int
+
+
+def softmax_parameters(data: TensorType, beta: float) -> SoftmaxParameters:
+    """Source: TFLite quantization_util.cc, PreprocessSoftmaxScaling and CalculateInputRadius.
+
+    ValueError where that aborts: beta times the input's scale must exceed 2**-26.
+    """
+    fraction_bits = 31 - SOFTMAX_INTEGER_BITS
+    real = float(np.float32(beta)) * float(np.float32(data.scale)) * (1 << fraction_bits)
+    if not real > 1:
+        raise ValueError(f"beta {beta:g} times the input scale {data.scale:g} must exceed 2**-26")
+    multiplier, left_shift = _softmax_multiplier(min(real, 2.0**31 - 1))
+    radius = ((1 << SOFTMAX_INTEGER_BITS) - 1) * (1 << fraction_bits) / (1 << left_shift)
+    return SoftmaxParameters(multiplier, left_shift, -math.floor(radius))
+
+
+def _softmax_multiplier(real: float) -> tuple[int, int]:
+    """``quantize_multiplier`` for a multiplier that may reach 2**31 - 1 (shift 31)."""
+    fraction, shift = math.frexp(real)
+    multiplier = _round_half_away(fraction * (1 << 31))
+    return (1 << 30, shift + 1) if multiplier == 1 << 31 else (multiplier, shift)
+
+
+# What ops ask of the types of their operands: each returns a sentence if it is not so.
+
+
+def activation_constraint(role: str, tensor: TensorType) -> str | None:
+    """An activation must be int8 with one usable scale and zero point."""
+    if tensor.dtype is not DType.INT8:
+        return f"the {role} is {tensor}; it must be int8"
+    quant = tensor.quant
+    if quant is None or not quant.is_per_tensor or len(quant.scale) != 1:
+        return f"the {role} {tensor} must have one scale and one zero point"
+    if not 0 < quant.scale[0] < math.inf:
+        return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
+    if not -128 <= quant.zero_point[0] <= 127:
+        return f"the {role}'s zero point is {quant.zero_point[0]}; it must be an int8"
+    return None
+
+
+def activations_constraint(data: TensorType, output: TensorType) -> str | None:
+    """``activation_constraint`` of an op's input and output."""
+    return activation_constraint("input", data) or activation_constraint("output", output)
+
+
+def unchanged_constraint(data: TensorType, output: TensorType) -> str | None:
+    """Input and output must be int8 with equal quantization: stored values keep their meaning."""
+    sentence = activations_constraint(data, output)
+    if sentence:
+        return sentence
+    if (data.scale, data.zero_point) != (output.scale, output.zero_point):
+        return (
+            f"the input's scale and zero point are {data.scale:g} and {data.zero_point}, the "
+            f"output's {output.scale:g} and {output.zero_point}; they must be equal"
+        )
+    return None
+
+
+def weight_constraint(weight: TensorType, axis: int) -> str | None:
+    """A weight must be int8 and symmetric, with one scale or one per index of ``axis``."""
+    if weight.dtype is not DType.INT8:
+        return f"the weight is {weight}; it must be int8"
+    quant = weight.quant
+    if quant is None:
+        return f"the weight {weight} is not quantized"
+    count = 1 if quant.is_per_tensor else weight.shape[axis]
+    if quant.axis not in (None, axis) or len(quant.scale) != count:
+        return (
+            f"the weight {weight} has {len(quant.scale)} scales along axis {quant.axis}; there "
+            f"must be one, or {weight.shape[axis]} along axis {axis}"
+        )
+    if any(quant.zero_point):
+        return f"a zero point of the weight is {max(quant.zero_point, key=abs)}; all must be 0"
+    if not all(0 <= scale < math.inf for scale in quant.scale):
+        return "a scale of the weight is negative or not finite"
+    return None
+
+
+def bias_constraint(
+    bias: TensorType, data: TensorType, weight: TensorType, output: TensorType
+) -> str | None:
+    """A bias must be int32 on the accumulator's scale.
+
+    With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
+    be 2 % of the output's scale. With several it does not, and neither does this.
+    """
+    if bias.dtype is not DType.INT32:
+        return f"the bias is {bias}; it must be int32"
+    if bias.quant is None or len(bias.quant.scale) != 1 or len(_weight_scales(weight)) != 1:
+        return None
+    expected = float(np.float32(data.scale) * np.float32(_weight_scales(weight)[0]))
+    if abs(expected - bias.quant.scale[0]) / output.scale <= 0.02:
+        return None
+    return (
+        f"the bias's scale is {bias.quant.scale[0]:g}; it must be the input's times the "
+        f"weight's, {expected:g}"
+    )
+
+
+def accumulator_constraint(data: TensorType, products: int) -> str | None:
+    """A sum of ``products`` terms must fit int32, whatever the values are.
+
+    The bound is products * max|x - zero point| * 128; the bias is not in it, because its value
+    is not a type's matter.
+    """
+    bound = products * max(127 - data.zero_point, data.zero_point + 128) * 128
+    if bound < 2**31:
+        return None
+    return (
+        f"{products} products are summed, which may reach {bound}; the int32 accumulator holds "
+        f"{2**31 - 1}"
+    )
+
+
+def scales_constraint(scales: npt.NDArray[np.float64]) -> str | None:
+    """Every multiplier must be one that ``quantize_multiplier`` can express."""
+    try:
+        per_channel_multipliers(scales)
+    except ValueError as error:
+        return f"the output's scale is too small for the input's and the weight's: {error}"
+    return None
+
+
+def requantize(
+    accumulator: Array,
+    scales: npt.NDArray[np.float64],
+    rounding: Rounding,
+    output: TensorType,
+    activation: Activation,
+) -> Array:
+    """int32 sums (channels last) scaled, offset and clamped to the stored values of ``output``."""
+    multiplier, shift = per_channel_multipliers(scales)
+    scaled = multiply_by_quantized_multiplier(accumulator, multiplier, shift, rounding)
+    return offset_and_clamp(scaled, output, activation)
+
+
+def offset_and_clamp(scaled: Array, output: TensorType, activation: Activation) -> Array:
+    """The output's zero point added to int32 values (wrapping), and the activation's clamp."""
+    stored = _wrap32(np.asarray(scaled, np.int64) + output.zero_point)
+    return clamp(stored, output, activation)
+
+
+def clamp(stored: Array, output: TensorType, activation: Activation) -> Array:
+    """Integers clamped to the activation's range and the output's dtype."""
+    if output.quant is None:
+        raise ValueError(f"the output {output} is not quantized")
+    low, high = activation_range(activation, output.quant, output.dtype)
+    return np.clip(stored, low, high).astype(output.dtype.numpy)

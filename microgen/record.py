@@ -1,0 +1,144 @@
+"""Program, plan and options -> the manifest's records."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from microgen.emit.model import arena_symbol, constant_symbol
+from microgen.files import FileTree
+from microgen.manifest import (
+    FORMAT,
+    ArgumentRecord,
+    BufferRecord,
+    CallRecord,
+    ConstantRecord,
+    EstimateRecord,
+    Manifest,
+    ModelRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+)
+from microgen.options import Options
+from microgen.program import Call, Constant, MemoryPlan, Port, Program, Role, Storage
+from microgen.target.board import Board
+
+ARENA_SECTION = ".bss.noinit.tvm"
+
+
+def manifest(
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    options: Options,
+    *,
+    model: ModelRecord,
+    estimate: EstimateRecord,
+    files: FileTree,
+    version: str,
+) -> Manifest:
+    """What the project promises; ``files`` are all its files but the manifest."""
+    return Manifest(
+        format=FORMAT,
+        microgen=version,
+        module=program.module,
+        model=model,
+        board=board.to_json(),
+        options=options.to_json(),
+        inputs=tuple(_port(port) for port in program.inputs),
+        outputs=tuple(_port(port) for port in program.outputs),
+        calls=tuple(_call(call, program) for call in program.calls),
+        kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
+        plan=_plan(program, plan, options),
+        constants=tuple(_constant(c, program.module) for c in program.constants),
+        estimate=estimate,
+        files=files.digests(),
+    )
+
+
+def model_record(path: Path, content: bytes, module: str) -> ModelRecord:
+    """The record of a model file that the project keeps a copy of."""
+    digest = hashlib.sha256(content).hexdigest()
+    return ModelRecord(path.name, digest, f"model/src/{module}{path.suffix}")
+
+
+def _port(port: Port) -> PortRecord:
+    quant = port.type.quant
+    scale, zero_point = (quant.scale[0], quant.zero_point[0]) if quant else (0.0, 0)
+    return PortRecord(
+        port.name,
+        port.tensor,
+        port.type.shape,
+        port.type.dtype.value,
+        port.type.nbytes,
+        scale,
+        zero_point,
+    )
+
+
+def _call(call: Call, program: Program) -> CallRecord:
+    function = program.function(call.function)
+    given = iter(call.args)
+    args = []
+    for parameter in function.parameters:
+        if parameter.role is Role.SCRATCH:
+            args.append(ArgumentRecord("scratch", f"scratch_{call.index}"))
+            continue
+        argument = next(given)
+        is_constant = argument.storage is Storage.CONSTANT
+        name = constant_symbol(program.module, argument.name) if is_constant else argument.name
+        args.append(ArgumentRecord(argument.storage.value, name))
+    roles = [p.role for p in function.parameters]
+    return CallRecord(
+        index=call.index,
+        function=call.function,
+        op=call.op,
+        layer=call.origin.layer,
+        tensor=call.tensor,
+        shape=call.tensor_type.shape,
+        dtype=call.tensor_type.dtype.value,
+        kernel=call.kernel,
+        reason=call.reason,
+        refusals=call.refusals,
+        args=tuple(args),
+        output=roles.index(Role.OUTPUT),
+    )
+
+
+def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    return PlanRecord(
+        algorithm=plan.algorithm,
+        peak=plan.peak,
+        lower_bound=plan.lower_bound,
+        proof=plan.proof,
+        io_bytes=program.io_bytes,
+        alignment=options.alignment,
+        pools=tuple(
+            PoolRecord(
+                p.name, arena_symbol(program.module, p.name), ARENA_SECTION, p.nbytes, p.alignment
+            )
+            for p in plan.pools
+            if p.nbytes
+        ),
+        buffers=tuple(
+            BufferRecord(
+                p.name, p.pool, p.offset, p.nbytes, p.first, p.last, tensors.get(p.name, "")
+            )
+            for p in plan.placements
+        ),
+        in_place=plan.in_place,
+    )
+
+
+def _constant(constant: Constant, module: str) -> ConstantRecord:
+    return ConstantRecord(
+        symbol=constant_symbol(module, constant.name),
+        nbytes=constant.array.nbytes,
+        ctype=constant.ctype,
+        transform=constant.transform.kind,
+        sources=constant.transform.sources,
+        arguments=dict(constant.transform.arguments),
+        layer=constant.origin,
+    )

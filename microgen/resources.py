@@ -1,0 +1,13 @@
+"""Finds ``crt/``, ``templates/`` and ``boards/`` in a checkout or an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """The data folder ``name`` ("crt", "templates" or "boards")."""
+    installed = _PACKAGE / "_data" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name

@@ -1,0 +1,208 @@
+"""A client of gdb's remote serial protocol, as QEMU and gdbserver speak it.
+
+Source: "Debugging with GDB", appendix "GDB Remote Serial Protocol".
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from dataclasses import dataclass
+
+_ESCAPE, _ESCAPED = 0x7D, 0x20
+_RUN_LENGTH, _RUN_BIAS = 0x2A, 29
+_RETRIES = 5
+
+
+class GdbError(Exception):
+    """The stub refused a command, spoke nonsense, or went away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the program no longer runs: ``exit_code`` (negative: killed by that signal), or None
+    where it is stopped and can go on."""
+
+    exit_code: int | None
+
+
+def checksum(body: bytes) -> bytes:
+    """The two hexadecimal digits behind a packet."""
+    return b"%02x" % (sum(body) % 256)
+
+
+def decode(body: bytes) -> bytes:
+    """A packet's data: escapes and run lengths undone. Raises GdbError if it is damaged."""
+    data, k = bytearray(), 0
+    while k < len(body):
+        byte = body[k]
+        if byte in (_ESCAPE, _RUN_LENGTH):
+            k += 1
+            if k == len(body) or (byte == _RUN_LENGTH and not data):
+                raise GdbError(f"damaged packet {body[:40]!r}")
+        if byte == _ESCAPE:
+            data.append(body[k] ^ _ESCAPED)
+        elif byte == _RUN_LENGTH:
+            data += data[-1:] * (body[k] - _RUN_BIAS)
+        else:
+            data.append(byte)
+        k += 1
+    return bytes(data)
+
+
+def parse_stop(reply: bytes) -> Stop:
+    """A stop reply: ``S05``, ``T05thread:01;``, ``W00``, ``X0b;process:1``. Raises GdbError."""
+    match = re.match(rb"([STWX])([0-9a-fA-F]{2})", reply)
+    if not match:
+        raise GdbError(f"unexpected stop reply {reply[:40]!r}")
+    code = int(match[2], 16)
+    return Stop({b"W": code, b"X": -code}.get(match[1]))
+
+
+class Stub:
+    """The other end of a connection. ``limit``: seconds to wait for any one answer.
+
+    Every method raises GdbError if the stub refuses or goes away, TimeoutError after ``limit``.
+    """
+
+    def __init__(self, connection: socket.socket, limit: float) -> None:
+        self._socket = connection
+        self._limit = limit
+        self._buffer = bytearray()
+        features = self.command(b"qSupported:swbreak+")
+        size = re.search(rb"PacketSize=([0-9a-fA-F]+)", features)
+        self._chunk = max(1, (int(size[1], 16) if size else 400) // 2 - 16)
+
+    def command(self, body: bytes) -> bytes:
+        """Send a command, and return the answer."""
+        self._send(body)
+        return self._receive()
+
+    def registers(self, count: int, width: int) -> tuple[int, ...]:
+        """The first ``count`` registers of the machine's list, ``width`` bytes each,
+        little-endian."""
+        data = _from_hex(self.command(b"g"))
+        if len(data) < count * width:
+            raise GdbError(f"{len(data)} bytes of registers, expected {count * width}")
+        words = [data[k * width : (k + 1) * width] for k in range(count)]
+        return tuple(int.from_bytes(word, "little") for word in words)
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes of memory."""
+        data = b""
+        while len(data) < size:
+            part = min(self._chunk, size - len(data))
+            found = _from_hex(self.command(b"m%x,%x" % (address + len(data), part)))
+            if not found:
+                raise GdbError(f"no memory at {address + len(data):#x}")
+            data += found
+        return data
+
+    def auxiliary_vector(self) -> bytes:
+        """What the host's kernel told a program at its start."""
+        data = b""
+        while True:
+            part = self.command(b"qXfer:auxv:read::%x,%x" % (len(data), self._chunk))
+            if part[:1] not in (b"l", b"m"):
+                raise GdbError(f"no auxiliary vector: {part[:40]!r}")
+            data += part[1:]
+            if part[:1] == b"l":
+                return data
+
+    def insert_breakpoint(self, address: int, kind: int) -> None:
+        """Stop before the instruction at ``address``; ``kind`` as the protocol has it."""
+        self._expect_ok(b"Z0,%x,%x" % (address, kind))
+
+    def remove_breakpoint(self, address: int, kind: int) -> None:
+        """Undo ``insert_breakpoint``."""
+        self._expect_ok(b"z0,%x,%x" % (address, kind))
+
+    def resume(self) -> Stop:
+        """Let the program go on until it stops or ends."""
+        self._send(b"c")
+        return self._stop()
+
+    def interrupt(self) -> Stop:
+        """Stop the program now."""
+        self._socket.sendall(b"\x03")
+        return self._stop()
+
+    def _stop(self) -> Stop:
+        reply = self._receive()
+        while reply[:1] == b"O":  # what the program prints
+            reply = self._receive()
+        return parse_stop(reply)
+
+    def _expect_ok(self, body: bytes) -> None:
+        answer = self.command(body)
+        if answer != b"OK":
+            raise GdbError(f"{body!r} was answered {answer[:40]!r}")
+
+    def _send(self, body: bytes) -> None:
+        packet = b"$" + body + b"#" + checksum(body)
+        for _ in range(_RETRIES):
+            try:
+                self._socket.sendall(packet)
+            except OSError as error:
+                raise GdbError("the connection is closed") from error
+            if self._acknowledged():
+                return
+        raise GdbError(f"{body!r} was never acknowledged")
+
+    def _acknowledged(self) -> bool:
+        deadline = time.monotonic() + self._limit
+        while (byte := self._byte(deadline)) not in b"+-":
+            pass  # the rest of an answer that came late
+        return byte == b"+"
+
+    def _receive(self) -> bytes:
+        deadline = time.monotonic() + self._limit
+        for _ in range(_RETRIES):
+            self._until(b"$", deadline)
+            body = self._until(b"#", deadline)
+            sound = (self._byte(deadline) + self._byte(deadline)).lower() == checksum(body)
+            self._acknowledge(sound)
+            if sound:
+                return decode(body)
+        raise GdbError("packets keep coming damaged")
+
+    def _acknowledge(self, sound: bool) -> None:
+        try:
+            self._socket.sendall(b"+" if sound else b"-")
+        except OSError:
+            return  # after its last packet a stub need not listen
+
+    def _until(self, end: bytes, deadline: float) -> bytes:
+        while (at := self._buffer.find(end)) < 0:
+            self._fill(deadline)
+        return self._take(at + 1)[:-1]
+
+    def _byte(self, deadline: float) -> bytes:
+        if not self._buffer:
+            self._fill(deadline)
+        return self._take(1)
+
+    def _take(self, count: int) -> bytes:
+        data = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return data
+
+    def _fill(self, deadline: float) -> None:
+        self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+        try:
+            data = self._socket.recv(65536)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise GdbError("the connection broke") from error
+        if not data:
+            raise GdbError("the connection is closed")
+        self._buffer += data
+
+
+def _from_hex(answer: bytes) -> bytes:
+    try:
+        return bytes.fromhex(answer.decode("ascii"))
+    except ValueError as error:
+        raise GdbError(f"expected bytes, found {answer[:40]!r}") from error

@@ -1,0 +1,197 @@
+/* TCG plugin for QEMU: retired instructions of every inference, in all and per operator call.
+ *
+ * An inference is what runs between the return of the first marker (TVMPlatformTimerStart) and the
+ * entry of the second (TVMPlatformTimerStop): the first instruction counted is the one after the
+ * call of the first, the last is the call of the second.
+ *
+ * QEMU adds one to a counter at each guest instruction. A callback at each translation block
+ * charges what was counted since the last charge: to operator call k from the entry of the k-th
+ * operator until control is back in the runner, and to nobody otherwise. So whatever an operator
+ * calls counts to it, and a loop to an operator's own first instruction is not a new call.
+ *
+ * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, first
+ * address of the runner, first address behind it, number of operator calls, entry of each.
+ * out=FILE, one line of decimal numbers per inference: the total, then one count per call made.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is used here of QEMU's plugin interface, version 1 (QEMU's manual, "TCG Plugins");
+ * distributions of QEMU do not install a header for it. */
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef uint64_t plugin_id;
+enum register_access { NO_REGISTERS };
+enum inline_operation { ADD_UINT64 };
+
+void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
+                                           void (*on_translate)(plugin_id, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
+                                          void (*on_execute)(unsigned, void *),
+                                          enum register_access access, void *data);
+void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *instruction,
+                                                enum inline_operation operation, void *counter,
+                                                uint64_t operand);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
+
+__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+__attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void *info,
+                                                               int argc, char **argv);
+
+/* A translation block: address of its first instruction, and of the one behind its last. */
+struct block {
+    uint64_t start;
+    uint64_t end;
+};
+
+static struct {
+    uint64_t timer_start;
+    uint64_t timer_stop;
+    uint64_t runner_start;
+    uint64_t runner_end;
+    uint64_t calls;
+    uint64_t *entries;
+} plan;
+
+static enum { OUTSIDE, IN_TIMER_START, IN_INFERENCE } state;
+static FILE *out;
+static uint64_t counter;         /* instructions since QEMU started */
+static uint64_t inference_start; /* counter at the start of the inference */
+static uint64_t call_start;      /* counter at the entry of the running operator */
+static uint64_t calls_made;      /* operators entered in this inference */
+static uint64_t *call_counts;
+static int in_operator;
+static uint64_t return_address; /* of the first marker */
+static const struct block *previous;
+
+static void leave_operator(void)
+{
+    if (in_operator) {
+        call_counts[calls_made - 1] = counter - call_start;
+        in_operator = 0;
+    }
+}
+
+static void begin_inference(void)
+{
+    state = IN_INFERENCE;
+    inference_start = counter;
+    calls_made = 0;
+    in_operator = 0;
+}
+
+static void end_inference(void)
+{
+    leave_operator();
+    state = OUTSIDE;
+    (void)fprintf(out, "%" PRIu64, counter - inference_start);
+    for (uint64_t k = 0; k < calls_made; k++) {
+        (void)fprintf(out, " %" PRIu64, call_counts[k]);
+    }
+    (void)fputc('\n', out);
+    (void)fflush(out);
+}
+
+static void follow_inference(uint64_t address)
+{
+    if (address >= plan.runner_start && address < plan.runner_end) {
+        leave_operator();
+    } else if (!in_operator && calls_made < plan.calls && address == plan.entries[calls_made]) {
+        in_operator = 1;
+        calls_made++;
+        call_start = counter;
+    } else if (address == plan.timer_stop) {
+        end_inference();
+    }
+}
+
+/* Runs before the block's first instruction is counted. */
+static void on_execute(unsigned cpu, void *data)
+{
+    const struct block *block = data;
+    (void)cpu;
+    switch (state) {
+    case OUTSIDE:
+        if (block->start == plan.timer_start) {
+            return_address = previous ? previous->end : 0;
+            state = IN_TIMER_START;
+        }
+        break;
+    case IN_TIMER_START:
+        if (block->start == return_address) {
+            begin_inference();
+            follow_inference(block->start);
+        }
+        break;
+    case IN_INFERENCE:
+        follow_inference(block->start);
+        break;
+    }
+    previous = block;
+}
+
+static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
+{
+    size_t count = qemu_plugin_tb_n_insns(translation);
+    struct block *block = malloc(sizeof *block); /* lives as long as the translated code may */
+    (void)id;
+    if (block == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(translation, i);
+        uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        if (i == 0) {
+            block->start = address;
+        }
+        block->end = address + qemu_plugin_insn_size(instruction);
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD_UINT64, &counter, 1);
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(translation, on_execute, NO_REGISTERS, block);
+}
+
+static int read_plan(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return 0;
+    }
+    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &plan.timer_start,
+                    &plan.timer_stop, &plan.runner_start, &plan.runner_end, &plan.calls) == 5;
+    if (ok) {
+        plan.entries = calloc(plan.calls + 1, sizeof *plan.entries);
+        call_counts = calloc(plan.calls + 1, sizeof *call_counts);
+        ok = plan.entries != NULL && call_counts != NULL;
+    }
+    for (uint64_t k = 0; ok && k < plan.calls; k++) {
+        ok = fscanf(file, "%" SCNx64, &plan.entries[k]) == 1;
+    }
+    (void)fclose(file);
+    return ok;
+}
+
+int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
+{
+    int have_plan = 0;
+    (void)info;
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "plan=", 5) == 0) {
+            have_plan = read_plan(argv[i] + 5);
+        } else if (strncmp(argv[i], "out=", 4) == 0) {
+            out = fopen(argv[i] + 4, "w");
+        }
+    }
+    if (!have_plan || out == NULL) {
+        (void)fprintf(stderr, "profile: needs plan=FILE and out=FILE\n");
+        return 1;
+    }
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    return 0;
+}

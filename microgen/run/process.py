@@ -1,0 +1,112 @@
+"""One run of the firmware, in a temporary directory, bounded by time."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.errors import ToolError
+from microgen.run.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
+
+_POLL_SECONDS = 0.05
+
+
+class Hung(Exception):
+    """The firmware neither ended nor finished a sample within the time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running firmware. ``gdb`` is connected to its standard input and output."""
+
+    popen: subprocess.Popen[bytes]
+    directory: Path
+    gdb: socket.socket
+
+    def wait(self, limit: float) -> int:
+        """Its exit code, negative for a signal. Raises Hung after ``limit`` seconds in which the
+        output file has not grown."""
+        size, since = self.output_size(), time.monotonic()
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self.popen.wait(_POLL_SECONDS)
+            if self.output_size() != size:
+                size, since = self.output_size(), time.monotonic()
+            elif time.monotonic() - since > limit:
+                raise Hung
+
+    def output_size(self) -> int:
+        """Bytes of output so far."""
+        try:
+            return (self.directory / OUTPUT).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def text(self, name: str) -> str:
+        """What it has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
+        try:
+            return (self.directory / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    @property
+    def console(self) -> str:
+        """What the firmware printed."""
+        return self.text(CONSOLE)
+
+    @property
+    def diagnostics(self) -> str:
+        """What the emulator or a sanitizer printed, without the emulator's warnings."""
+        lines = self.text(DIAGNOSTICS).splitlines()
+        return "\n".join(line for line in lines if ": warning:" not in line)
+
+
+@contextlib.contextmanager
+def directory() -> Iterator[Path]:
+    """A directory for one run, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="microgen-") as name:
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
+    """Start a command in ``where``; at the end it is killed if it still runs.
+
+    ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
+    ToolError if the program is missing.
+    """
+    if shutil.which(command[0]) is None:
+        raise ToolError(f"{command[0]} is not installed", hint=_hint(command[0]))
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
+        popen = subprocess.Popen(
+            command,
+            cwd=where,
+            stdin=theirs if gdb else subprocess.DEVNULL,
+            stdout=theirs if gdb else out,
+            stderr=err,
+        )
+        theirs.close()
+        try:
+            yield Process(popen, where, ours)
+        finally:
+            popen.kill()
+            popen.wait()
+
+
+_PACKAGES = {
+    "gdbserver": "reading layers on this machine needs it (Debian: apt-get install gdbserver); "
+    "boards with an emulator do not",
+    "qemu-system-arm": "install QEMU (Debian: apt-get install qemu-system-arm)",
+}
+
+
+def _hint(program: str) -> str:
+    return _PACKAGES.get(program, f"install {program} and have it on the PATH")

@@ -1,0 +1,44 @@
+"""Command lines that start the firmware: in the board's emulator, or as a program of the host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from microgen.errors import RunError
+from microgen.target.board import Board
+
+CONSOLE = "console.txt"
+DIAGNOSTICS = "diagnostics.txt"
+INPUT = "microgen_input.bin"
+OUTPUT = "microgen_output.bin"
+
+
+def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") -> list[str]:
+    """The command, to be run in a directory of its own, where it leaves ``CONSOLE``.
+
+    QEMU serves gdb's protocol on its standard input and output. ``halted``: wait there for a
+    debugger before the first instruction. ``plugin`` is QEMU's ``-plugin`` argument. Raises
+    RunError if the board has no emulator.
+    """
+    if board.is_host:
+        return _under_gdbserver(elf) if halted else [str(elf.resolve())]
+    if board.qemu is None:
+        raise RunError(
+            f"board {board.name} has no emulator", hint="choose another board to run the model"
+        )
+    return [
+        board.qemu.system,
+        *("-machine", board.qemu.machine, *board.qemu.args),
+        *("-nodefaults", "-display", "none", "-gdb", "stdio"),
+        *("-chardev", f"file,id=console,path={CONSOLE}"),
+        *("-semihosting-config", "enable=on,target=native,chardev=console"),
+        *(("-S",) if halted else ()),
+        *(("-plugin", plugin) if plugin else ()),
+        *("-kernel", str(elf.resolve())),
+    ]
+
+
+def _under_gdbserver(elf: Path) -> list[str]:
+    # In this mode gdbserver sends the program's output to its own standard error: undo that.
+    redirect = f'exec "$0" "$@" >{CONSOLE} 2>{DIAGNOSTICS}'
+    return ["gdbserver", "--wrapper", "sh", "-c", redirect, "--", "-", str(elf.resolve())]

@@ -1,0 +1,156 @@
+"""Samples: ``.npz`` files to and from the raw bytes that the firmware reads and writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from microgen.errors import InputError
+from microgen.ir.graph import Array, DType
+from microgen.manifest import PortRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """``count`` samples back to back in ``data``, each the raw bytes of every input in order.
+
+    ``stacked``: the arrays had a leading axis of ``count``.
+    """
+
+    count: int
+    stacked: bool
+    data: bytes
+
+
+def load(path: Path) -> dict[str, Array]:
+    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one; pickled
+    objects are never read."""
+    try:
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
+        with file:
+            return {name: file[name] for name in file.files}
+    except InputError:
+        raise
+    except OSError as error:
+        reason = error.strerror or "it is not an .npz file"
+        raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
+    except Exception as error:  # a damaged archive makes numpy and zipfile raise many kinds
+        raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
+
+
+_HOW = "write the samples with numpy.savez(FILE, **{name: array})"
+
+
+def save(path: Path, outputs: Mapping[str, Array]) -> None:
+    """Write arrays as an ``.npz`` file, in their order. Raises InputError if that fails."""
+    try:
+        with path.open("wb") as file:  # numpy.savez would append .npz to another suffix
+            np.savez(file, **outputs)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
+def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
+    """Check one array per input and pack them.
+
+    An array is named as the model's tensor, or ``input0``, ``input1``, ...; it has the tensor's
+    dtype, and its shape or one more leading axis of N samples. Raises InputError otherwise.
+    """
+    found = [_array(port, k, arrays) for k, port in enumerate(ports)]
+    _check_no_others(ports, arrays)
+    for port, array in zip(ports, found, strict=True):
+        _check_type(port, array)
+    counts = [_count(port, array) for port, array in zip(ports, found, strict=True)]
+    if len(set(counts)) > 1:
+        each = ", ".join(
+            f"{p.tensor!r} has {'one sample' if n is None else f'{n} samples'}"
+            for p, n in zip(ports, counts, strict=True)
+        )
+        raise InputError(f"inputs differ in how many samples they hold: {each}")
+    count = counts[0] if counts else None
+    rows = [_rows(port, array) for port, array in zip(ports, found, strict=True)]
+    data = np.concatenate(rows, axis=1).tobytes() if rows else b""
+    return Batch(1 if count is None else count, count is not None, data)
+
+
+def _array(port: PortRecord, index: int, arrays: Mapping[str, Array]) -> Array:
+    names = dict.fromkeys((port.tensor, f"input{index}"))
+    present = [name for name in names if name in arrays]
+    if len(present) != 1:
+        what = f"there are two arrays ({' and '.join(present)})" if present else "there is no array"
+        raise InputError(
+            f"{what} for the input {port.tensor!r}, {_describe(port)}",
+            hint=f"found: {_listed(arrays)}; name it {' or '.join(map(repr, names))}",
+        )
+    return np.asarray(arrays[present[0]])
+
+
+def _check_no_others(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> None:
+    known = {name for k, port in enumerate(ports) for name in (port.tensor, f"input{k}")}
+    others = [name for name in arrays if name not in known]
+    if others:
+        raise InputError(
+            f"the model has no input {others[0]!r}",
+            hint=f"its inputs: {', '.join(repr(port.tensor) for port in ports)}",
+        )
+
+
+def _check_type(port: PortRecord, array: Array) -> None:
+    if array.dtype.newbyteorder("=") == np.dtype(port.dtype):
+        return
+    hint = f"convert it with .astype(numpy.{port.dtype})"
+    if array.dtype.kind == "f" and port.scale:
+        hint = f"quantize it: round(x / {port.scale:g}) + ({port.zero_point}), as {port.dtype}"
+    raise InputError(
+        f"the input {port.tensor!r} has dtype {array.dtype}, expected {port.dtype}", hint=hint
+    )
+
+
+def _count(port: PortRecord, array: Array) -> int | None:
+    """How many samples; None for one without a leading axis."""
+    if array.shape == port.shape:
+        return None
+    if array.shape[1:] != port.shape or array.ndim == 0:
+        raise InputError(
+            f"the input {port.tensor!r} has shape {list(array.shape)}, expected "
+            f"{list(port.shape)}, or {['N', *port.shape]} for N samples".replace("'", "")
+        )
+    if array.shape[0] == 0:
+        raise InputError(f"the input {port.tensor!r} holds no samples (N is 0)")
+    return int(array.shape[0])
+
+
+def _rows(port: PortRecord, array: Array) -> Array:
+    """uint8 [N, bytes of one sample], little-endian."""
+    dtype = DType(port.dtype).numpy
+    flat = np.ascontiguousarray(array, dtype=dtype).reshape(-1, math.prod(port.shape))
+    return flat.view(np.uint8)
+
+
+def _describe(port: PortRecord) -> str:
+    return f"{port.dtype}[{','.join(map(str, port.shape))}]"
+
+
+def _listed(arrays: Mapping[str, Array]) -> str:
+    return ", ".join(map(repr, arrays)) or "no arrays"
+
+
+def unpack(ports: Sequence[PortRecord], data: bytes, *, stacked: bool) -> dict[str, Array]:
+    """The outputs by the model's tensor name, in the ports' order, from what the firmware wrote.
+
+    ``data`` is N samples of every output; a leading axis of N stays where ``stacked``.
+    """
+    rows = np.frombuffer(data, np.uint8).reshape(-1, sum(port.nbytes for port in ports))
+    outputs, at = {}, 0
+    for port in ports:
+        own = np.ascontiguousarray(rows[:, at : at + port.nbytes])
+        at += port.nbytes
+        array = own.view(DType(port.dtype).numpy).reshape(-1, *port.shape)
+        outputs[port.tensor] = array if stacked else array[0]
+    return outputs

@@ -1,0 +1,1 @@
+"""CPUs and boards, as data."""

@@ -1,0 +1,122 @@
+"""Boards, read from ``boards/<name>/board.yml``. Code never asks "which board"."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from microgen import resources
+from microgen.errors import BoardError
+from microgen.target.cpu import CPUS, Cpu
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes."""
+
+    name: str
+    origin: int
+    length: int
+    access: str
+
+
+@dataclass(frozen=True, slots=True)
+class Qemu:
+    """How QEMU runs the board: the system emulator's name, the machine, further arguments."""
+
+    system: str
+    machine: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board: CPU, memories, compiler, start-up files and how to run it.
+
+    ``flash`` and ``ram`` name the regions that code and data go to. ``platform`` names the
+    runtime's files in ``crt/src`` ("cortex_m" or "posix"). ``stack_bytes`` is what the linker
+    script reserves. ``toolchain`` is the compiler's prefix, empty for the host.
+    """
+
+    name: str
+    title: str
+    cpu: Cpu
+    cflags: tuple[str, ...]
+    toolchain: str
+    platform: str
+    memories: tuple[Memory, ...]
+    flash: str
+    ram: str
+    stack_bytes: int
+    qemu: Qemu | None
+
+    def memory(self, name: str) -> Memory:
+        """The region of that name."""
+        return next(m for m in self.memories if m.name == name)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the firmware is a program for the machine that builds it."""
+        return not self.memories
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the manifest."""
+        data = asdict(self)
+        data["cpu"] = self.cpu.name
+        return data
+
+
+def available() -> tuple[str, ...]:
+    """Names of all boards, sorted."""
+    return tuple(sorted(p.parent.name for p in resources.folder("boards").glob("*/board.yml")))
+
+
+def load(name: str) -> Board:
+    """The board of that name. Raises BoardError if there is none or its data is wrong."""
+    if name not in available():
+        raise BoardError(
+            f"there is no board {name!r}", hint=f"boards: {', '.join(available())}"
+        )
+    path = resources.folder("boards") / name / "board.yml"
+    return from_dict(name, yaml.safe_load(path.read_text(encoding="utf-8")), path)
+
+
+def from_json(data: dict[str, Any]) -> Board:
+    """The board that ``Board.to_json`` wrote."""
+    return from_dict(data["name"], {k: v for k, v in data.items() if k != "name"}, Path(data["name"]))
+
+
+def from_dict(name: str, data: Any, path: Path) -> Board:
+    """Build a Board from plain data; ``path`` is named in errors."""
+    try:
+        memories = tuple(_memory(m) for m in data.get("memories", ()))
+        qemu = data.get("qemu")
+        board = Board(
+            name=name,
+            title=str(data["title"]),
+            cpu=CPUS[data["cpu"]],
+            cflags=tuple(map(str, data.get("cflags", ()))),
+            toolchain=str(data.get("toolchain", "")),
+            platform=str(data["platform"]),
+            memories=memories,
+            flash=str(data.get("flash", "")),
+            ram=str(data.get("ram", "")),
+            stack_bytes=int(data.get("stack_bytes", 0)),
+            qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BoardError(f"bad board data: {error!r}", where=str(path)) from error
+    regions = {m.name for m in memories}
+    if memories and not {board.flash, board.ram} <= regions:
+        raise BoardError(
+            f"flash {board.flash!r} and ram {board.ram!r} must be among {sorted(regions)}",
+            where=str(path),
+        )
+    return board
+
+
+def _memory(data: dict[str, Any]) -> Memory:
+    return Memory(str(data["name"]), int(data["origin"]), int(data["length"]), str(data["access"]))

@@ -1,0 +1,80 @@
+"""CPU cores: what kernels may use, what the compiler is told, what the ELF must say."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Feature(enum.Enum):
+    """An instruction-set feature that a kernel variant may need."""
+
+    DSP = "dsp"  # Armv7E-M / Armv8-M DSP extension: SMLAD and friends
+    FPU = "fpu"  # single-precision floating point in hardware
+    FPU64 = "fpu64"  # double-precision floating point in hardware
+    MVE = "mve"  # Armv8.1-M vector extension, integer and float
+    LONG_MULTIPLY = "long_multiply"  # 32x32 -> 64 bit multiply in one instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Cpu:
+    """A core. ``cflags`` select it; ``attributes`` are the build attributes that an ELF for it
+    must carry (names as readelf -A prints them; empty where the format has none);
+    ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes."""
+
+    name: str
+    title: str
+    features: frozenset[Feature]
+    cflags: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...] = ()
+    exception_frame: int = 0
+
+
+_FPU = (Feature.FPU, Feature.LONG_MULTIPLY, Feature.DSP)
+
+CPUS = {
+    cpu.name: cpu
+    for cpu in (
+        Cpu(
+            "cortex-m0",
+            "Arm Cortex-M0",
+            frozenset(),
+            ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
+            (("Tag_CPU_arch", "v6S-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            32,
+        ),
+        Cpu(
+            "cortex-m3",
+            "Arm Cortex-M3",
+            frozenset({Feature.LONG_MULTIPLY}),
+            ("-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"),
+            (("Tag_CPU_arch", "v7"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            32,
+        ),
+        Cpu(
+            "cortex-m4f",
+            "Arm Cortex-M4 with FPU",
+            frozenset(_FPU),
+            ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
+            (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            104,
+        ),
+        Cpu(
+            "cortex-m7f",
+            "Arm Cortex-M7 with double-precision FPU",
+            frozenset({*_FPU, Feature.FPU64}),
+            ("-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"),
+            (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            104,
+        ),
+        Cpu(
+            "cortex-m55",
+            "Arm Cortex-M55 with MVE",
+            frozenset({*_FPU, Feature.FPU64, Feature.MVE}),
+            ("-mcpu=cortex-m55", "-mthumb", "-mfpu=auto", "-mfloat-abi=hard"),
+            (("Tag_CPU_arch", "v8.1-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            104,
+        ),
+        Cpu("host", "the machine that builds", frozenset({Feature.LONG_MULTIPLY}), ()),
+    )
+}

@@ -1,0 +1,111 @@
+"""Runs other people's programs: finds them, bounds their time, says what to install."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.errors import ToolError
+
+# Debian's packages, by the end of the program's name: cross tools carry a prefix.
+_PACKAGES = {
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    "arm-none-eabi-objdump": "binutils-arm-none-eabi",
+    "arm-none-eabi-nm": "binutils-arm-none-eabi",
+    "cc": "gcc",
+    "gcc": "gcc",
+    "objdump": "binutils",
+    "nm": "binutils",
+    "qemu-system-arm": "qemu-system-arm",
+    "gdb-multiarch": "gdb-multiarch",
+    "clang-format": "clang-format",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that ended. ``status`` is its exit status, negative for a signal, or None if it
+    was stopped at its time limit; ``output`` is what it printed, errors included."""
+
+    status: int | None
+    output: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended in time, with status 0."""
+        return self.status == 0
+
+
+def search_path() -> str:
+    """Where programs are looked for: PATH, then beside this Python (CMake and Ninja may come from
+    a virtual environment that is not active)."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
+
+
+def find(program: str) -> Path:
+    """The program's path. Raises ToolError, with the Debian package to install, if it is not
+    there."""
+    found = shutil.which(program, path=search_path())
+    if found is None:
+        package = _PACKAGES.get(program)
+        hint = f"apt-get install {package}" if package else "install it, or add it to PATH"
+        raise ToolError(f"{program} is not installed", hint=hint)
+    return Path(found)
+
+
+def has(program: str) -> bool:
+    """Whether the program is installed."""
+    return shutil.which(program, path=search_path()) is not None
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    seconds: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
+
+    ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
+    the program is killed with all that it started. Raises ToolError if it cannot be started.
+    """
+    program = find(str(command[0]))
+    environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
+    try:
+        process = subprocess.Popen(
+            [str(program), *map(str, command[1:])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+    return _collect(process, seconds)
+
+
+def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
+    """Wait for the end; kill the process group at the time limit, or if we are interrupted."""
+    status: int | None = None
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return Finished(status, output.decode(errors="replace"))

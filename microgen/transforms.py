@@ -1,0 +1,90 @@
+"""How a constant of the firmware is made from the model's own parameters.
+
+Lowering records the name of one of these functions with its arguments; ``verify`` calls it again
+and compares the result with the bytes in the ELF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from microgen import quantize
+from microgen.errors import ProjectError
+from microgen.ir.graph import Array, DType, Quant, TensorType
+
+Arguments = Mapping[str, float | int | str]
+Function = Callable[[Sequence[Array], Arguments], Array]
+
+
+def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
+    """The constant that ``kind`` makes of the model's parameters.
+
+    Kinds and their sources and arguments:
+
+    - ``identity``: one array of any dtype; none. The array itself.
+    - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
+      ``rule`` ("conv" or "dense", see ``quantize.conv_scales`` and ``dense_scales``). Multipliers
+      int32 [n], Q31.
+    - ``requantize_shift``: the same. Shifts int8 [n], positive to the left.
+
+    Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
+    """
+    if kind not in KINDS:
+        raise ProjectError(
+            f"there is no transform {kind!r}",
+            hint=f"transforms: {', '.join(KINDS)}; generate the project again",
+        )
+    try:
+        return KINDS[kind](sources, arguments)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise ProjectError(
+            f"cannot apply transform {kind!r} to {len(sources)} arrays and {dict(arguments)}: "
+            f"{error!r}",
+            hint="generate the project again",
+        ) from error
+
+
+def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (array,) = sources
+    if arguments:
+        raise TypeError("identity takes no arguments")
+    return array
+
+
+def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
+    multipliers, _ = quantize.per_channel_multipliers(_effective_scales(sources, arguments))
+    return multipliers
+
+
+def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    _, shifts = quantize.per_channel_multipliers(_effective_scales(sources, arguments))
+    return shifts
+
+
+def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (scales,) = sources
+    if scales.ndim != 1 or scales.dtype.name != "float32":
+        raise ValueError(f"the weight scales are {scales.dtype.name}{list(scales.shape)}")
+    axis = None if scales.size == 1 else 0
+    weight = Quant(tuple(map(float, scales)), (0,) * scales.size, axis)
+    return RULES[str(arguments["rule"])](
+        _scaled(float(arguments["input_scale"])),
+        TensorType(scales.shape, DType.INT8, weight),
+        _scaled(float(arguments["output_scale"])),
+    )
+
+
+def _scaled(scale: float) -> TensorType:
+    return TensorType((), DType.INT8, Quant((scale,), (0,)))
+
+
+RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
+    "conv": quantize.conv_scales,
+    "dense": quantize.dense_scales,
+}
+
+KINDS: Mapping[str, Function] = {
+    "identity": _identity,
+    "requantize_multiplier": _requantize_multiplier,
+    "requantize_shift": _requantize_shift,
+}

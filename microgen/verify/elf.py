@@ -1,0 +1,265 @@
+"""What verify reads of an ELF file. The only module that knows pyelftools."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from microgen.errors import ProjectError
+
+_SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
+_PF_X, _PF_W, _PF_R = 1, 2, 4
+_EM_ARM = "EM_ARM"
+
+# Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
+# Architecture", section 3.3.
+_ARCHITECTURES = {
+    10: "v7",
+    11: "v6-M",
+    12: "v6S-M",
+    13: "v7E-M",
+    14: "v8",
+    16: "v8-M.baseline",
+    17: "v8-M.mainline",
+    21: "v8.1-M.mainline",
+}
+_PROFILES = {
+    0: "None",
+    ord("A"): "Application",
+    ord("R"): "Realtime",
+    ord("M"): "Microcontroller",
+}
+_VFP_ARGS = {0: "AAPCS", 1: "VFP registers", 3: "compatible"}
+_ATTRIBUTES: Mapping[str, tuple[str, Mapping[int, str]]] = {
+    "TAG_CPU_ARCH": ("Tag_CPU_arch", _ARCHITECTURES),
+    "TAG_CPU_ARCH_PROFILE": ("Tag_CPU_arch_profile", _PROFILES),
+    "TAG_ABI_VFP_ARGS": ("Tag_ABI_VFP_args", _VFP_ARGS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A defined symbol. ``kind`` and ``binding`` are ELF's names in lower case ("object",
+    "func", "notype"; "local", "global", "weak"); ``file`` is the STT_FILE symbol that a local
+    one stands under, ``section`` its output section ("" for absolute ones)."""
+
+    name: str
+    address: int
+    size: int
+    kind: str
+    binding: str
+    section: str
+    file: str
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self.address + self.size
+
+    @property
+    def stem(self) -> str:
+        """The name in the source: without the suffix of a compiler's clone (``.part.0``)."""
+        return self.name.split(".", 1)[0]
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.address:#x}, {self.size} bytes, in {self.section or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An output section that takes memory. ``load`` is the address of its bytes in the image
+    (LMA), equal to ``address`` unless start-up code copies it; ``has_bytes`` is false for
+    NOBITS."""
+
+    name: str
+    address: int
+    load: int
+    size: int
+    writable: bool
+    executable: bool
+    has_bytes: bool
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self.address + self.size
+
+    def holds(self, address: int) -> bool:
+        """Whether the address lies in it."""
+        return self.address <= address < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A loadable segment: run and load address, sizes in memory and in the file, rights as a
+    subset of "rwx"."""
+
+    address: int
+    load: int
+    size: int
+    file_size: int
+    rights: str
+
+    def holds(self, address: int) -> bool:
+        """Whether the address lies in it."""
+        return self.address <= address < self.address + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """A linked program. ``attributes`` are the Arm build attributes that checks look at, under
+    readelf's names."""
+
+    path: Path
+    machine: str
+    entry: int
+    symbols: tuple[Symbol, ...]
+    sections: tuple[Section, ...]
+    segments: tuple[Segment, ...]
+    attributes: Mapping[str, str]
+    _image: tuple[tuple[int, bytes], ...]
+
+    def named(self, name: str) -> list[Symbol]:
+        """Every symbol of that name."""
+        return [symbol for symbol in self.symbols if symbol.name == name]
+
+    def functions(self) -> Iterator[Symbol]:
+        """Every function symbol."""
+        return (symbol for symbol in self.symbols if symbol.kind == "func")
+
+    def section_at(self, address: int) -> Section | None:
+        """The section that holds the address; zero-sized ones hold none."""
+        return next((s for s in self.sections if s.holds(address)), None)
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """``size`` bytes of the image at a run-time address; None where the file has none."""
+        for start, data in self._image:
+            if start <= address and address + size <= start + len(data):
+                return data[address - start : address - start + size]
+        return None
+
+    def word(self, address: int) -> int | None:
+        """The little-endian 32-bit word at an address; None where the file has none."""
+        data = self.read(address, 4)
+        return None if data is None else int.from_bytes(data, "little")
+
+    def code_address(self, symbol: Symbol) -> int:
+        """Where a function's first instruction is: without Arm's Thumb bit."""
+        return symbol.address & ~1 if self.machine == _EM_ARM else symbol.address
+
+
+def load(path: Path) -> Elf:
+    """Read an ELF executable. Raises ProjectError if it is absent or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be read: {error.strerror}",
+            where=str(path),
+            hint="run `microgen build DIR` first",
+        ) from error
+    try:
+        return _parse(path, ELFFile(io.BytesIO(data)))
+    except (ELFError, ValueError, KeyError, AttributeError, TypeError, struct.error, OSError,
+            AssertionError, IndexError, OverflowError) as error:  # fmt: skip
+        raise ProjectError(
+            "is not an ELF executable that can be read", where=str(path), hint="build again"
+        ) from error
+
+
+def _parse(path: Path, file: ELFFile) -> Elf:
+    segments = [s for s in file.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]
+    records = tuple(_segment(s) for s in segments)
+    return Elf(
+        path=path,
+        machine=str(file["e_machine"]),
+        entry=int(file["e_entry"]),
+        symbols=tuple(_symbols(file)),
+        sections=tuple(_sections(file, records)),
+        segments=records,
+        attributes=_attributes(file),
+        _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
+    )
+
+
+def _segment(segment: Mapping[str, int]) -> Segment:
+    flags = segment["p_flags"]
+    rights = "".join(
+        c for c, bit in (("r", _PF_R), ("w", _PF_W), ("x", _PF_X)) if flags & bit
+    )
+    return Segment(
+        address=segment["p_vaddr"],
+        load=segment["p_paddr"],
+        size=segment["p_memsz"],
+        file_size=segment["p_filesz"],
+        rights=rights,
+    )
+
+
+def _sections(file: ELFFile, segments: tuple[Segment, ...]) -> Iterator[Section]:
+    for section in file.iter_sections():
+        flags, address = int(section["sh_flags"]), int(section["sh_addr"])
+        if not flags & _SHF_ALLOC:
+            continue
+        yield Section(
+            name=section.name,
+            address=address,
+            load=_load_address(address, segments),
+            size=int(section["sh_size"]),
+            writable=bool(flags & _SHF_WRITE),
+            executable=bool(flags & _SHF_EXECINSTR),
+            has_bytes=section["sh_type"] != "SHT_NOBITS",
+        )
+
+
+def _load_address(address: int, segments: tuple[Segment, ...]) -> int:
+    segment = next((s for s in segments if s.holds(address)), None)
+    return address if segment is None else address - segment.address + segment.load
+
+
+def _symbols(file: ELFFile) -> Iterator[Symbol]:
+    table = file.get_section_by_name(".symtab")
+    if not isinstance(table, SymbolTableSection):
+        return
+    names = [section.name for section in file.iter_sections()]
+    source = ""
+    for symbol in table.iter_symbols():
+        kind, index = symbol["st_info"]["type"], symbol["st_shndx"]
+        if kind == "STT_FILE":
+            source = symbol.name
+        elif symbol.name and index != "SHN_UNDEF" and kind != "STT_SECTION":
+            binding = _lower(symbol["st_info"]["bind"])
+            yield Symbol(
+                name=symbol.name,
+                address=int(symbol["st_value"]),
+                size=int(symbol["st_size"]),
+                kind=_lower(kind),
+                binding=binding,
+                section=names[index] if isinstance(index, int) else "",
+                file=source if binding == "local" else "",
+            )
+
+
+def _lower(constant: object) -> str:
+    return str(constant).split("_", 1)[-1].lower()
+
+
+def _attributes(file: ELFFile) -> dict[str, str]:
+    section = file.get_section_by_name(".ARM.attributes")
+    if section is None:
+        return {}
+    found = {}
+    for subsection in section.iter_subsections():
+        for part in subsection.iter_subsubsections():
+            for attribute in part.iter_attributes():
+                if attribute.tag in _ATTRIBUTES:
+                    name, values = _ATTRIBUTES[attribute.tag]
+                    found[name] = values.get(attribute.value, str(attribute.value))
+    return found

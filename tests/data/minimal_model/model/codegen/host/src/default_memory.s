@@ -1,0 +1,12 @@
+    .section .bss.noinit.tvm, "aw", %nobits
+    .balign 16
+    .global tvmgen_default_global_workspace
+    .hidden tvmgen_default_global_workspace
+    .type tvmgen_default_global_workspace, %object
+    .size tvmgen_default_global_workspace, 32
+tvmgen_default_global_workspace:
+    .zero 32
+    .type sid_0, %object
+    .size sid_0, 24
+    .set sid_0, tvmgen_default_global_workspace + 0
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,299 @@
+"""Runs C kernels on the host, with sanitizers, against the numpy references, byte for byte.
+
+One compilation and one process serve all cases of an op. Every kernel of ``microgen.kernels``
+that the host can run is tested, in place too where it says that it can.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microgen import kernels, ops, resources, transforms
+from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.kernels.base import Fields, Kernel, KernelConstant
+from microgen.ops.base import Operands
+
+CRT = resources.folder("crt")
+DRIVER = Path(__file__).with_name("conformance_driver.c")
+WARNINGS = (
+    "-std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes "
+    "-Wmissing-prototypes -Wcast-align -Wundef -Werror"
+).split()
+SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+# Cases
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input of a case; weights and biases are constants."""
+
+    type: TensorType
+    array: Array
+    is_constant: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """One node with the values of its inputs. Raises ValueError if the op refuses it."""
+
+    name: str
+    op: str
+    attrs: Attrs
+    inputs: tuple[Tensor, ...]
+    output_quant: Quant
+
+    def __post_init__(self) -> None:
+        refusal = ops.registry()[self.op].check(self.attrs, self.input_types, (self.output_type,))
+        if refusal:
+            raise ValueError(f"{self.name}: {refusal}")
+
+    @property
+    def input_types(self) -> tuple[TensorType, ...]:
+        return tuple(tensor.type for tensor in self.inputs)
+
+    @property
+    def output_type(self) -> TensorType:
+        (shape,) = ops.registry()[self.op].infer(self.attrs, self.input_types)
+        return TensorType(shape, DType.INT8, self.output_quant)
+
+    @property
+    def expected(self) -> Array:
+        """What the numpy reference computes."""
+        arrays = tuple(tensor.array for tensor in self.inputs)
+        operands = Operands(arrays, self.input_types, (self.output_type,))
+        (output,) = ops.registry()[self.op].reference(self.attrs, operands)
+        assert output.dtype == np.int8
+        return output
+
+    @property
+    def node(self) -> Node:
+        names = tuple(f"input{i}" for i in range(len(self.inputs)))
+        return Node(self.op, names, ("output",), self.attrs, Origin("case", self.name))
+
+    @property
+    def graph(self) -> Graph:
+        node = self.node
+        tensors = dict(zip(node.inputs, self.inputs, strict=True))
+        return Graph(
+            name="case",
+            inputs=tuple(name for name, tensor in tensors.items() if not tensor.is_constant),
+            outputs=node.outputs,
+            nodes=(node,),
+            types={**{n: t.type for n, t in tensors.items()}, "output": self.output_type},
+            constants={n: t.array for n, t in tensors.items() if t.is_constant},
+        )
+
+
+def quant(scale: float, zero_point: int = 0) -> Quant:
+    """Per-tensor quantization; the scale is rounded to float32 as a model file's is."""
+    return Quant((float(np.float32(scale)),), (zero_point,))
+
+
+def random_quant(rng: np.random.Generator) -> Quant:
+    """A scale in [0.001, 1), the zero point at an end of int8 every third time."""
+    zero_point = int(rng.choice([-128, 127, *rng.integers(-128, 128, 4)]))
+    return quant(10 ** rng.uniform(-3, 0), zero_point)
+
+
+def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
+    """Uniformly random int8 values, the extremes included."""
+    array = rng.integers(-128, 128, shape).astype(np.int8)
+    return Tensor(TensorType(shape, DType.INT8, of), array)
+
+
+def weight(
+    rng: np.random.Generator, shape: tuple[int, ...], axis: int | None, scale: float = 0.01
+) -> Tensor:
+    """Symmetric int8 weights with one scale, or one per index of ``axis`` about ``scale``."""
+    array = rng.integers(-128, 128, shape).astype(np.int8)
+    count = 1 if axis is None else shape[axis]
+    scales = np.float32(scale * rng.uniform(0.3, 3, count))
+    of = Quant(tuple(map(float, scales)), (0,) * count, axis)
+    return Tensor(TensorType(shape, DType.INT8, of), array, is_constant=True)
+
+
+def bias(values: Array) -> Tensor:
+    """An int32 bias."""
+    array = values.astype(np.int32)
+    return Tensor(TensorType(array.shape, DType.INT32), array, is_constant=True)
+
+
+def output_scale(data: Tensor, filters: Tensor, products: int) -> float:
+    """A scale that spreads the sums of ``products`` random products over most of int8."""
+    assert filters.type.quant is not None
+    typical_sum = 75 * 75 * float(np.sqrt(products))
+    return data.type.scale * max(filters.type.quant.scale) * typical_sum / 50
+
+
+# Calls: a case as a kernel is called with it
+
+
+@dataclass(frozen=True)
+class Call:
+    """``arguments`` are in the kernel's order, None for NULL, the output's filler among them."""
+
+    case: Case
+    kernel: Kernel
+    fields: Fields
+    arguments: tuple[Array | None, ...]
+    output: int
+    in_place: int | None
+
+    def __str__(self) -> str:
+        place = "" if self.in_place is None else f", in place on input {self.in_place}"
+        shapes = " ".join(str(t) for t in self.case.input_types)
+        return f"{self.kernel.symbol}{place}: case {self.case.name!r} {self.case.attrs} {shapes}"
+
+
+def calls_of(case: Case) -> Iterator[Call]:
+    """Every way in which host kernels compute the case."""
+    found = False
+    for kernel in kernels.registry()[case.op]:
+        if kernel.needs or kernel.refusal(case.node, case.graph):
+            continue
+        found = True
+        for place in (None, *kernel.in_place(case.node, case.graph)):
+            yield _call(case, kernel, place)
+    assert found, f"no kernel takes case {case.name!r}"
+
+
+def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
+    node, graph = case.node, case.graph
+    inputs = [case.inputs[i].array for i in kernel.inputs]
+    constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
+    output = np.full(case.output_type.shape, 0x5A, np.int8)
+    scratch = kernel.scratch(node, graph)
+    return Call(
+        case=case,
+        kernel=kernel,
+        fields=kernel.params(node, graph),
+        arguments=(*inputs, *constants, output, *([np.zeros(scratch, np.int8)] if scratch else [])),
+        output=len(inputs) + len(constants),
+        in_place=None if in_place is None else kernel.inputs.index(in_place),
+    )
+
+
+def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
+    if constant.is_absent:
+        return None
+    source = graph.constants[constant.tensor]
+    if constant.what == "scale":
+        of = graph.types[constant.tensor].quant
+        assert of is not None
+        source = np.array(of.scale, np.float32)
+    array = transforms.apply(constant.transform, [source], dict(constant.arguments))
+    assert f"{array.dtype}_t" == constant.ctype, f"{constant} is {array.dtype}"
+    return array
+
+
+def _encoded(function: int, call: Call) -> bytes:
+    params = np.concatenate([np.ravel(value) for _, value in call.fields]).astype("<i4")
+    arrays = [np.zeros(0) if a is None else a for a in call.arguments]
+    sizes = [-1 if a is None else a.nbytes for a in call.arguments]
+    place = -1 if call.in_place is None else call.in_place
+    header = struct.pack(f"<{len(sizes) + 3}i", len(sizes), call.output, place, *sizes)
+    head = struct.pack("<2i", function, len(params)) + params.tobytes() + header
+    return head + b"".join(a.tobytes() for a in arrays)
+
+
+# The two ways of calling a kernel
+
+
+def check(cases: Sequence[Case], folder: Path) -> None:
+    """The out-of-line kernels, under the sanitizers, equal the reference on every case."""
+    calls = [call for case in cases for call in calls_of(case)]
+    used = list(dict.fromkeys(call.kernel for call in calls))
+    bodies = [_shared_form(call) for call in _first_of_each(calls, used)]
+    sources = [str(CRT / kernel.source) for kernel in used]
+    driver = _compile(bodies, used, [*SANITIZERS, *sources], folder)
+    _run(driver, calls, [used.index(call.kernel) for call in calls])
+
+
+def check_inlined(cases: Sequence[Case], folder: Path) -> None:
+    """Bodies inlined with constant parameters, given by name, equal the reference."""
+    calls = [call for case in cases for call in calls_of(case)]
+    used = list(dict.fromkeys(call.kernel for call in calls))
+    bodies = [_specialised_form(i, call) for i, call in enumerate(calls)]
+    driver = _compile(bodies, used, ["-O2"], folder)
+    _run(driver, calls, list(range(len(calls))))
+
+
+def _first_of_each(calls: Sequence[Call], used: Sequence[Kernel]) -> list[Call]:
+    return [next(call for call in calls if call.kernel is kernel) for kernel in used]
+
+
+def _shared_form(call: Call) -> tuple[str, str]:
+    places = ", ".join(f"a[{i}]" for i in range(len(call.arguments)))
+    return call.kernel.symbol, f"{call.kernel.symbol}(params, {places});"
+
+
+def _specialised_form(index: int, call: Call) -> tuple[str, str]:
+    symbol = call.kernel.symbol
+    fields = ", ".join(f".{name} = {_literal(value)}" for name, value in call.fields)
+    places = ", ".join("NULL" if a is None else f"a[{i}]" for i, a in enumerate(call.arguments))
+    constant = f"static const {symbol}_params p = {{{fields}}};"
+    return symbol, f"{constant} (void)params; {symbol}_body(&p, {places});"
+
+
+def _literal(value: int | tuple[int, ...]) -> str:
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(_literal, value)) + "}"
+    return "INT32_MIN" if value == -(2**31) else str(value)
+
+
+def _compile(
+    bodies: Sequence[tuple[str, str]], used: Sequence[Kernel], options: list[str], folder: Path
+) -> Path:
+    lines = [f'#include "{kernel.header}"' for kernel in used]
+    for i, (_, statements) in enumerate(bodies):
+        lines.append(f"static void call_{i}(const void *params, void **a) {{ {statements} }}")
+    rows = [f"{{call_{i}, sizeof({s}_params)}}" for i, (s, _) in enumerate(bodies)]
+    lines.append("static const function functions[] = {" + ", ".join(rows) + "};")
+    (folder / "functions.inc").write_text("\n".join(lines) + "\n")
+    driver = folder / "driver"
+    include = [f"-I{folder}", f"-I{CRT / 'include'}"]
+    command = [host_cc(), *WARNINGS, *include, *options, str(DRIVER), "-o", str(driver)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return driver
+
+
+def host_cc() -> str:
+    """The host's C compiler."""
+    found = shutil.which("gcc") or shutil.which("cc")
+    assert found, "no C compiler: install gcc"
+    return found
+
+
+def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
+    cases, outputs = driver.with_name("cases.bin"), driver.with_name("outputs.bin")
+    cases.write_bytes(b"".join(map(_encoded, functions, calls)))
+    command: list[Any] = [driver, cases, outputs]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = np.frombuffer(outputs.read_bytes(), np.int8)
+    expected = [call.case.expected for call in calls]
+    assert found.size == sum(array.size for array in expected)
+    ends = np.cumsum([array.size for array in expected])[:-1]
+    for call, part, array in zip(calls, np.split(found, ends), expected, strict=True):
+        _compare(call, part.reshape(array.shape), array)
+
+
+def _compare(call: Call, found: Array, expected: Array) -> None:
+    wrong = np.argwhere(found != expected)
+    if len(wrong):
+        first = tuple(map(int, wrong[0]))
+        raise AssertionError(
+            f"{call}: {len(wrong)} of {expected.size} elements differ; at {first} the kernel has "
+            f"{found[first]}, the reference {expected[first]}"
+        )

@@ -1,0 +1,147 @@
+"""The outside oracle: one op as a .tflite file, run by LiteRT's reference kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import tflite
+
+from microgen.ir.graph import Attrs, DType, Quant, TensorType
+from microgen.ops import registry
+from microgen.ops.base import Activation, Operands
+from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
+
+Array = npt.NDArray[Any]
+
+needs_litert = pytest.mark.skipif(
+    importlib.util.find_spec("ai_edge_litert") is None,
+    reason="the oracle, ai-edge-litert, is not installed (pip install microgen[oracle])",
+)
+
+FUSED = {
+    Activation.NONE: tflite.ActivationFunctionType.NONE,
+    Activation.RELU: tflite.ActivationFunctionType.RELU,
+    Activation.RELU6: tflite.ActivationFunctionType.RELU6,
+    Activation.RELU_N1_TO_1: tflite.ActivationFunctionType.RELU_N1_TO_1,
+}
+PADDING = {"SAME": tflite.Padding.SAME, "VALID": tflite.Padding.VALID}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op both ways: as a node of ours, and as a TFLite operator.
+
+    ``arrays`` are the op's inputs; those at ``constants`` are in the file, the others are fed.
+    ``extra`` are constants that only the TFLite operator has (the shape of a RESHAPE, say).
+    """
+
+    op: str
+    attrs: Attrs
+    types: Sequence[TensorType]
+    arrays: Sequence[Array]
+    output_quant: Quant
+    code: str
+    options_type: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    constants: Sequence[int] = ()
+    extra: Sequence[Array] = ()
+    version: int = 1
+
+
+def activation_type(shape: tuple[int, ...], scale: float, zero_point: int) -> TensorType:
+    """An int8 tensor's type; the scale is rounded to float32, as a file would."""
+    return TensorType(shape, DType.INT8, Quant((float(np.float32(scale)),), (zero_point,)))
+
+
+def random_activation(rng: np.random.Generator, shape: tuple[int, ...]) -> TensorType:
+    """An int8 tensor's type with a usual scale, and any zero point, the ends often."""
+    zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
+    return activation_type(shape, 2.0 ** rng.uniform(-9, 1), zero_point)
+
+
+def random_values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """int8 values, in some tensors mostly the extremes."""
+    if rng.random() < 0.3:
+        return rng.choice(np.array([-128, 127], np.int8), shape)
+    return rng.integers(-128, 128, shape).astype(np.int8)
+
+
+def output_type(case: Case) -> TensorType:
+    """The type of the case's output, by ``infer``."""
+    (shape,) = registry()[case.op].infer(case.attrs, case.types)
+    return TensorType(shape, DType.INT8, case.output_quant)
+
+
+def by_reference(case: Case) -> Array:
+    """The output that our reference computes; the case must pass ``check``."""
+    op = registry()[case.op]
+    output = output_type(case)
+    assert op.check(case.attrs, case.types, (output,)) is None
+    (result,) = op.reference(
+        case.attrs, Operands(tuple(case.arrays), tuple(case.types), (output,))
+    )
+    assert result.dtype == np.int8
+    assert result.shape == output.shape
+    return result
+
+
+def by_litert(case: Case) -> Array:
+    """The output that LiteRT's reference kernel computes."""
+    fed = [i for i in range(len(case.arrays)) if i not in case.constants]
+    interpreter = _interpreter(_model(case, fed))
+    for details, i in zip(interpreter.get_input_details(), fed, strict=True):
+        interpreter.set_tensor(details["index"], case.arrays[i])
+    interpreter.invoke()
+    result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return result
+
+
+def assert_equal(case: Case) -> None:
+    """Both outputs have the same shape and the same bytes."""
+    np.testing.assert_array_equal(by_reference(case), by_litert(case), err_msg=repr(case))
+
+
+def _model(case: Case, fed: Sequence[int]) -> bytes:
+    tensors = [
+        _spec(f"input{i}", kind, None if i in fed else array)
+        for i, (kind, array) in enumerate(zip(case.types, case.arrays, strict=True))
+    ]
+    tensors += [
+        TensorSpec(f"extra{i}", array.shape, str(array.dtype), array)
+        for i, array in enumerate(case.extra)
+    ]
+    operator = OperatorSpec(
+        case.code,
+        [tensor.name for tensor in tensors],
+        ["output"],
+        case.options_type,
+        case.options,
+        case.version,
+    )
+    tensors.append(_spec("output", output_type(case), None))
+    return build_model(tensors, [operator], [f"input{i}" for i in fed], ["output"])
+
+
+def _spec(name: str, kind: TensorType, data: Array | None) -> TensorSpec:
+    if kind.quant is None:
+        return TensorSpec(name, kind.shape, kind.dtype.value, data)
+    scale, zero_point, axis = kind.quant.scale, kind.quant.zero_point, kind.quant.axis or 0
+    return TensorSpec(name, kind.shape, kind.dtype.value, data, scale, zero_point, axis)
+
+
+def _interpreter(model: bytes) -> Any:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    interpreter = Interpreter(
+        model_content=model,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=True,
+    )
+    interpreter.allocate_tensors()
+    return interpreter

@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import numpy as np
+
+from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from tests.ops import conformance as c
+
+
+def _case(
+    seed: int,
+    name: str,
+    data: tuple[int, int, int, int] = (1, 5, 6, 4),
+    kernel: Pair = (3, 3),
+    depth_multiplier: int = 1,
+    strides: Pair = (1, 1),
+    dilation: Pair = (1, 1),
+    padding: Padding = "SAME",
+    activation: Activation = Activation.NONE,
+    per_channel: bool = True,
+    biased: bool = True,
+    scale: float | None = None,
+    largest_bias: int = 9000,
+) -> c.Case:
+    rng = np.random.default_rng(seed)
+    channels = data[3] * depth_multiplier
+    x = c.int8(rng, data, c.random_quant(rng))
+    w = c.weight(rng, (1, *kernel, channels), 3 if per_channel else None)
+    offsets = rng.choice([-largest_bias, largest_bias, 77], channels)
+    inputs = (x, w, c.bias(offsets)) if biased else (x, w)
+    scale = scale or c.output_scale(x, w, kernel[0] * kernel[1])
+    out = c.quant(scale, int(rng.integers(-128, 128)))
+    attrs = DepthwiseConv2DAttrs(
+        strides, dilation, padding, depth_multiplier, activation, Rounding.DOUBLE
+    )
+    return c.Case(name, "nn.depthwise_conv2d", attrs, inputs, out)
+
+
+def _random(seed: int) -> c.Case:
+    rng = np.random.default_rng(1000 + seed)
+    kernel = tuple(int(n) for n in rng.integers(1, 5, 2))
+    dilation = tuple(int(n) for n in rng.integers(1, 4, 2))
+    room = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    size = tuple(int(n + extra) for n, extra in zip(room, rng.integers(0, 6, 2), strict=True))
+    pads = tuple(int(n) for n in rng.integers(0, 4, 4))
+    return _case(
+        seed,
+        f"random {seed}",
+        data=(int(rng.integers(1, 3)), size[0], size[1], int(rng.integers(1, 6))),
+        kernel=(kernel[0], kernel[1]),
+        depth_multiplier=int(rng.integers(1, 4)),
+        strides=(int(rng.integers(1, 4)), int(rng.integers(1, 4))),
+        dilation=(dilation[0], dilation[1]),
+        padding=[pads, "SAME", "VALID"][seed % 3],
+        activation=list(Activation)[int(rng.integers(4))],
+        per_channel=bool(rng.integers(2)),
+        biased=bool(rng.integers(2)),
+    )
+
+
+LARGE = 2**31 - 1 - 9 * 255 * 128
+
+CORNERS = (
+    _case(1, "1x1 image, 3x3 kernel", data=(1, 1, 1, 4)),
+    _case(2, "1x1 everything", data=(1, 1, 1, 1), kernel=(1, 1), padding="VALID"),
+    _case(3, "one channel, 8 filters", data=(1, 6, 5, 1), depth_multiplier=8),
+    _case(4, "stride over kernel", data=(1, 9, 8, 4), kernel=(2, 2), strides=(4, 3)),
+    _case(5, "dilation beyond the image", data=(1, 4, 4, 4), dilation=(5, 4)),
+    _case(6, "no bias, per tensor", biased=False, per_channel=False),
+    _case(7, "windows in the padding only", data=(1, 2, 2, 4), padding=(5, 4, 3, 6)),
+    _case(8, "relu6", activation=Activation.RELU6),
+    _case(9, "sums near the limits of int32", largest_bias=LARGE, scale=20000),
+    *(_case(10, f"output scale {s:g}", scale=s) for s in (1e-9, 1e-6, 1e-3, 1, 1e6, 1e12)),
+)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)

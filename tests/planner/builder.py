@@ -1,0 +1,111 @@
+"""Tiny programs for planner tests: calls that read and write named buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from microgen.ir.graph import DType, Origin, TensorType
+from microgen.program import (
+    Argument,
+    Buffer,
+    Call,
+    InPlace,
+    MemoryPlan,
+    Parameter,
+    PrimFunc,
+    Program,
+    Role,
+    Storage,
+)
+
+INT8 = TensorType((1,), DType.INT8)
+
+
+@dataclass
+class Builder:
+    """Collects buffers and calls. ``"input"``, ``"output"`` and ``"constant"`` are the names of
+    what is not planned; every other name is a sid."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    functions: list[PrimFunc] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+    def call(
+        self,
+        reads: Sequence[str],
+        writes: Mapping[str, int] | Sequence[str],
+        *,
+        scratch: int = 0,
+        in_place: Sequence[tuple[int, int]] = (),
+    ) -> Builder:
+        """Add a call; ``writes`` maps new buffers to bytes. ``in_place`` are pairs of (number of
+        the read, number of the write); scratch stands first among the parameters, so that
+        positions of parameters and arguments differ."""
+        k = len(self.calls)
+        if isinstance(writes, Mapping):
+            self.sizes.update((n, size) for n, size in writes.items() if n != "output")
+        roles = [Role.SCRATCH] * bool(scratch)
+        roles += [Role.CONSTANT if n == "constant" else Role.INPUT for n in reads]
+        roles += [Role.OUTPUT] * len(writes)
+        parameters = tuple(Parameter(f"a{i}", "int8_t", role) for i, role in enumerate(roles))
+        self.functions.append(PrimFunc(f"f{k}", "c", parameters, ()))
+        base = bool(scratch)
+        pairs = tuple(InPlace(base + i, base + len(reads) + o) for i, o in in_place)
+        self.calls.append(
+            Call(
+                index=k,
+                function=f"f{k}",
+                args=tuple(_argument(name) for name in (*reads, *writes)),
+                scratch=scratch,
+                in_place=pairs,
+                tensor=f"layer_{k}",
+                tensor_type=INT8,
+                op="copy",
+                origin=Origin("test", f"layer_{k}"),
+                kernel="k",
+                reason="",
+                summary="",
+            )
+        )
+        return self
+
+    def build(self) -> Program:
+        """The program."""
+        buffers = tuple(Buffer(name, size, name) for name, size in self.sizes.items())
+        return Program(
+            "default", (), (), tuple(self.functions), tuple(self.calls), buffers, (), {}
+        )
+
+
+def _argument(name: str) -> Argument:
+    ports = {"input": Storage.INPUT, "output": Storage.OUTPUT, "constant": Storage.CONSTANT}
+    return Argument(ports.get(name, Storage.SID), name)
+
+
+def chain(sizes: Sequence[int], *, in_place: Sequence[int] = ()) -> Program:
+    """input -> sid_0 -> sid_1 -> ... -> output; ``in_place`` are the calls that may be so."""
+    builder = Builder()
+    names = [f"sid_{i}" for i in range(len(sizes))]
+    builder.call(["input"], {names[0]: sizes[0]})
+    for k in range(1, len(sizes)):
+        pairs = [(0, 0)] if k in in_place else []
+        builder.call([names[k - 1]], {names[k]: sizes[k]}, in_place=pairs)
+    builder.call([names[-1]], ["output"])
+    return builder.build()
+
+
+def changed(plan: MemoryPlan, name: str, **changes: Any) -> MemoryPlan:
+    """The plan with one placement changed."""
+    placements = tuple(
+        replace(p, **changes) if p.name == name else p for p in plan.placements
+    )
+    return with_placements(plan, placements)
+
+
+def with_placements(plan: MemoryPlan, placements: Sequence[Any]) -> MemoryPlan:
+    """The plan with other placements, its index kept true to them."""
+    return replace(
+        plan, placements=tuple(placements), by_name={p.name: p for p in placements}
+    )

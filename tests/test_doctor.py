@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from pathlib import Path
+
+import pytest
+
+from microgen import doctor, toolchain
+
+
+def status(name: str) -> doctor.ToolStatus:
+    return next(status for status in doctor.doctor() if status.name == name)
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is all that programs are looked for in."""
+    monkeypatch.setattr(toolchain, "search_path", lambda: str(tmp_path))
+    return tmp_path
+
+
+def put(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("cmake version 3.25.1\n\nCMake suite maintained by 9.9", "3.25.1"),
+        ("1.11.1\n", "1.11.1"),
+        ("arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205\n", "12.2.1"),
+        ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)\n", "7.2.22"),
+        ("GNU gdbserver (Debian 13.1-3) 13.1\n", "13.1"),
+        ("no number\n", "unknown version"),
+    ],
+)
+def test_versions_are_read_as_programs_print_them(printed: str, version: str):
+    assert doctor.version_in(printed) == version
+
+
+def test_python_and_packages_have_their_versions():
+    assert status("python").found == platform.python_version()
+    assert status("numpy").found == importlib.metadata.version("numpy")
+
+
+def test_a_program_that_is_there_has_its_version(bin_folder: Path):
+    put(bin_folder, "cmake", "echo cmake version 3.99.0")
+    assert status("cmake") == doctor.ToolStatus("cmake", "3.99.0", "build", "")
+
+
+@pytest.mark.usefixtures("bin_folder")
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("cmake", "cmake"),
+        ("ninja", "ninja-build"),
+        ("arm-none-eabi-gcc", "gcc-arm-none-eabi"),
+        ("qemu-system-arm", "qemu-system-arm"),
+        ("newlib", "libnewlib-arm-none-eabi"),
+    ],
+)
+def test_a_missing_program_says_what_to_type(name: str, package: str):
+    missing = status(name)
+    assert missing.found == ""
+    assert missing.install.startswith("apt-get install ")
+    assert package in missing.install
+
+
+def test_a_compiler_without_newlib_is_noticed(bin_folder: Path):
+    put(bin_folder, "arm-none-eabi-gcc", "echo libc.a")
+    assert status("newlib").install == "apt-get install libnewlib-arm-none-eabi"
+    put(bin_folder, "arm-none-eabi-gcc", "echo /usr/lib/arm-none-eabi/lib/libc.a")
+    assert status("newlib").found == "present"
+
+
+def test_a_program_that_fails_counts_as_missing(bin_folder: Path):
+    put(bin_folder, "ninja", "exit 1")
+    assert status("ninja").found == ""
+    assert "ninja --version" in status("ninja").install
+
+
+def test_a_missing_package_says_what_to_type(monkeypatch: pytest.MonkeyPatch):
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    assert status("tflite").install == "pip install tflite"

@@ -1,0 +1,192 @@
+"""Writes small .tflite files for tests: whole, odd or wrong ones, as the test asks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import numpy.typing as npt
+import tflite
+
+SCHEMA_VERSION = 3
+_BUFFER_ALIGNMENT = 16  # schema.fbs: Buffer.data has force_align 16
+
+Array = npt.NDArray[Any]
+Ref = str | int  # a tensor's name or index; -1 is an optional input left out
+OptionValue = int | float | bool | Sequence[int]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One tensor. ``dtype`` is a name of schema.fbs's TensorType, in lower case.
+
+    ``data`` makes it a constant; bytes are stored as they are, so a buffer may be of a wrong
+    size. ``scale`` empty: no quantization. ``shape_signature`` holds -1 for dynamic dimensions.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str = "int8"
+    data: Array | bytes | None = None
+    scale: tuple[float, ...] = ()
+    zero_point: tuple[int, ...] = ()
+    axis: int = 0
+    shape_signature: tuple[int, ...] | None = None
+    is_variable: bool = False
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """One operator.
+
+    ``code`` is a name of schema.fbs's BuiltinOperator. ``options_type`` is the name of its
+    options table, ``options`` the table's fields as schema.fbs names them, in camelCase.
+    """
+
+    code: str
+    inputs: Sequence[Ref]
+    outputs: Sequence[Ref]
+    options_type: str = ""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    version: int = 1
+    custom_code: str = ""
+
+
+def build_model(
+    tensors: Sequence[TensorSpec],
+    operators: Sequence[OperatorSpec],
+    inputs: Sequence[Ref],
+    outputs: Sequence[Ref],
+    description: str = "",
+) -> bytes:
+    """The bytes of a .tflite file with one subgraph."""
+    return _Writer(tensors).model(operators, inputs, outputs, description)
+
+
+class _Writer:
+    def __init__(self, tensors: Sequence[TensorSpec]) -> None:
+        self._builder = flatbuffers.Builder(1024)
+        self._index = {tensor.name: i for i, tensor in enumerate(tensors)}
+        self._buffers: list[bytes] = [b""]  # buffer 0: computed at run time
+        self._codes: list[tuple[str, int, str]] = []
+        self._tensors = [self._tensor(tensor) for tensor in tensors]
+
+    def model(
+        self,
+        operators: Sequence[OperatorSpec],
+        inputs: Sequence[Ref],
+        outputs: Sequence[Ref],
+        description: str,
+    ) -> bytes:
+        builder = self._builder
+        fields = {
+            "Tensors": self._vector(self._tensors),
+            "Inputs": self._ints(self._indices(inputs)),
+            "Outputs": self._ints(self._indices(outputs)),
+            "Operators": self._vector([self._operator(spec) for spec in operators]),
+            "Name": builder.CreateString("main"),
+        }
+        model = {
+            "Version": SCHEMA_VERSION,
+            "Subgraphs": self._vector([self._table("SubGraph", fields)]),
+            "OperatorCodes": self._vector([self._code(*code) for code in self._codes]),
+            "Description": builder.CreateString(description),
+            "Buffers": self._vector([self._buffer(data) for data in self._buffers]),
+        }
+        builder.Finish(self._table("Model", model), b"TFL3")
+        return bytes(builder.Output())
+
+    def _table(self, name: str, fields: Mapping[str, Any]) -> int:
+        module = importlib.import_module(f"tflite.{name}")
+        module.Start(self._builder)
+        for field_name, value in fields.items():
+            getattr(module, f"Add{field_name}")(self._builder, value)
+        return int(module.End(self._builder))
+
+    def _vector(self, offsets: Sequence[int]) -> int:
+        self._builder.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            self._builder.PrependUOffsetTRelative(offset)
+        return int(self._builder.EndVector())
+
+    def _ints(self, values: Sequence[int]) -> int:
+        return int(self._builder.CreateNumpyVector(np.array(values, np.int32)))
+
+    def _indices(self, refs: Sequence[Ref]) -> list[int]:
+        return [self._index[ref] if isinstance(ref, str) else ref for ref in refs]
+
+    def _tensor(self, spec: TensorSpec) -> int:
+        fields: dict[str, Any] = {
+            "Shape": self._ints(spec.shape),
+            "Type": getattr(tflite.TensorType, spec.dtype.upper()),
+            "Buffer": self._add_buffer(spec),
+            "Name": self._builder.CreateString(spec.name),
+            "IsVariable": spec.is_variable,
+        }
+        if spec.scale:
+            fields["Quantization"] = self._quantization(spec)
+        if spec.shape_signature is not None:
+            fields["ShapeSignature"] = self._ints(spec.shape_signature)
+        return self._table("Tensor", fields)
+
+    def _add_buffer(self, spec: TensorSpec) -> int:
+        if spec.data is None:
+            return 0
+        data = spec.data
+        if not isinstance(data, bytes):
+            data = data.astype(np.dtype(spec.dtype).newbyteorder("<")).tobytes()
+        self._buffers.append(data)
+        return len(self._buffers) - 1
+
+    def _quantization(self, spec: TensorSpec) -> int:
+        fields = {
+            "Scale": self._builder.CreateNumpyVector(np.array(spec.scale, np.float32)),
+            "ZeroPoint": self._builder.CreateNumpyVector(np.array(spec.zero_point, np.int64)),
+            "QuantizedDimension": spec.axis,
+        }
+        return self._table("QuantizationParameters", fields)
+
+    def _operator(self, spec: OperatorSpec) -> int:
+        code = (spec.code, spec.version, spec.custom_code)
+        if code not in self._codes:
+            self._codes.append(code)
+        fields: dict[str, Any] = {
+            "OpcodeIndex": self._codes.index(code),
+            "Inputs": self._ints(self._indices(spec.inputs)),
+            "Outputs": self._ints(self._indices(spec.outputs)),
+        }
+        if spec.options_type:
+            fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, spec.options_type)
+            fields["BuiltinOptions"] = self._options(spec)
+        return self._table("Operator", fields)
+
+    def _options(self, spec: OperatorSpec) -> int:
+        fields = {
+            name[0].upper() + name[1:]: self._ints(value) if isinstance(value, Sequence) else value
+            for name, value in spec.options.items()
+        }
+        return self._table(spec.options_type, fields)
+
+    def _code(self, name: str, version: int, custom_code: str) -> int:
+        code = getattr(tflite.BuiltinOperator, name)
+        fields: dict[str, Any] = {
+            "DeprecatedBuiltinCode": min(code, 127),  # readers take the greater of the two
+            "Version": version,
+            "BuiltinCode": code,
+        }
+        if custom_code:
+            fields["CustomCode"] = self._builder.CreateString(custom_code)
+        return self._table("OperatorCode", fields)
+
+    def _buffer(self, data: bytes) -> int:
+        if not data:
+            return self._table("Buffer", {})
+        self._builder.StartVector(1, len(data), _BUFFER_ALIGNMENT)
+        start = self._builder.head - len(data)
+        self._builder.head = start
+        self._builder.Bytes[start : start + len(data)] = data
+        return self._table("Buffer", {"Data": self._builder.EndVector()})
