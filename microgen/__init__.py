@@ -1,6 +1,3 @@
-"""microgen: from a trained network to verified microcontroller firmware.
-
-The public API; the command line is a thin layer on it.
-"""
+"""microgen: from a trained network to verified microcontroller firmware."""
 
 __version__ = "0.1.0"

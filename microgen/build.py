@@ -1,4 +1,4 @@
-"""Builds a generated project with CMake and Ninja, and reads what the compiler says when it fails."""
+"""Builds a generated project with CMake and Ninja; says in one line why it failed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SHOWN_CONTRIBUTORS = 5
 
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes?")
 _ERROR = re.compile(
-    r"(?!collect2).*(?:\berror:|\bwarning:|undefined reference|multiple definition|cannot find).*"
-    r"|CMake Error.*"
+    r"CMake Error|(?!collect2).*(?:\berror:|undefined reference|multiple definition|cannot find)"
 )
+_WARNING = re.compile(r".*\bwarning:")  # the linker's, when they are fatal
 # nm -S: address, size, kind, name.
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([a-zA-Z]) (\S+)$", re.MULTILINE)
 
@@ -114,7 +114,9 @@ def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -
 def _essence(output: str, project: Path) -> str:
     """The lines that say what is wrong, the first ones, with paths relative to the project."""
     lines = [line.strip() for line in output.splitlines()]
-    errors = [line for line in lines if _ERROR.match(line)] or [line for line in lines if line][-1:]
+    errors = [line for line in lines if _ERROR.match(line)]
+    errors = errors or [line for line in lines if _WARNING.match(line)]
+    errors = errors or [line for line in lines if line][-1:]
     return " | ".join(errors[:_SHOWN_ERRORS]).replace(f"{project}/", "")
 
 
@@ -126,9 +128,7 @@ def _capacity_error(
     parts = []
     for region, excess in overflow:
         there = board.memory(region).length
-        largest = ", ".join(
-            f"{name} {size}" for size, name in _contributors(sizes, board, region)
-        )
+        largest = ", ".join(f"{name} {size}" for size, name in _contributors(sizes, board, region))
         parts.append(
             f"{region} of {board.name} needs {there + int(excess)} bytes and has {there} "
             f"(largest: {largest})"

@@ -43,7 +43,9 @@ def check(program: Program, plan: MemoryPlan, board: Board, options: Options) ->
     if options.ram:
         _refuse(ram, options.ram, "the --ram budget is", 0)
     if options.flash:
-        _refuse(flash, options.flash, "the --flash budget is", _code(program, options) - _LEAST_CODE)
+        _refuse(
+            flash, options.flash, "the --flash budget is", _code(program, options) - _LEAST_CODE
+        )
     return EstimateRecord(flash.total, ram.total, options.flash, options.ram)
 
 
@@ -90,9 +92,7 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
 
 
 def _flash(program: Program, options: Options) -> _Need:
-    constants = [
-        (f'"{c.origin}" {c.name}', c.array.nbytes) for c in program.constants
-    ]
+    constants = [(f'"{c.origin}" {c.name}', c.array.nbytes) for c in program.constants]
     parts = (*constants, ("code, about", _code(program, options)))
     return _Need(
         "flash",

@@ -114,7 +114,7 @@ class ConstantRecord:
     ctype: str
     transform: str
     sources: tuple[str, ...]
-    arguments: dict[str, float | int | str]
+    arguments: dict[str, Any]  # numbers and strings: the transform's keywords
     layer: str
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from microgen import params_file
+from microgen.files import FileTree
 from microgen.program import MemoryPlan, Port, Program
 from microgen.target.board import Board
 
@@ -13,12 +16,30 @@ VERSION = 7
 _EXPORTED = "1970-01-01 00:00:00Z"
 
 
+def model_path(model: Path, module: str) -> str:
+    """Where the project keeps the model file."""
+    return f"model/src/{module}{model.suffix.lower()}"
+
+
+def library(program: Program, plan: MemoryPlan, board: Board, model: Path) -> FileTree:
+    """The files of ``model/`` beside the generated code: metadata, parameters, the model."""
+    return FileTree(
+        {
+            "model/metadata.json": metadata(program, plan, board),
+            f"model/parameters/{program.module}.params": params_file.dumps(program.parameters),
+            model_path(model, program.module): model.read_bytes(),
+        }
+    )
+
+
 def metadata(program: Program, plan: MemoryPlan, board: Board) -> bytes:
     """``metadata.json``. Source: TVM v0.14, ``tvm.micro.model_library_format``."""
     module = {
         "model_name": program.module,
         "export_datetime": _EXPORTED,
-        "memory": {"functions": {"main": [_main(program, plan)], "operator_functions": _ops(program)}},
+        "memory": {
+            "functions": {"main": [_main(program, plan)], "operator_functions": _ops(program)}
+        },
         "target": [f"c -keys={board.cpu.name}"],
         "executors": ["aot"],
         "style": "full-model",
@@ -56,5 +77,3 @@ def _ops(program: Program) -> list[dict[str, Any]]:
         }
         for name, nbytes in scratch.items()
     ]
-
-

@@ -13,13 +13,15 @@ NUMERICS = ("litert", "tflm")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
 EXECUTORS = ("aot",)
 INTERFACES = ("c",)
+TOOLCHAINS = ("gcc",)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none.
 
-    Raises MicrogenError (at creation) for a value that does not exist.
+    Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
+    that this version does not have yet.
     """
 
     name: str = "default"
@@ -29,6 +31,7 @@ class Options:
     planner: str = "optimal"
     numerics: str = "litert"
     optimize: str = "balanced"
+    toolchain: str = "gcc"
     alignment: int = 16
     ram: int = 0
     flash: int = 0
@@ -40,7 +43,8 @@ class Options:
         _one_of("--optimize", self.optimize, OPTIMIZE)
         _available("--executor", self.executor, EXECUTORS)
         _available("--interface", self.interface, INTERFACES)
-        if self.alignment not in (1, 2, 4, 8, 16, 32, 64, 128, 256):
+        _available("--toolchain", self.toolchain, TOOLCHAINS)
+        if self.alignment not in {1 << bits for bits in range(9)}:
             raise MicrogenError(
                 f"{self.alignment} is not an alignment: expected a power of two from 1 to 256",
                 where="--alignment",

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import microgen
 from microgen import (
     capacity,
     codegens,
     frontends,
     lowering,
     mlf,
-    params_file,
     partition,
     passes,
     planner,
@@ -53,42 +51,39 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     )
     plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
     estimate = capacity.check(program, plan, board, options)
-    content = model.read_bytes()
-    kept = record.model_record(model, content, options.name)
     emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
-    library = FileTree(
-        {
-            "model/metadata.json": mlf.metadata(program, plan, board),
-            f"model/parameters/{options.name}.params": params_file.dumps(program.parameters),
-            kept.path: content,
-        }
-    )
+    library = mlf.library(program, plan, board, model)
+    headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         board=board,
-        kernel_headers=_kernel_files(program)[0],
-        kernel_sources=() if options.specialises else _kernel_files(program)[1],
+        kernel_headers=headers,
+        kernel_sources=() if options.specialises else sources,
     )
-    manifest = record.manifest(
-        program,
-        plan,
-        board,
-        options,
-        model=kept,
-        estimate=estimate,
-        files=files,
-        version=microgen.__version__,
+    promise = record.manifest(
+        program, plan, board, options, model=model, estimate=estimate, files=files
     )
-    whole = files.merged(FileTree({MANIFEST: manifest.dumps()}))
-    return Compiled(graph, parts, program, plan, manifest, whole)
+    whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
+    return Compiled(graph, parts, program, plan, promise, whole)
 
 
-def load_graph(model: Path, numerics: str) -> Graph:
-    """The model's graph after all passes: what references are computed from."""
-    return passes.run(frontends.load(model, numerics=numerics))
+def partition_model(model: Path, board: Board, options: Options) -> Partition:
+    """The first stages only: which codegen compiles which node."""
+    graph = passes.run(frontends.load(model, numerics=options.numerics))
+    return partition.assign(graph, _codegens(options), board)
+
+
+def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
+    """The stages up to the memory plan, whether or not the board can hold it."""
+    source = frontends.load(model, numerics=options.numerics)
+    parts = partition.assign(passes.run(source), _codegens(options), board)
+    program = lowering.lower(
+        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+    )
+    return program, planner.plan(program, algorithm=options.planner, alignment=options.alignment)
 
 
 def load_board(name: str) -> Board:

@@ -52,7 +52,9 @@ def assemble(
     needed |= _closure(model_files.files.values(), ())
 
     values["model_sources"] = [
-        *sorted(n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM),
+        *sorted(
+            n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
+        ),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
     values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]

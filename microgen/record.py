@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from microgen import __version__, mlf
 from microgen.emit.model import arena_symbol, constant_symbol
 from microgen.files import FileTree
 from microgen.manifest import (
@@ -33,17 +34,16 @@ def manifest(
     board: Board,
     options: Options,
     *,
-    model: ModelRecord,
+    model: Path,
     estimate: EstimateRecord,
     files: FileTree,
-    version: str,
 ) -> Manifest:
     """What the project promises; ``files`` are all its files but the manifest."""
     return Manifest(
         format=FORMAT,
-        microgen=version,
+        microgen=__version__,
         module=program.module,
-        model=model,
+        model=_model(model, files, program.module),
         board=board.to_json(),
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
@@ -57,10 +57,9 @@ def manifest(
     )
 
 
-def model_record(path: Path, content: bytes, module: str) -> ModelRecord:
-    """The record of a model file that the project keeps a copy of."""
-    digest = hashlib.sha256(content).hexdigest()
-    return ModelRecord(path.name, digest, f"model/src/{module}{path.suffix}")
+def _model(path: Path, files: FileTree, module: str) -> ModelRecord:
+    kept = mlf.model_path(path, module)
+    return ModelRecord(path.name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
 
 
 def _port(port: Port) -> PortRecord:

@@ -9,7 +9,10 @@
 /* The handle of a file that could not be opened. */
 #define MG_IO_NONE (-1)
 
-typedef enum { MG_IO_READ, MG_IO_WRITE } mg_io_mode;
+typedef enum {
+    MG_IO_READ,
+    MG_IO_WRITE
+} mg_io_mode;
 
 /* Opens a file of the current directory, or creates it, emptied. `length` is strlen(name), which a
  * semihosting host wants to know. Returns a handle or MG_IO_NONE. */

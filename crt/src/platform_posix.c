@@ -16,7 +16,8 @@ static int timer_running;
 int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode)
 {
     (void)length;
-    return mode == MG_IO_READ ? open(name, O_RDONLY) : open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    return mode == MG_IO_READ ? open(name, O_RDONLY)
+                              : open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 }
 
 uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes)

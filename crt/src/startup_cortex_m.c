@@ -8,9 +8,8 @@
 
 #include <stdint.h>
 
-#define STACK_PAINT 0xC5C5C5C5
-#define STRING(x) #x
-#define EXPANDED(x) STRING(x)
+/* The same number stands in Reset_Handler, which can take no operands. */
+#define STACK_PAINT 0xC5C5C5C5U
 
 /* Exit status of a program that ended in a fault. */
 #define EXIT_FAULT 3
@@ -52,7 +51,7 @@ __attribute__((naked)) void Reset_Handler(void)
         "msr msplim, r0           \n"
 #endif
         "ldr r1, =__stack_top     \n"
-        "ldr r2, =" EXPANDED(STACK_PAINT) "\n"
+        "ldr r2, =0xC5C5C5C5      \n"
         "1: stmia r0!, {r2}       \n"
         "cmp r0, r1               \n"
         "blo 1b                   \n"
@@ -70,16 +69,20 @@ void mg_start(void)
     mg_io_exit(main());
 }
 
-/* Every exception but reset: nothing enables an interrupt, so all of them are faults. If the stack
- * overflowed there is no frame to read, and a new stack is needed to say so. */
+/* Every exception but reset: nothing enables an interrupt, so all of them are faults. With the stack
+ * nearly used up the report needs a new one, or it would fault in turn and lock the core up; with
+ * the stack pointer under its limit there is no frame to read either. */
 __attribute__((naked)) void Fault_Handler(void)
 {
     __asm__ volatile("mov r0, sp              \n"
-                     "ldr r1, =__stack_limit  \n"
+                     "ldr r1, =__stack_limit + 256 \n"
                      "cmp r0, r1              \n"
                      "bhs 1f                  \n"
                      "ldr r1, =__stack_top    \n"
                      "mov sp, r1              \n"
+                     "ldr r1, =__stack_limit  \n"
+                     "cmp r0, r1              \n"
+                     "bhs 1f                  \n"
                      "movs r0, #0             \n"
                      "1: mrs r1, ipsr         \n"
                      "bl mg_fault             \n"
@@ -125,8 +128,8 @@ typedef union {
 } vector;
 
 __attribute__((section(".vectors"), used)) static const vector vectors[16] = {
-    {.stack = __stack_top},
-    {.handler = Reset_Handler},
+    {.stack = __stack_top},     /* initial stack pointer */
+    {.handler = Reset_Handler}, /* reset */
     {.handler = Fault_Handler}, /* NMI */
     {.handler = Fault_Handler}, /* HardFault */
     {.handler = Fault_Handler}, /* MemManage */

@@ -75,3 +75,17 @@ def _read(path: Path) -> bytes:
         raise MicrogenError(
             f"cannot be read: {reason}", where=str(path), hint="check the path and its permissions"
         ) from None
+
+
+def tensor_names(path: Path) -> tuple[str, ...]:
+    """The graph's name of every tensor of a model file, in the file's order."""
+    module = importlib.import_module(_BY_SUFFIX[path.suffix.lower()])
+    names: tuple[str, ...] = module.tensor_names(_read(path), file=path.name)
+    return names
+
+
+def supported() -> dict[str, tuple[str, ...]]:
+    """Suffix of a model file -> the operators of that format that are supported."""
+    return {
+        suffix: importlib.import_module(module).supported() for suffix, module in _BY_SUFFIX.items()
+    }

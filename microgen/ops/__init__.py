@@ -19,3 +19,10 @@ def registry() -> Mapping[str, Op]:
     modules = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _SHARED)
     ops = [importlib.import_module(f"{__name__}.{name}").OP for name in modules]
     return MappingProxyType({op.name: op for op in ops})
+
+
+def about(op: Op) -> str:
+    """One line on an op: the first of its module's documentation, after the name."""
+    module = importlib.import_module(op.attrs.__module__)
+    first = (module.__doc__ or "").splitlines()[0]
+    return first.partition(": ")[2].rstrip(".") or first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,6 @@ from microgen.quantize import (
     bias_constraint,
     conv_scales,
     requantize,
-    scales_constraint,
     weight_constraint,
 )
 
@@ -58,13 +58,13 @@ def check(
     """int8 throughout, weights symmetric and per tensor or per filter."""
     data, weight, *bias = inputs
     output = outputs[0]
-    _, height, width, depth = weight.shape
-    return (
+    sentence = (
         activations_constraint(data, output)
         or weight_constraint(weight, axis=0)
         or (bias_constraint(bias[0], data, weight, output) if bias else None)
-        or accumulator_constraint(data, height * width * depth)
-        or scales_constraint(conv_scales(data, weight, output))
+    )
+    return sentence or accumulator_constraint(
+        data, math.prod(weight.shape[1:]), conv_scales(data, weight, output)
     )
 
 

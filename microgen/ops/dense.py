@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
@@ -13,9 +14,9 @@ from microgen.quantize import (
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
+    conv_scales,
     dense_scales,
     requantize,
-    scales_constraint,
     weight_constraint,
 )
 
@@ -51,18 +52,27 @@ def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 
 
 def check(
-    _attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """int8 throughout, weights symmetric and per tensor or per unit."""
     data, weight, *bias = inputs
     output = outputs[0]
-    return (
+    sentence = (
         activations_constraint(data, output)
         or weight_constraint(weight, axis=0)
         or (bias_constraint(bias[0], data, weight, output) if bias else None)
-        or accumulator_constraint(data, weight.shape[1])
-        or scales_constraint(dense_scales(data, weight, output))
     )
+    return sentence or accumulator_constraint(
+        data, weight.shape[1], _scales(attrs, data, weight, output)
+    )
+
+
+def _scales(
+    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+) -> npt.NDArray[np.float64]:
+    """LiteRT, which rounds once, multiplies scales in double; TFLite Micro in float32."""
+    rule = conv_scales if attrs.rounding is Rounding.SINGLE else dense_scales
+    return rule(data, weight, output)
 
 
 def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -77,7 +87,7 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     sums = (rows @ weight.T.astype(np.float64)).astype(np.int64)
     if bias:
         sums += bias[0]
-    scales = dense_scales(data_type, weight_type, output)
+    scales = _scales(attrs, data_type, weight_type, output)
     accumulator = sums.astype(np.int32)
     stored = requantize(accumulator, scales, attrs.rounding, output, attrs.activation)
     return (stored.reshape(output.shape),)

@@ -17,7 +17,6 @@ from microgen.quantize import (
     bias_constraint,
     conv_scales,
     requantize,
-    scales_constraint,
     weight_constraint,
 )
 
@@ -63,12 +62,13 @@ def check(
     """int8 throughout, weights symmetric and per tensor or per channel."""
     data, weight, *bias = inputs
     output = outputs[0]
-    return (
+    sentence = (
         activations_constraint(data, output)
         or weight_constraint(weight, axis=3)
         or (bias_constraint(bias[0], data, weight, output) if bias else None)
-        or accumulator_constraint(data, weight.shape[1] * weight.shape[2])
-        or scales_constraint(conv_scales(data, weight, output))
+    )
+    return sentence or accumulator_constraint(
+        data, weight.shape[1] * weight.shape[2], conv_scales(data, weight, output)
     )
 
 

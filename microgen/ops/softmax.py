@@ -75,7 +75,11 @@ def _parameters_constraint(attrs: SoftmaxAttrs, data: TensorType) -> str | None:
 
 
 def reference(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h."""
+    """Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h.
+
+    Where the exponentials of a row sum to 512 or more, LiteRT aborts (it would shift an int32 by
+    32); all that is left there is 0, and so it is here.
+    """
     data = operands.inputs[0].astype(np.int64)
     parameters = softmax_parameters(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from microgen.errors import InternalError, MicrogenError
-from microgen.planner import check
-from microgen.planner.greedy import greedy
+from microgen.planner import check, greedy, on_demand, optimal
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
-from microgen.planner.on_demand import on_demand
-from microgen.planner.optimal import optimal
 from microgen.program import MemoryPlan, Placement, Pool, Program
 
 POOL = "global_workspace"
 
 ALGORITHMS: dict[str, Callable[[Liveness, int], Layout]] = {
-    "on-demand": on_demand,
-    "greedy": greedy,
-    "optimal": optimal,
+    "on-demand": on_demand.place,
+    "greedy": greedy.place,
+    "optimal": optimal.place,
 }
 
 

@@ -6,7 +6,7 @@ from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
 from microgen.planner.lifetimes import Liveness, all_merged, lower_bound
 
 
-def greedy(liveness: Liveness, alignment: int) -> Layout:
+def place(liveness: Liveness, alignment: int) -> Layout:
     """Use every in-place pair, then place by size, and by lifetime where sizes are equal."""
     problem = make_problem(liveness, all_merged(liveness), alignment)
     offsets = best_offsets(problem)

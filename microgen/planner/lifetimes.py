@@ -104,18 +104,13 @@ def all_merged(liveness: Liveness) -> tuple[Pair, ...]:
     return tuple(pair for group in by_call(liveness.pairs) for pair in matchings(group)[0])
 
 
-def loads(liveness: Liveness) -> dict[int, int]:
-    """Bytes live at each call if no pair is used."""
-    events: dict[int, int] = {}
+def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
+    """The buffers that live at each call if no pair is used; calls without any are left out."""
+    live: dict[int, list[Lifetime]] = {}
     for b in liveness.buffers:
-        events[b.first // 2] = events.get(b.first // 2, 0) + b.nbytes
-        events[b.last // 2 + 1] = events.get(b.last // 2 + 1, 0) - b.nbytes
-    live = 0
-    result = {}
-    for call in range(max(events, default=0)):
-        live += events.get(call, 0)
-        result[call] = live
-    return result
+        for call in range(b.first // 2, b.last // 2 + 1):
+            live.setdefault(call, []).append(b)
+    return live
 
 
 def lower_bound(liveness: Liveness) -> int:
@@ -124,10 +119,10 @@ def lower_bound(liveness: Liveness) -> int:
     Outputs are no larger than the inputs they replace, so half step 2k decides for call k, and
     each call's choice of pairs is independent of the others'. Bytes are not rounded up.
     """
-    live = loads(liveness)
+    loads = {call: sum(b.nbytes for b in live) for call, live in live_at(liveness).items()}
     for pair in all_merged(liveness):
-        live[pair.call] -= pair.saves
-    return max(live.values(), default=0)
+        loads[pair.call] -= pair.saves
+    return max(loads.values(), default=0)
 
 
 def _access(call: Call, function: PrimFunc) -> _Access:

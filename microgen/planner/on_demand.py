@@ -6,7 +6,7 @@ from microgen.planner.layout import Layout, align
 from microgen.planner.lifetimes import Liveness, lower_bound
 
 
-def on_demand(liveness: Liveness, alignment: int) -> Layout:
+def place(liveness: Liveness, alignment: int) -> Layout:
     """One buffer after the other; nothing shares memory and nothing runs in place."""
     offsets = {}
     end = 0

@@ -7,28 +7,30 @@ covers every choice of pairs that the load of each step still allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from microgen.planner.greedy import best_offsets
-from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
+from microgen.planner.layout import Layout, Problem, align, lowest_fit, make_problem
 from microgen.planner.lifetimes import (
+    Lifetime,
     Liveness,
     Pair,
     all_merged,
     by_call,
-    loads,
+    live_at,
     lower_bound,
     matchings,
 )
 from microgen.planner.repair import find_core, repaired
 from microgen.planner.search import Budget, Search
 
-WORK = 2_000_000  # buffers looked at; a node looks at all live buffers of every step
+WORK = 1_000_000  # buffers looked at; a node looks at all live buffers of every step
 FEWEST_NODES = 50
-MOST_NODES = 20_000
+MOST_NODES = 10_000
+CHOICE = 10  # nodes that making the blocks for one choice of pairs is worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class _Incumbent:
         return self.problem.peak(self.offsets)
 
 
-def optimal(liveness: Liveness, alignment: int) -> Layout:
+def place(liveness: Liveness, alignment: int) -> Layout:
     """The best layout under a node budget; ``proof`` says how far it got."""
     bound = lower_bound(liveness)
     nodes = _node_budget(liveness)
@@ -83,35 +85,45 @@ def _improve(
     best: _Incumbent, liveness: Liveness, bound: int, budget: Budget
 ) -> tuple[_Incumbent, bool]:
     """Search every choice of pairs; True if nothing was left out."""
-    options = _options(liveness, best.peak)
+    options = _options(liveness, best.peak, best.problem.alignment)
     left = prod(len(choices) for choices in options)
     exhausted = True
     for used in _choices(options):
+        if best.peak == bound or budget.nodes <= 0:
+            return best, False
         # A choice may use half of what is left, so that a hard one leaves some to the others.
         share = Budget(budget.nodes if left == 1 else budget.nodes // 2)
-        budget.nodes -= share.nodes
+        before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
         found, finished = _search(problem, best.peak, bound, share)
-        budget.nodes += max(0, share.nodes)
+        budget.nodes -= max(before - share.nodes, CHOICE)
         left -= 1
         best = found or best
         exhausted = exhausted and finished
-        if best.peak == bound or (budget.nodes == 0 and left):
-            return best, exhausted and not left
     return best, exhausted
 
 
-def _options(liveness: Liveness, peak: int) -> list[list[tuple[Pair, ...]]]:
-    """For each call with pairs, the choices that leave its load below ``peak``."""
-    live = loads(liveness)
+def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[Pair, ...]]]:
+    """For each call with live buffers, the choices of pairs that let it do with less than
+    ``peak``; a call that has none leaves nothing to search."""
+    groups = {group[0].call: group for group in by_call(liveness.pairs)}
     return [
         [
             chosen
-            for chosen in matchings(group)
-            if live[group[0].call] - sum(pair.saves for pair in chosen) < peak
+            for chosen in matchings(groups.get(call, ()))
+            if _least(live, chosen, alignment) < peak
         ]
-        for group in by_call(liveness.pairs)
+        for call, live in live_at(liveness).items()
     ]
+
+
+def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -> int:
+    """Bytes that a call needs as it starts: all but the topmost buffer rounded up."""
+    replacing = {pair.output for pair in chosen}
+    sizes = [b.nbytes for b in live if b.name not in replacing and b.nbytes]
+    rounded = [align(nbytes, alignment) for nbytes in sizes]
+    slack = max((r - n for r, n in zip(rounded, sizes, strict=True)), default=0)
+    return sum(rounded) - slack
 
 
 def _choices(options: list[list[tuple[Pair, ...]]]) -> Iterator[tuple[Pair, ...]]:

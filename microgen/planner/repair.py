@@ -8,11 +8,11 @@ that stands out at the top forward, and tries again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.planner.greedy import by_size
-from microgen.planner.layout import Block, Problem, lowest_fit
+from microgen.planner.layout import Problem, lowest_fit
 
 ROUNDS = 60  # at most, for each starting order
 WORK = 100_000  # at most, for each starting order: pairs of blocks looked at
@@ -46,9 +46,13 @@ def find_core(problem: Problem, ceiling: int) -> Core:
 
 def repaired(problem: Problem, core: Core, goal: int) -> list[int]:
     """The best offsets found from a few starting orders; stops when the peak is ``goal``."""
+    blocks = problem.blocks
     tries: list[list[int]] = []
-    for key in (_by_size, _by_area, _by_steps):
-        order = sorted(core.hard, key=lambda i: (key(problem.blocks[i]), i))
+    for order in (
+        list(core.hard),
+        sorted(core.hard, key=lambda i: -blocks[i].nbytes * blocks[i].steps),
+        sorted(core.hard, key=lambda i: -blocks[i].steps),
+    ):
         tries.append(_repaired(problem, order, core.easy, goal))
         if problem.peak(tries[-1]) <= goal:
             break
@@ -89,18 +93,3 @@ def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int])
 
 def _end(problem: Problem, offsets: Sequence[int], i: int) -> int:
     return offsets[i] + problem.blocks[i].nbytes
-
-
-_Key = Callable[[Block], int]
-
-
-def _by_size(block: Block) -> int:
-    return -block.nbytes
-
-
-def _by_area(block: Block) -> int:
-    return -block.nbytes * block.steps
-
-
-def _by_steps(block: Block) -> int:
-    return -block.steps

@@ -8,7 +8,7 @@ from microgen.program import MemoryPlan, Placement, Program
 
 WIDTH = 100
 COLUMNS = 60  # steps side by side; more are put into buckets
-LEGEND = "'#' lives, '=' takes over the place of its input, '.' is not there"
+LEGEND = "'#' lives, '=' takes over its input's place"
 
 
 def timeline(program: Program, plan: MemoryPlan) -> str:

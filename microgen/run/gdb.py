@@ -61,15 +61,20 @@ def parse_stop(reply: bytes) -> Stop:
 
 
 class Stub:
-    """The other end of a connection. ``limit``: seconds to wait for any one answer.
+    """The other end of a connection to a program that is stopped, or ``running``, which this
+    stops. ``limit``: seconds to wait for any one answer.
 
     Every method raises GdbError if the stub refuses or goes away, TimeoutError after ``limit``.
     """
 
-    def __init__(self, connection: socket.socket, limit: float) -> None:
+    def __init__(self, connection: socket.socket, limit: float, *, running: bool = False) -> None:
         self._socket = connection
         self._limit = limit
         self._buffer = bytearray()
+        if running:
+            self.interrupt()
+        else:
+            parse_stop(self.command(b"?"))  # until asked, gdbserver has no current thread
         features = self.command(b"qSupported:swbreak+")
         size = re.search(rb"PacketSize=([0-9a-fA-F]+)", features)
         self._chunk = max(1, (int(size[1], 16) if size else 400) // 2 - 16)
@@ -125,7 +130,7 @@ class Stub:
 
     def interrupt(self) -> Stop:
         """Stop the program now."""
-        self._socket.sendall(b"\x03")
+        self._write(b"\x03")
         return self._stop()
 
     def _stop(self) -> Stop:
@@ -142,13 +147,16 @@ class Stub:
     def _send(self, body: bytes) -> None:
         packet = b"$" + body + b"#" + checksum(body)
         for _ in range(_RETRIES):
-            try:
-                self._socket.sendall(packet)
-            except OSError as error:
-                raise GdbError("the connection is closed") from error
+            self._write(packet)
             if self._acknowledged():
                 return
         raise GdbError(f"{body!r} was never acknowledged")
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise GdbError("the connection is closed") from error
 
     def _acknowledged(self) -> bool:
         deadline = time.monotonic() + self._limit

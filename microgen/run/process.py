@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -12,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen.errors import ToolError
+from microgen import toolchain
 from microgen.run.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 
 _POLL_SECONDS = 0.05
 
 
-class Hung(Exception):
+class HangError(Exception):
     """The firmware neither ended nor finished a sample within the time limit."""
 
 
@@ -31,8 +30,8 @@ class Process:
     gdb: socket.socket
 
     def wait(self, limit: float) -> int:
-        """Its exit code, negative for a signal. Raises Hung after ``limit`` seconds in which the
-        output file has not grown."""
+        """Its exit code, negative for a signal. Raises HangError after ``limit`` seconds in which
+        the output file has not grown."""
         size, since = self.output_size(), time.monotonic()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -40,7 +39,7 @@ class Process:
             if self.output_size() != size:
                 size, since = self.output_size(), time.monotonic()
             elif time.monotonic() - since > limit:
-                raise Hung
+                raise HangError
 
     def output_size(self) -> int:
         """Bytes of output so far."""
@@ -58,8 +57,8 @@ class Process:
 
     @property
     def console(self) -> str:
-        """What the firmware printed."""
-        return self.text(CONSOLE)
+        """What the firmware printed; gdbserver has it on its standard error, with its own words."""
+        return self.text(CONSOLE) or self.text(DIAGNOSTICS)
 
     @property
     def diagnostics(self) -> str:
@@ -82,15 +81,14 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
     ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
     ToolError if the program is missing.
     """
-    if shutil.which(command[0]) is None:
-        raise ToolError(f"{command[0]} is not installed", hint=_hint(command[0]))
+    program = str(toolchain.find(command[0]))
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
         popen = subprocess.Popen(
-            command,
+            [program, *command[1:]],
             cwd=where,
-            stdin=theirs if gdb else subprocess.DEVNULL,
-            stdout=theirs if gdb else out,
+            stdin=theirs.fileno() if gdb else subprocess.DEVNULL,
+            stdout=theirs.fileno() if gdb else out,
             stderr=err,
         )
         theirs.close()
@@ -99,14 +97,3 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
         finally:
             popen.kill()
             popen.wait()
-
-
-_PACKAGES = {
-    "gdbserver": "reading layers on this machine needs it (Debian: apt-get install gdbserver); "
-    "boards with an emulator do not",
-    "qemu-system-arm": "install QEMU (Debian: apt-get install qemu-system-arm)",
-}
-
-
-def _hint(program: str) -> str:
-    return _PACKAGES.get(program, f"install {program} and have it on the PATH")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.errors import RunError
+from microgen import toolchain
+from microgen.errors import RunError, ToolError
 from microgen.target.board import Board
 
 CONSOLE = "console.txt"
@@ -39,6 +40,9 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
 
 
 def _under_gdbserver(elf: Path) -> list[str]:
-    # In this mode gdbserver sends the program's output to its own standard error: undo that.
-    redirect = f'exec "$0" "$@" >{CONSOLE} 2>{DIAGNOSTICS}'
-    return ["gdbserver", "--wrapper", "sh", "-c", redirect, "--", "-", str(elf.resolve())]
+    if not toolchain.has("gdbserver"):
+        raise ToolError(
+            "reading layers on this machine needs gdbserver, which is not installed",
+            hint="apt-get install gdbserver, or run on a board that has an emulator",
+        )
+    return ["gdbserver", "-", str(elf.resolve())]

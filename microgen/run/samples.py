@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +51,11 @@ _HOW = "write the samples with numpy.savez(FILE, **{name: array})"
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
     """Write arrays as an ``.npz`` file, in their order. Raises InputError if that fails."""
     try:
-        with path.open("wb") as file:  # numpy.savez would append .npz to another suffix
-            np.savez(file, **outputs)
+        # numpy.savez takes names as keywords, which clash with its own.
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, array in outputs.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
@@ -117,9 +121,10 @@ def _count(port: PortRecord, array: Array) -> int | None:
     if array.shape == port.shape:
         return None
     if array.shape[1:] != port.shape or array.ndim == 0:
+        several = ", ".join(map(str, ("N", *port.shape)))
         raise InputError(
             f"the input {port.tensor!r} has shape {list(array.shape)}, expected "
-            f"{list(port.shape)}, or {['N', *port.shape]} for N samples".replace("'", "")
+            f"{list(port.shape)}, or [{several}] for N samples"
         )
     if array.shape[0] == 0:
         raise InputError(f"the input {port.tensor!r} holds no samples (N is 0)")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
-_LINE = re.compile(r"\s*([0-9a-f]+):\t([0-9a-f]{4}(?: [0-9a-f]{4})?|[0-9a-f]{8}) *\t(\S+)(?:\t(.*))?")
-_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
-_CONDITIONS = (
-    "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al".split()
+# The encoding is there or not, as objdump is told; sizes come from the addresses.
+_LINE = re.compile(
+    r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}(?: [0-9a-f]{4})?) *\t)?"
+    r"(?:([a-z.]\S*)(?:\t(.*))?|\s*[;@] <UNDEFINED> instruction: (0x[0-9a-f]{8}))"
 )
+_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
+_CONDITIONS = frozenset(re.findall(r"\w\w", "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al"))
 _IT = re.compile(r"i(t[te]{0,3})")
 
 
@@ -45,26 +48,50 @@ def parse(text: str) -> dict[int, Instruction]:
 
 
 def _instructions(text: str) -> Iterator[Instruction]:
+    lines = [match for match in map(_LINE.match, text.splitlines()) if match is not None]
+    addresses = [int(match[1], 16) for match in lines]
     pending = 0  # instructions of an IT block that are still to come
-    for match in map(_LINE.match, text.splitlines()):
-        if match is None or match[3].startswith("."):
+    for match, address, following in zip_longest(lines, addresses, addresses[1:]):
+        if match[4]:
+            yield _undefined(address, int(match[4], 16))
             continue
-        instruction = _instruction(match, is_conditional=pending > 0)
+        if match[2].startswith("."):
+            continue
+        instruction = _instruction(match, _size(match[2], address, following), pending > 0)
         pending = max(pending - 1, 0)
         if block := _IT.fullmatch(instruction.mnemonic):
             pending = len(block[1])
         yield instruction
 
 
-def _instruction(match: re.Match[str], *, is_conditional: bool) -> Instruction:
-    mnemonic = re.sub(r"\.[nw]$", "", match[3])
+def _undefined(address: int, code: int) -> Instruction:
+    """An instruction that objdump does not know: ``unlisted`` if it can write any register but
+    the stack pointer, ``undefined`` if nothing is known of it.
+
+    Binutils 2.40 does not know some of CSEL and its like, and of Armv8.1-M's shifts of two
+    registers, with certain operands; all may name the stack pointer in no place. Source: Armv8-M
+    Architecture Reference Manual, C2.3.5, encodings 0b11101010_0101.
+    """
+    is_known = code >> 20 == 0xEA5
+    return Instruction(address, 4, "unlisted" if is_known else "undefined", (f"{code:#x}",))
+
+
+def _size(mnemonic: str, address: int, following: int | None) -> int:
+    """Bytes up to the next line; before a gap, where no code follows, from the mnemonic."""
+    if following is not None and following - address in (2, 4):
+        return following - address
+    return 4 if mnemonic.endswith(".w") or mnemonic.startswith(("bl", "tb", "v")) else 2
+
+
+def _instruction(match: re.Match[str], size: int, is_conditional: bool) -> Instruction:
+    mnemonic = re.sub(r"\.[nw]$", "", match[2])
     if is_conditional:
         head, dot, tail = mnemonic.partition(".")
         mnemonic = _without_condition(head) + dot + tail
-    operands = re.split(r"\s*[;@]", match[4] or "", maxsplit=1)[0]
+    operands = re.split(r"\s*[;@]", match[3] or "", maxsplit=1)[0]
     return Instruction(
         address=int(match[1], 16),
-        size=len(match[2].replace(" ", "")) // 2,
+        size=size,
         mnemonic=mnemonic,
         operands=tuple(operand.strip() for operand in _OPERAND.findall(operands)),
         is_conditional=is_conditional,

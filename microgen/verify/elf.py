@@ -10,7 +10,8 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 
@@ -189,11 +190,9 @@ def _parse(path: Path, file: ELFFile) -> Elf:
     )
 
 
-def _segment(segment: Mapping[str, int]) -> Segment:
+def _segment(segment: ElfSegment) -> Segment:
     flags = segment["p_flags"]
-    rights = "".join(
-        c for c, bit in (("r", _PF_R), ("w", _PF_W), ("x", _PF_X)) if flags & bit
-    )
+    rights = "".join(c for c, bit in (("r", _PF_R), ("w", _PF_W), ("x", _PF_X)) if flags & bit)
     return Segment(
         address=segment["p_vaddr"],
         load=segment["p_paddr"],
@@ -253,7 +252,7 @@ def _lower(constant: object) -> str:
 
 def _attributes(file: ELFFile) -> dict[str, str]:
     section = file.get_section_by_name(".ARM.attributes")
-    if section is None:
+    if not isinstance(section, ARMAttributesSection):
         return {}
     found = {}
     for subsection in section.iter_subsections():

@@ -47,7 +47,7 @@ def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
 def sids(subject: Subject) -> Finding:
     """Each planned buffer: one local object at arena + offset, of its exact size."""
     symbols = _buffer_symbols(subject)
-    problems = []
+    problems: list[str] = []
     for record in _placed_buffers(subject):
         problems += _buffer_problems(subject, record, symbols.pop(record.name, []))
     problems += [f"{name} is not in the plan" for name in symbols]
@@ -99,6 +99,8 @@ def sid_overlap(subject: Subject) -> Finding:
     """
     buffers = _buffer_symbols(subject)
     lives = _lives(subject)
+    if not buffers:
+        return not_applicable("the ELF has no buffer to compare: see sids")
     pairs = [
         (a, b)
         for a, b in combinations(sorted(buffers.keys() & lives.keys()), 2)

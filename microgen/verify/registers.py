@@ -2,7 +2,7 @@
 
 A value is the stack pointer at the function's entry plus an offset, a constant, or a word of a
 constant table; everything else is unknown. Where this module cannot follow the stack pointer it
-raises ``UnknownStackPointer``: it never guesses.
+raises ``UnknownStackPointerError``: it never guesses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from microgen.verify.disassembly import Instruction
 
 _WORD = 2**32
 _CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
-_NUMBERED = {"r11": "fp", "r12": "ip", "r13": "sp", "r14": "lr", "r15": "pc", "r10": "sl", "r9": "r9"}
+_NUMBERED = {
+    "r11": "fp",
+    "r12": "ip",
+    "r13": "sp",
+    "r14": "lr",
+    "r15": "pc",
+    "r10": "sl",
+    "r9": "r9",
+}
 
 # They write no general register, but for a base with writeback.
 _NO_RESULT = re.compile(
@@ -26,7 +34,7 @@ _NO_RESULT = re.compile(
 _TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
 
 
-class UnknownStackPointer(Exception):
+class UnknownStackPointerError(Exception):
     """An instruction writes the stack pointer in a way that cannot be followed."""
 
 
@@ -80,17 +88,17 @@ class Machine:
     stack_top: int
 
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """Registers behind the instruction. Raises UnknownStackPointer."""
+        """Registers behind the instruction. Raises UnknownStackPointerError."""
         known = dict(registers)
         self._write_results(instruction, registers, known)
         self._write_back(instruction, registers, known)
         if "sp" not in known:
-            raise UnknownStackPointer(str(instruction))
+            raise UnknownStackPointerError(str(instruction))
         sp = known["sp"]
         if sp == Value("const", self.stack_top):
             known["sp"] = Value("sp", 0)
         elif sp.base != "sp":
-            raise UnknownStackPointer(str(instruction))
+            raise UnknownStackPointerError(str(instruction))
         return known
 
     def _write_results(
@@ -98,7 +106,15 @@ class Machine:
     ) -> None:
         name = instruction.mnemonic
         if name == "msr" and instruction.operands[0].lower() in ("msp", "psp", "control"):
-            raise UnknownStackPointer(str(instruction))
+            raise UnknownStackPointerError(str(instruction))
+        if name == "undefined":
+            raise UnknownStackPointerError(str(instruction))
+        if name == "unlisted":
+            for register in known.keys() - {"sp"}:
+                del known[register]
+            return
+        if name in ("bkpt", "svc"):  # semihosting and system calls answer in r0
+            known.pop("r0", None)
         if name == "msr" or _NO_RESULT.fullmatch(name) or not instruction.operands:
             return
         for register in _results(instruction):
@@ -227,7 +243,7 @@ def _write_back(instruction: Instruction) -> tuple[str, int | None] | None:
     if name in ("pop", "vpop"):
         return "sp", _list_bytes(operands[-1])
     if name.startswith(("stm", "ldm", "vstm", "vldm")) and operands[0].endswith("!"):
-        sign = -1 if "db" in name or "ea" in name[:5] and name.startswith("ldm") else 1
+        sign = -1 if "db" in name else 1
         return register_name(operands[0][:-1]), sign * _list_bytes(operands[-1])
     return _indexed(operands)
 

@@ -109,9 +109,11 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 
 
 def _is_planned_buffer(symbol: Symbol) -> bool:
-    """sids and scratch lie in the arena, which counts once."""
-    return symbol.file.endswith("_memory.s") and symbol.binding == "local" and (
-        symbol.name.startswith(("sid_", "scratch_"))
+    """Planned buffers lie in the arena, which counts once."""
+    return (
+        symbol.file.endswith("_memory.s")
+        and symbol.binding == "local"
+        and (symbol.name.startswith(("sid_", "scratch_")))
     )
 
 

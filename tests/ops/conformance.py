@@ -24,9 +24,9 @@ from microgen.ops.base import Operands
 CRT = resources.folder("crt")
 DRIVER = Path(__file__).with_name("conformance_driver.c")
 WARNINGS = (
-    "-std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes "
-    "-Wmissing-prototypes -Wcast-align -Wundef -Werror"
-).split()
+    *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef"),
+    *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
+)
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
@@ -117,8 +117,8 @@ def weight(
     """Symmetric int8 weights with one scale, or one per index of ``axis`` about ``scale``."""
     array = rng.integers(-128, 128, shape).astype(np.int8)
     count = 1 if axis is None else shape[axis]
-    scales = np.float32(scale * rng.uniform(0.3, 3, count))
-    of = Quant(tuple(map(float, scales)), (0,) * count, axis)
+    scales = (scale * rng.uniform(0.3, 3, count)).astype(np.float32)
+    of = Quant(tuple(float(s) for s in scales), (0,) * count, axis)
     return Tensor(TensorType(shape, DType.INT8, of), array, is_constant=True)
 
 
@@ -133,6 +133,15 @@ def output_scale(data: Tensor, filters: Tensor, products: int) -> float:
     assert filters.type.quant is not None
     typical_sum = 75 * 75 * float(np.sqrt(products))
     return data.type.scale * max(filters.type.quant.scale) * typical_sum / 50
+
+
+def least_output_scale(data: Tensor, filters: Tensor, products: int) -> float:
+    """About the smallest scale that the op accepts: the largest sum of ``products`` products is
+    scaled to nearly 2**31."""
+    assert filters.type.quant is not None
+    farthest = max(127 - data.type.zero_point, data.type.zero_point + 128)
+    largest_sum = products * farthest * 128
+    return 1.001 * data.type.scale * max(filters.type.quant.scale) * largest_sum / 2**31
 
 
 # Calls: a case as a kernel is called with it
@@ -197,7 +206,7 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
 
 
 def _encoded(function: int, call: Call) -> bytes:
-    params = np.concatenate([np.ravel(value) for _, value in call.fields]).astype("<i4")
+    params = np.concatenate([np.atleast_1d(value) for _, value in call.fields]).astype("<i4")
     arrays = [np.zeros(0) if a is None else a for a in call.arguments]
     sizes = [-1 if a is None else a.nbytes for a in call.arguments]
     place = -1 if call.in_place is None else call.in_place
@@ -277,7 +286,8 @@ def host_cc() -> str:
 
 def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
     cases, outputs = driver.with_name("cases.bin"), driver.with_name("outputs.bin")
-    cases.write_bytes(b"".join(map(_encoded, functions, calls)))
+    records = [_encoded(function, call) for function, call in zip(functions, calls, strict=True)]
+    cases.write_bytes(b"".join(records))
     command: list[Any] = [driver, cases, outputs]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -50,7 +50,7 @@ class Case:
     options_type: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     constants: Sequence[int] = ()
-    extra: Sequence[Array] = ()
+    extra: Sequence[TensorSpec] = ()
     version: int = 1
 
 
@@ -83,9 +83,7 @@ def by_reference(case: Case) -> Array:
     op = registry()[case.op]
     output = output_type(case)
     assert op.check(case.attrs, case.types, (output,)) is None
-    (result,) = op.reference(
-        case.attrs, Operands(tuple(case.arrays), tuple(case.types), (output,))
-    )
+    (result,) = op.reference(case.attrs, Operands(tuple(case.arrays), tuple(case.types), (output,)))
     assert result.dtype == np.int8
     assert result.shape == output.shape
     return result
@@ -112,10 +110,7 @@ def _model(case: Case, fed: Sequence[int]) -> bytes:
         _spec(f"input{i}", kind, None if i in fed else array)
         for i, (kind, array) in enumerate(zip(case.types, case.arrays, strict=True))
     ]
-    tensors += [
-        TensorSpec(f"extra{i}", array.shape, str(array.dtype), array)
-        for i, array in enumerate(case.extra)
-    ]
+    tensors += case.extra
     operator = OperatorSpec(
         case.code,
         [tensor.name for tensor in tensors],
@@ -145,3 +140,56 @@ def _interpreter(model: bytes) -> Any:
     )
     interpreter.allocate_tensors()
     return interpreter
+
+
+def random_activation_function(rng: np.random.Generator) -> Activation:
+    """NONE half of the time, else any."""
+    choices = [Activation.NONE] * 3 + [Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1]
+    return choices[int(rng.integers(len(choices)))]
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Inputs of a convolution or dense layer, and a quantization that its sums make use of."""
+
+    types: tuple[TensorType, ...]
+    arrays: tuple[Array, ...]
+    output_quant: Quant
+
+
+def random_weighted(
+    rng: np.random.Generator,
+    data_shape: tuple[int, ...],
+    weight_shape: tuple[int, ...],
+    axis: int,
+    products: int,
+    has_bias: bool,
+) -> Weighted:
+    """Random data, per-tensor or per-channel weights, and a bias.
+
+    The output's scale is usual for that many products, or up to 2**12 times off.
+    """
+    channels = weight_shape[axis]
+    data = random_activation(rng, data_shape)
+    per_channel = channels > 1 and rng.random() < 0.6
+    spread = 2.0 ** rng.uniform(-12, 2, channels if per_channel else 1)
+    scales = tuple(float(np.float32(s)) for s in spread)
+    quant = Quant(scales, (0,) * len(scales), axis if per_channel else None)
+    weight = TensorType(weight_shape, DType.INT8, quant)
+    types, arrays = [data, weight], [random_values(rng, t.shape) for t in (data, weight)]
+    if has_bias:
+        bias_scales = tuple(float(np.float32(data.scale) * np.float32(s)) for s in scales)
+        bias_quant = Quant(bias_scales, quant.zero_point, 0 if per_channel else None)
+        types.append(TensorType((channels,), DType.INT32, bias_quant))
+        arrays.append(rng.integers(-(2**12) * products, 2**12 * products, channels))
+        arrays[-1] = arrays[-1].astype(np.int32)
+    off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.3 else 0)
+    scale_out = data.scale * max(scales) * 64 * products**0.5 * off
+    output = activation_type((), scale_out, int(rng.integers(-128, 128)))
+    assert output.quant is not None
+    return Weighted(tuple(types), tuple(arrays), output.quant)
+
+
+def int32_constant(name: str, values: Array) -> TensorSpec:
+    """A constant without quantization, for ``Case.extra``."""
+    return TensorSpec(name, values.shape, "int32", values)

@@ -20,12 +20,10 @@ def _case(
 ) -> c.Case:
     """``scales``: of the left and right input and of the output."""
     rng = np.random.default_rng(seed)
-    points = [int(rng.choice([-128, 127, 0, rng.integers(-128, 128)])) for _ in range(3)]
+    points = [int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))])) for _ in range(3)]
     left = c.int8(rng, lhs, c.quant(scales[0], points[0]))
     right = c.int8(rng, rhs, c.quant(scales[1], points[1]))
-    return c.Case(
-        name, "add", AddAttrs(activation), (left, right), c.quant(scales[2], points[2])
-    )
+    return c.Case(name, "add", AddAttrs(activation), (left, right), c.quant(scales[2], points[2]))
 
 
 def _random(seed: int) -> c.Case:

@@ -27,13 +27,14 @@ def _random(seed: int) -> c.Case:
     pool = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
     size = (pool[0] + int(rng.integers(0, 6)), pool[1] + int(rng.integers(0, 6)))
     top, left, bottom, right = (int(rng.integers(0, n)) for n in (*pool, *pool))
+    paddings: list[Padding] = [(top, left, bottom, right), "SAME", "VALID"]
     return _case(
         seed,
         f"random {seed}",
         data=(int(rng.integers(1, 3)), *size, int(rng.integers(1, 6))),
         pool=pool,
         strides=(int(rng.integers(1, 6)), int(rng.integers(1, 6))),
-        padding=[(top, left, bottom, right), "SAME", "VALID"][seed % 3],
+        padding=paddings[seed % 3],
         activation=list(Activation)[int(rng.integers(4))],
     )
 

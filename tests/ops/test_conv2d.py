@@ -36,7 +36,8 @@ def _random(seed: int) -> c.Case:
     dilation = tuple(int(n) for n in rng.integers(1, 4, 2))
     room = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     size = tuple(int(n + extra) for n, extra in zip(room, rng.integers(0, 6, 2), strict=True))
-    pads = tuple(int(n) for n in rng.integers(0, 4, 4))
+    top, left, bottom, right = (int(n) for n in rng.integers(0, 4, 4))
+    paddings: list[Padding] = [(top, left, bottom, right), "SAME", "VALID"]
     return _case(
         seed,
         f"random {seed}",
@@ -44,7 +45,7 @@ def _random(seed: int) -> c.Case:
         filters=(groups * per_group, kernel[0], kernel[1], depth),
         strides=(int(rng.integers(1, 4)), int(rng.integers(1, 4))),
         dilation=(dilation[0], dilation[1]),
-        padding=[pads, "SAME", "VALID"][seed % 3],
+        padding=paddings[seed % 3],
         activation=list(Activation)[int(rng.integers(4))],
         per_channel=bool(rng.integers(2)),
         biased=bool(rng.integers(2)),
@@ -61,11 +62,12 @@ def _near_int32_limits(sign: int) -> c.Case:
     return c.Case(f"sums near {sign} * 2**31", "nn.conv2d", attrs, inputs, c.quant(20000, 3))
 
 
-def _with_scale(scale: float) -> c.Case:
+def _with_scale(times_least: float) -> c.Case:
     rng = np.random.default_rng(4)
     x, w = c.int8(rng, (1, 4, 4, 3), c.quant(0.05, -128)), c.weight(rng, (5, 2, 2, 3), 0)
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
-    return c.Case(f"output scale {scale:g}", "nn.conv2d", attrs, (x, w), c.quant(scale, 5))
+    out = c.quant(times_least * c.least_output_scale(x, w, 12), 5)
+    return c.Case(f"{times_least:g} times the least output scale", "nn.conv2d", attrs, (x, w), out)
 
 
 CORNERS = (
@@ -81,8 +83,7 @@ CORNERS = (
     _case(10, "relu6", activation=Activation.RELU6),
     _near_int32_limits(1),
     _near_int32_limits(-1),
-    # the sums are shifted left before the multiplication, and wrap as TFLite's do
-    *map(_with_scale, (1e-9, 1e-7, 1e-5, 1e-3, 1.0, 1e6, 1e12)),
+    *map(_with_scale, (1, 10, 1e3, 1e6, 1e9, 1e15)),
 )
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.dense import DenseAttrs
 from tests.ops import conformance as c
@@ -19,6 +20,7 @@ def _case(
     biased: bool = True,
     keep_num_dims: bool = False,
     scale: float | None = None,
+    times_least: float | None = None,
     largest_bias: int = 9000,
 ) -> c.Case:
     rng = np.random.default_rng(seed)
@@ -26,6 +28,8 @@ def _case(
     w = c.weight(rng, (units, data[-1]), 0 if per_channel else None)
     offsets = rng.choice([-largest_bias, largest_bias, 77], units)
     inputs = (x, w, c.bias(offsets)) if biased else (x, w)
+    if times_least:
+        scale = times_least * c.least_output_scale(x, w, data[-1])
     scale = scale or c.output_scale(x, w, data[-1])
     out = c.quant(scale, int(rng.integers(-128, 128)))
     return c.Case(name, "nn.dense", DenseAttrs(activation, rounding, keep_num_dims), inputs, out)
@@ -47,6 +51,21 @@ def _random(seed: int) -> c.Case:
     )
 
 
+def _near_ties(rounding: Rounding, per_channel: bool) -> c.Case:
+    """Sums of 2**30 so near to ties that a multiplier with 24 instead of 31 good bits shows."""
+    rng = np.random.default_rng(8)
+    ties = np.arange(-100, 100) + 0.5
+    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
+    w = c.weight(rng, (ties.size * 16, 1), 0 if per_channel else None)
+    assert w.type.quant is not None
+    out = c.quant(x.type.scale * min(w.type.quant.scale) * 1e7, 0)
+    scales = x.type.scale * np.array(w.type.quant.scale) / out.scale[0]
+    sums = np.rint(np.repeat(ties, 16) / scales) + np.tile(np.arange(-40, 40, 5), ties.size)
+    name = f"sums near ties, {rounding.value}, per channel {per_channel}"
+    attrs = DenseAttrs(Activation.NONE, rounding, keep_num_dims=False)
+    return c.Case(name, "nn.dense", attrs, (x, w, c.bias(sums)), out)
+
+
 LARGE = 2**31 - 1 - 7 * 255 * 128
 
 CORNERS = (
@@ -56,12 +75,11 @@ CORNERS = (
     _case(4, "rank 4, flattened to rows", data=(2, 1, 3, 7)),
     _case(5, "relu", activation=Activation.RELU),
     *(
-        _case(6, f"{rounding.value}, per channel {axis}, scale {scale:g}",
-              rounding=rounding, per_channel=axis, scale=scale)
-        for rounding, axis, scale in product(
-            Rounding, (False, True), (1e-9, 1e-6, 1e-3, 1, 1e6, 1e12)
-        )
+        _case(6, f"{rounding.value}, per channel {axis}, {n:g} times the least output scale",
+              rounding=rounding, per_channel=axis, times_least=n, biased=False)
+        for rounding, axis, n in product(Rounding, (False, True), (1, 10, 1e3, 1e6, 1e9, 1e15))
     ),
+    *(_near_ties(rounding, axis) for rounding, axis in product(Rounding, (False, True))),
     *(
         _case(7, f"{rounding.value}, sums near the limits of int32",
               rounding=rounding, largest_bias=LARGE, scale=20000)

@@ -20,6 +20,7 @@ def _case(
     per_channel: bool = True,
     biased: bool = True,
     scale: float | None = None,
+    times_least: float | None = None,
     largest_bias: int = 9000,
 ) -> c.Case:
     rng = np.random.default_rng(seed)
@@ -28,6 +29,8 @@ def _case(
     w = c.weight(rng, (1, *kernel, channels), 3 if per_channel else None)
     offsets = rng.choice([-largest_bias, largest_bias, 77], channels)
     inputs = (x, w, c.bias(offsets)) if biased else (x, w)
+    if times_least:
+        scale = times_least * c.least_output_scale(x, w, kernel[0] * kernel[1])
     scale = scale or c.output_scale(x, w, kernel[0] * kernel[1])
     out = c.quant(scale, int(rng.integers(-128, 128)))
     attrs = DepthwiseConv2DAttrs(
@@ -42,7 +45,8 @@ def _random(seed: int) -> c.Case:
     dilation = tuple(int(n) for n in rng.integers(1, 4, 2))
     room = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     size = tuple(int(n + extra) for n, extra in zip(room, rng.integers(0, 6, 2), strict=True))
-    pads = tuple(int(n) for n in rng.integers(0, 4, 4))
+    top, left, bottom, right = (int(n) for n in rng.integers(0, 4, 4))
+    paddings: list[Padding] = [(top, left, bottom, right), "SAME", "VALID"]
     return _case(
         seed,
         f"random {seed}",
@@ -51,7 +55,7 @@ def _random(seed: int) -> c.Case:
         depth_multiplier=int(rng.integers(1, 4)),
         strides=(int(rng.integers(1, 4)), int(rng.integers(1, 4))),
         dilation=(dilation[0], dilation[1]),
-        padding=[pads, "SAME", "VALID"][seed % 3],
+        padding=paddings[seed % 3],
         activation=list(Activation)[int(rng.integers(4))],
         per_channel=bool(rng.integers(2)),
         biased=bool(rng.integers(2)),
@@ -70,7 +74,10 @@ CORNERS = (
     _case(7, "windows in the padding only", data=(1, 2, 2, 4), padding=(5, 4, 3, 6)),
     _case(8, "relu6", activation=Activation.RELU6),
     _case(9, "sums near the limits of int32", largest_bias=LARGE, scale=20000),
-    *(_case(10, f"output scale {s:g}", scale=s) for s in (1e-9, 1e-6, 1e-3, 1, 1e6, 1e12)),
+    *(
+        _case(10, f"{n:g} times the least output scale", times_least=n, biased=False)
+        for n in (1, 10, 1e3, 1e6, 1e9, 1e15)
+    ),
 )
 
 

@@ -10,7 +10,7 @@ from tests.ops import conformance as c
 def _case(seed: int, name: str, shape: tuple[int, ...], pads: tuple[Pair, ...]) -> c.Case:
     rng = np.random.default_rng(seed)
     of = c.random_quant(rng)
-    attrs = PadAttrs(pads, int(rng.choice([-128, 127, 0, rng.integers(-128, 128)])))
+    attrs = PadAttrs(pads, int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))])))
     return c.Case(name, "nn.pad", attrs, (c.int8(rng, shape, of),), of)
 
 

@@ -74,9 +74,7 @@ class Builder:
     def build(self) -> Program:
         """The program."""
         buffers = tuple(Buffer(name, size, name) for name, size in self.sizes.items())
-        return Program(
-            "default", (), (), tuple(self.functions), tuple(self.calls), buffers, (), {}
-        )
+        return Program("default", (), (), tuple(self.functions), tuple(self.calls), buffers, (), {})
 
 
 def _argument(name: str) -> Argument:
@@ -85,7 +83,7 @@ def _argument(name: str) -> Argument:
 
 
 def chain(sizes: Sequence[int], *, in_place: Sequence[int] = ()) -> Program:
-    """input -> sid_0 -> sid_1 -> ... -> output; ``in_place`` are the calls that may be so."""
+    """Input -> sid_0 -> sid_1 -> ... -> output; ``in_place`` are the calls that may be so."""
     builder = Builder()
     names = [f"sid_{i}" for i in range(len(sizes))]
     builder.call(["input"], {names[0]: sizes[0]})
@@ -98,14 +96,10 @@ def chain(sizes: Sequence[int], *, in_place: Sequence[int] = ()) -> Program:
 
 def changed(plan: MemoryPlan, name: str, **changes: Any) -> MemoryPlan:
     """The plan with one placement changed."""
-    placements = tuple(
-        replace(p, **changes) if p.name == name else p for p in plan.placements
-    )
+    placements = tuple(replace(p, **changes) if p.name == name else p for p in plan.placements)
     return with_placements(plan, placements)
 
 
 def with_placements(plan: MemoryPlan, placements: Sequence[Any]) -> MemoryPlan:
     """The plan with other placements, its index kept true to them."""
-    return replace(
-        plan, placements=tuple(placements), by_name={p.name: p for p in placements}
-    )
+    return replace(plan, placements=tuple(placements), by_name={p.name: p for p in placements})

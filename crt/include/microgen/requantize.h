@@ -54,12 +54,12 @@ MG_INLINE int32_t mg_requantize(int32_t x, int32_t multiplier, int32_t shift)
     return mg_divide_by_power_of_two(mg_multiply_high(mg_shift_left(x, left), multiplier), right);
 }
 
-/* x times the scale, rounded once, ties upwards; the result modulo 2^32. */
+/* x times the scale, rounded once, to nearest, ties away from zero; the result modulo 2^32. */
 MG_INLINE int32_t mg_requantize_single(int32_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t right = 31 - shift;
     const int64_t half = (int64_t)1 << (right - 1);
-    return (int32_t)mg_shift_right_64((int64_t)x * multiplier + half, right);
+    return (int32_t)mg_shift_right_64((int64_t)x * multiplier + half - ((x < 0) ? 1 : 0), right);
 }
 
 /* x + offset modulo 2^32, clamped to [low, high], both within int8. */

@@ -39,7 +39,7 @@ MG_INLINE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t diffe
 MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
 {
     int32_t largest = INT8_MIN;
-    int32_t sum = 0;      /* Q12.19, at least 1 */
+    int32_t sum = 0;      /* Q12.19; at least 1.0, the largest's own exp(0) */
     int32_t headroom = 0; /* leading zeros of sum */
     int32_t reciprocal = 0;
     int32_t exponent = 0;

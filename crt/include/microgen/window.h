@@ -17,7 +17,7 @@ MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation
 {
     const int32_t before = (origin < 0) ? (dilation - 1 - origin) / dilation : 0;
     const int32_t until = (size > origin) ? (dilation - 1 + size - origin) / dilation : 0;
-    const mg_taps taps = {.begin = before, .end = (until < count) ? until : count};
+    const mg_taps taps = {before, (until < count) ? until : count};
     return taps;
 }
 

@@ -167,3 +167,14 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
             hint="convert the model with int8 inputs and outputs",
         )
     return tensor
+
+
+def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
+    """The graph's name of every tensor, in the file's order."""
+    signature.check(data, file)
+    return tuple(Tensors(records.read(data, file).tensors).names)
+
+
+def supported() -> tuple[str, ...]:
+    """Names of the operators that have an importer, sorted."""
+    return tuple(sorted(IMPORTERS))

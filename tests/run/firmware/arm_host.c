@@ -72,7 +72,7 @@ void host_print_decimal(unsigned value)
     print_digits(value, 10);
 }
 
-void host_print_hex(unsigned value)
+static void host_print_hex(unsigned value)
 {
     host_print("0x");
     print_digits(value, 16);

@@ -1,0 +1,7 @@
+"""``python -m microgen``."""
+
+import sys
+
+from microgen.cli import main
+
+sys.exit(main())

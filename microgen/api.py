@@ -1,0 +1,159 @@
+"""The public API: each function is one command without its arguments and its printing.
+
+Heavy imports wait until a function needs them, so that ``generate`` pays for no ELF reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from microgen import pipeline
+from microgen.errors import RunError
+from microgen.files import check_writable
+from microgen.ir.graph import Array
+from microgen.options import Options
+from microgen.partition import Partition
+from microgen.pipeline import Compiled
+from microgen.program import MemoryPlan, Program
+
+if TYPE_CHECKING:
+    from microgen.build import BuildResult
+    from microgen.compare import Verdict
+    from microgen.run import RunResult as Ran
+    from microgen.verify import VerifyReport
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run gave.
+
+    ``outputs`` by the model's tensor name, in the model's order; ``instructions`` retired per
+    sample and ``per_call`` of each sample per operator call, both None unless profiled;
+    ``console`` is what the firmware printed; ``stack`` its painted high-water mark in bytes;
+    ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report.
+    """
+
+    outputs: dict[str, Array]
+    instructions: tuple[int, ...] | None
+    per_call: tuple[tuple[int, ...], ...] | None
+    console: str
+    samples: int
+    stack: int
+    checks: VerifyReport
+    verdicts: tuple[Verdict, ...] = ()
+
+
+def compile_model(model: str | Path, board: str, **options: Any) -> Compiled:
+    """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
+
+    ``options`` are the fields of ``microgen.options.Options``. Raises MicrogenError.
+    """
+    return pipeline.compile_model(Path(model), pipeline.load_board(board), Options(**options))
+
+
+def generate(
+    model: str | Path, board: str, output: str | Path, *, force: bool = False, **options: Any
+) -> Compiled:
+    """Compile a model and write the project to ``output``, whole or not at all.
+
+    Raises ProjectError if ``output`` holds what microgen did not generate, unless ``force``.
+    """
+    check_writable(Path(output), force=force)
+    compiled = compile_model(model, board, **options)
+    compiled.files.write_to(Path(output), force=force)
+    return compiled
+
+
+def plan(model: str | Path, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
+    """The program of a model and its memory plan, whether or not the board can hold it."""
+    return pipeline.plan_model(Path(model), pipeline.load_board(board), Options(**options))
+
+
+def partition(model: str | Path, board: str, **options: Any) -> Partition:
+    """Which code generator compiles which node."""
+    return pipeline.partition_model(Path(model), pipeline.load_board(board), Options(**options))
+
+
+def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
+    """Compile a project. Raises BuildError, CapacityError or ToolError."""
+    from microgen import build as builder
+
+    return builder.build(Path(project), sanitize=sanitize)
+
+
+def verify(project: str | Path, **options: Any) -> VerifyReport:
+    """Check a built project's ELF; ``options`` are those of ``microgen.verify.verify``."""
+    from microgen import verify as verifier
+
+    return verifier.verify(Path(project), **options)
+
+
+def run(
+    project: str | Path,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    profile: bool = False,
+    compare: bool = False,
+    timeout: float = 60.0,
+) -> RunResult:
+    """Build if needed, verify, then run the firmware on samples.
+
+    ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
+    samples. Without it one sample of zeros runs; a comparison then brings samples of its own.
+    Raises RunError if a check fails before anything runs.
+    """
+    from microgen import build as builder
+    from microgen import run as runner
+
+    project = Path(project)
+    if not (project / "build" / "firmware.elf").is_file():
+        builder.build(project)
+    checks = verify(project)
+    if not checks.ok:
+        failed = "; ".join(
+            f"{c.name}: expected {c.expected}, found {c.found}" for c in checks.failed
+        )
+        raise RunError(
+            f"not run, because the firmware is not what was planned: {failed}",
+            where=str(project),
+            hint=f"see `microgen verify {project}`",
+        )
+    if compare and inputs is None:
+        inputs = _own_samples(project)
+    ran = runner.run(project, inputs, profile=profile, timeout=timeout)
+    result = _result(ran, checks)
+    return replace(result, verdicts=_compared(project, inputs, ran)) if compare else result
+
+
+def _result(ran: Ran, checks: VerifyReport) -> RunResult:
+    return RunResult(
+        outputs=ran.outputs,
+        instructions=ran.instructions,
+        per_call=ran.per_call,
+        console=ran.console,
+        samples=ran.samples,
+        stack=ran.stack,
+        checks=checks,
+    )
+
+
+def _own_samples(project: Path) -> dict[str, Array]:
+    from microgen import manifest, stimuli
+
+    return stimuli.samples(manifest.load(project).inputs, random=3)
+
+
+def _compared(project: Path, inputs: Mapping[str, Array] | None, ran: Ran) -> tuple[Verdict, ...]:
+    from microgen import compare, manifest
+    from microgen.run import samples
+
+    assert inputs is not None
+    record = manifest.load(project)
+    stacked = samples.pack(record.inputs, inputs).stacked
+    if stacked:
+        return compare.compare(project, inputs, ran.outputs)
+    one = {name: array[None] for name, array in inputs.items()}
+    return compare.compare(project, one, {name: a[None] for name, a in ran.outputs.items()})

@@ -1,0 +1,64 @@
+"""The command line: arguments, one call, a printed result."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+import microgen
+from microgen.console import Console
+from microgen.errors import MicrogenError
+
+# Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
+COMMANDS = (
+    "generate",
+    "build",
+    "verify",
+    "run",
+    "inspect",
+    "partition",
+    "plan",
+    "boards",
+    "ops",
+    "codegens",
+    "doctor",
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 done, 1 a check failed, 2 bad input or missing tool."""
+    args = _parser().parse_args(argv)
+    console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
+    try:
+        outcome = args.execute(args, console)
+        console.result(outcome)
+    except MicrogenError as error:
+        console.error(error)
+        return error.exit_code
+    except BrokenPipeError:  # the reader of our output left, as `| head` does
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("microgen: interrupted", file=sys.stderr)
+        return 130
+    return int(outcome.exit_code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="microgen",
+        description="Compile a trained network to a verified microcontroller firmware project.",
+    )
+    parser.add_argument("--version", action="version", version=f"microgen {microgen.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"microgen.commands.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.configure(command)
+        command.add_argument("--json", action="store_true", help="print the result as JSON")
+        command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+        command.add_argument("-v", "--verbose", action="store_true", help="print details")
+        command.set_defaults(execute=module.execute)
+    return parser

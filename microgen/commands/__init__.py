@@ -1,0 +1,1 @@
+"""The commands, one module each: arguments in, one call of the API, a result to print."""

@@ -1,0 +1,26 @@
+"""``microgen build``: compile a project."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from microgen import api
+from microgen.console import Console, Outcome
+
+HELP = "Build a project to build/firmware.elf and firmware.map."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("project", metavar="DIR", type=Path)
+    parser.add_argument("--sanitize", action="store_true", help="native only: with ASan and UBSan")
+
+
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
+    """Build, and say where the ELF is."""
+    with console.step(f"building {args.project}"):
+        built = api.build(args.project, sanitize=args.sanitize)
+    console.detail(built.log)
+    data = {"ok": True, "elf": str(built.elf), "map": str(built.map)}
+    return Outcome(data, f"{built.elf}\nnext: microgen verify {args.project}")

@@ -1,0 +1,66 @@
+"""The arguments of every command that compiles a model, and the options they make."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from microgen import options
+from microgen.errors import UnsupportedError
+
+DEFAULT_BOARD = "mps2_an386"
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The model's file."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite file")
+
+
+def add_planning(parser: argparse.ArgumentParser) -> None:
+    """Options that a memory plan depends on."""
+    add = parser.add_argument
+    add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
+    add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
+    add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
+    add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
+    add("--composite", action="store_true", help="let codegens take patterns of several operators")
+    add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
+
+
+def add_generating(parser: argparse.ArgumentParser) -> None:
+    """The other options of ``generate``."""
+    add = parser.add_argument
+    add("--name", default="default", help="the module's name (default: default)")
+    add("--executor", default="aot", help="aot (default) | graph")
+    add("--interface", default="c", help="c (default) | packed")
+    add("--optimize", default="balanced", help=f"{' | '.join(options.OPTIMIZE)}: what to favour")
+    add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help="memory pools")
+    add("--ram", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
+    add("--flash", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
+    add("--toolchain", default="gcc", help="gcc (default) | llvm")
+    add("--emit", default="", metavar="llvm-ir", help="also write this form of the operators")
+
+
+def selected(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that the arguments name, as keywords of ``compile_model``.
+
+    Raises UnsupportedError for flags whose feature this version does not have.
+    """
+    _refuse_later_features(args)
+    given = vars(args)
+    names = (
+        ["name", "executor", "interface", "planner", "numerics", "optimize", "toolchain", "alignment", "ram", "flash"]
+    )
+    chosen = {name: given[name] for name in names if name in given}
+    return {**chosen, "codegen": tuple(filter(None, args.codegen.split(",")))}
+
+
+def _refuse_later_features(args: argparse.Namespace) -> None:
+    for flag in ("composite", "merge_regions", "pool", "emit"):
+        if getattr(args, flag, None):
+            raise UnsupportedError(
+                "is not available in this version",
+                where=f"--{flag.replace('_', '-')}",
+                hint="leave it out",
+            )

@@ -1,0 +1,88 @@
+"""``microgen run``: run the firmware on samples."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from microgen import api, manifest
+from microgen.console import Console, Outcome
+from microgen.manifest import Manifest
+
+HELP = "Run a project under QEMU (or natively), after building and verifying it."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("project", metavar="DIR", type=Path)
+    add("--input", type=Path, metavar="X.npz", help="samples; without it, one of zeros")
+    add("--output", type=Path, metavar="Y.npz", help="write the outputs here")
+    add("--profile", action="store_true", help="count retired instructions per operator")
+    add("--compare", action="store_true", help="compare every layer with the references")
+    add("--timeout", type=float, default=60.0, metavar="S", help="without a finished sample")
+
+
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
+    """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
+    from microgen.run import samples
+
+    inputs = samples.load(args.input) if args.input else None
+    with console.step(f"running {args.project}"):
+        result = api.run(
+            args.project,
+            inputs,
+            profile=args.profile,
+            compare=args.compare,
+            timeout=args.timeout,
+        )
+    if args.output:
+        samples.save(args.output, result.outputs)
+    record = manifest.load(args.project)
+    same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
+    return Outcome(_data(result, same), _text(result, record), exit_code=0 if same else 1)
+
+
+def _data(result: api.RunResult, same: bool) -> dict[str, Any]:
+    return {
+        "ok": same,
+        "samples": result.samples,
+        "stack": result.stack,
+        "instructions": result.instructions and list(result.instructions),
+        "per_call": result.per_call and [list(sample) for sample in result.per_call],
+        "comparisons": [verdict.to_json() for verdict in result.verdicts],
+        "outputs": {name: list(array.shape) for name, array in result.outputs.items()},
+    }
+
+
+def _text(result: api.RunResult, record: Manifest) -> RenderableType:
+    parts: list[RenderableType] = [result.console.strip()]
+    if result.per_call is not None:
+        parts.append(profile_table(result, record))
+    parts += [str(verdict) for verdict in result.verdicts]
+    return Group(*parts)
+
+
+def profile_table(result: api.RunResult, record: Manifest) -> Table:
+    """Retired instructions of the first sample, a row per operator call."""
+    assert result.instructions is not None
+    assert result.per_call is not None
+    total, calls = result.instructions[0], result.per_call[0]
+    table = Table(box=None, pad_edge=False, title_justify="left")
+    for heading in ("call", "layer", "kernel", "instructions", "%"):
+        table.add_column(heading, justify="right" if heading in ("instructions", "%") else "left")
+    for call, count in zip(record.calls, calls, strict=True):
+        name = call.layer if len(call.layer) <= 60 else f"...{call.layer[-57:]}"
+        table.add_row(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
+    rest = total - sum(calls)
+    table.add_row("", "runner", "", f"{rest:,}", _share(rest, total))
+    table.add_row("", "inference", "", f"{total:,}", "100.0")
+    return table
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f}"

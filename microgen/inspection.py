@@ -1,0 +1,130 @@
+"""What is inside a model, a generated project or an ELF, as data and as text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from microgen import frontends, manifest
+from microgen.errors import MicrogenError
+from microgen.ir.graph import Graph
+from microgen.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """The same findings twice."""
+
+    data: dict[str, Any]
+    text: RenderableType
+
+
+def inspect(path: Path) -> Inspected:
+    """Inspect a project directory, an ELF file or a model. Raises MicrogenError otherwise."""
+    if path.is_dir():
+        return _project(manifest.load(path))
+    if not path.exists():
+        raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
+    with path.open("rb") as file:
+        magic = file.read(4)
+    return _elf(path) if magic == b"\x7fELF" else _model(frontends.load(path))
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in _NUMBERS else "left")
+    return table
+
+
+_NUMBERS = ("bytes", "offset", "constants", "address")
+
+
+def _project(record: Manifest) -> Inspected:
+    plan = record.plan
+    table = _table("call", "layer", "op", "kernel", "why", "output")
+    for call in record.calls:
+        why = "; ".join((call.reason, *call.refusals))
+        shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
+        table.add_row(str(call.index + 1), call.layer[:60], call.op, call.kernel, why, shape)
+    lines = (
+        f"{record.module}: {record.model.file} for {record.board['name']}, "
+        f"numerics {record.options['numerics']}",
+        f"workspace {plan.peak:,} bytes ({plan.proof}), inputs and outputs {plan.io_bytes:,}, "
+        f"constants {sum(c.nbytes for c in record.constants):,}",
+    )
+    data = {
+        "kind": "project",
+        "module": record.module,
+        "model": record.model.file,
+        "board": record.board["name"],
+        "options": record.options,
+        "workspace": plan.peak,
+        "io_bytes": plan.io_bytes,
+        "calls": [
+            {
+                "layer": call.layer,
+                "op": call.op,
+                "function": call.function,
+                "kernel": call.kernel,
+                "reason": call.reason,
+                "refusals": list(call.refusals),
+            }
+            for call in record.calls
+        ],
+    }
+    return Inspected(data, Group(*lines, "", table))
+
+
+def _elf(path: Path) -> Inspected:
+    from microgen.verify import elf as elf_reader
+
+    elf = elf_reader.load(path)
+    table = _table("section", "address", "bytes")
+    sections = [s for s in elf.sections if s.is_allocated and s.size]
+    for section in sections:
+        table.add_row(section.name, f"0x{section.address:08x}", f"{section.size:,}")
+    objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]
+    largest = _table("largest symbols", "bytes")
+    for symbol in objects:
+        largest.add_row(symbol.name, f"{symbol.size:,}")
+    data = {
+        "kind": "elf",
+        "entry": elf.entry,
+        "sections": [{"name": s.name, "address": s.address, "nbytes": s.size} for s in sections],
+        "largest": [{"name": s.name, "nbytes": s.size} for s in objects],
+    }
+    return Inspected(data, Group(table, "", largest))
+
+
+def _model(graph: Graph) -> Inspected:
+    table = _table("layer", "op", "output", "constants")
+    for node in graph.nodes:
+        nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
+        output = str(graph.types[node.outputs[0]])
+        table.add_row(node.origin.layer[:70], node.op, output, f"{nbytes:,}")
+    ports = [
+        f'{kind} "{name}": {graph.types[name]}{_quant(graph, name)}'
+        for kind, names in (("input", graph.inputs), ("output", graph.outputs))
+        for name in names
+    ]
+    data = {
+        "kind": "model",
+        "inputs": {name: str(graph.types[name]) for name in graph.inputs},
+        "outputs": {name: str(graph.types[name]) for name in graph.outputs},
+        "constants": sum(array.nbytes for array in graph.constants.values()),
+        "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
+    }
+    return Inspected(data, Group(*ports, "", table))
+
+
+def _quant(graph: Graph, name: str) -> str:
+    quant = graph.types[name].quant
+    if quant is None or not math.isfinite(quant.scale[0]):
+        return ""
+    return f", real = {quant.scale[0]:g} * (stored - {quant.zero_point[0]})"

@@ -1,0 +1,87 @@
+"""Sizes and times of models, one line each: ``make bench MODELS="a.tflite b.tflite"``.
+
+``generate`` is CPU time of the whole process; the other times are wall clock. RAM counts the
+arena with the input and output buffers; instructions are those of one inference on zeros.
+Without models: the shipped example.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from microgen import api, manifest
+from microgen.verify import measure
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
+COLUMNS = (
+    "model",
+    "generate CPU s",
+    "build s",
+    "arena + I/O B",
+    "bound B",
+    "code B",
+    "weights B",
+    "instructions",
+)
+
+
+def children_cpu_seconds() -> float:
+    """CPU time of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def generate(model: Path, board: str, project: Path) -> float:
+    """Generate with the command line; returns its CPU seconds."""
+    before = children_cpu_seconds()
+    command = [sys.executable, "-m", "microgen", "generate", model, "-b", board, "-o", project]
+    subprocess.run([*command, "-q"], check=True, stdin=subprocess.DEVNULL)
+    return children_cpu_seconds() - before
+
+
+def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
+    """One model, measured."""
+    cpu_seconds = generate(model, board, project)
+    start = time.monotonic()
+    built = api.build(project)
+    build_seconds = time.monotonic() - start
+    record = manifest.load(project)
+    sizes, plan = measure(built.elf, record), record.plan
+    (instructions,) = api.run(project, profile=True).instructions or (0,)
+    return (
+        model.name,
+        f"{cpu_seconds:.2f}",
+        f"{build_seconds:.1f}",
+        f"{plan.peak + plan.io_bytes:,}",
+        f"{plan.lower_bound + plan.io_bytes:,}",
+        f"{sizes.code:,}",
+        f"{sizes.weights:,}",
+        f"{instructions:,}",
+    )
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", type=Path, nargs="*", default=[EXAMPLE])
+    parser.add_argument("--board", default="mps2_an386")
+    arguments = parser.parse_args()
+    table = Table(*COLUMNS, title=arguments.board)
+    with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder:
+        for index, model in enumerate(arguments.models):
+            table.add_row(*row(model, arguments.board, Path(folder) / str(index)))
+    Console(width=120).print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""What every test may use: the models beside the checkout, and ``tests`` as a package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Test modules share helpers as `tests.<module>`, whichever way pytest was started.
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+
+@pytest.fixture(scope="session")
+def mlperf_models() -> Path:
+    """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models beside the repo."""
+    folder = Path(os.environ.get("MICROGEN_MODELS") or ROOT.parent / "shared" / "models")
+    if not folder.is_dir():
+        pytest.skip(f"there is no {folder}: set MICROGEN_MODELS to the MLPerf Tiny models")
+    return folder

@@ -1,0 +1,132 @@
+"""crt/ by itself: its README's example, what it links with, how it compiles, how big it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from microgen import resources
+from tests.ops.conformance import WARNINGS, host_cc
+
+CRT = resources.folder("crt")
+KERNELS = sorted((CRT / "kernels").glob("*.c"))
+HEADERS = sorted((CRT / "include" / "microgen").glob("*.h"))
+README = (CRT / "README.md").read_text()
+
+ARM_GCC = "arm-none-eabi-gcc"
+CORES = {
+    "cortex-m0": ["-mcpu=cortex-m0"],
+    "cortex-m3": ["-mcpu=cortex-m3"],
+    "cortex-m4": ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"],
+    "cortex-m7": ["-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard"],
+    "cortex-m55": ["-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard"],
+}
+LIBC = {"memcpy", "memset"}
+
+needs_arm_gcc = pytest.mark.skipif(shutil.which(ARM_GCC) is None, reason=f"{ARM_GCC} is missing")
+needs_clang_format = pytest.mark.skipif(
+    shutil.which("clang-format") is None, reason="clang-format is missing"
+)
+
+
+def _run(command: list[str] | str, folder: Path) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        shell=isinstance(command, str),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def _block(language: str) -> str:
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return str(text)
+
+
+def _arm(core: str, *options: str) -> list[str]:
+    return [ARM_GCC, "-mthumb", *CORES[core], *WARNINGS, f"-I{CRT / 'include'}", *options]
+
+
+def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None:
+    (tmp_path / "crt").symlink_to(CRT.resolve())
+    (tmp_path / "example.c").write_text(_block("c"))
+    assert _run(_block("sh"), tmp_path) == _block("text")
+
+
+def test_the_readme_names_every_kernel() -> None:
+    table = README.partition("## Kernels")[2].partition("## Size")[0]
+    assert sorted(re.findall(r"`mg_(\w+_s8)`", table)) == [kernel.stem for kernel in KERNELS]
+
+
+@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
+def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
+    sources = map(str, KERNELS)
+    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)
+
+
+@needs_arm_gcc
+@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
+@pytest.mark.parametrize("core", CORES)
+def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
+    core: str, option: str, tmp_path: Path
+) -> None:
+    _run([*_arm(core, option, "-c"), *map(str, KERNELS)], tmp_path)
+    listing = _run(["arm-none-eabi-nm", "-u", *(k.stem + ".o" for k in KERNELS)], tmp_path)
+    undefined = set(re.findall(r"^ +U (\w+)$", listing, re.MULTILINE))
+    # the compiler's own integer helpers, for what a core has no instruction for
+    helpers = {"__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"}
+    allowed = LIBC | helpers if core == "cortex-m0" else LIBC
+    assert undefined <= allowed
+    assert undefined >= LIBC
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header.name)
+def test_every_header_compiles_alone_and_twice(header: Path, tmp_path: Path) -> None:
+    include = f'#include "microgen/{header.name}"\n'
+    (tmp_path / "alone.c").write_text(f"{include}{include}extern int not_empty;\n")
+    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", "-c", "alone.c"], tmp_path)
+
+
+CONVOLUTION = """
+#include "microgen/conv2d_s8.h"
+void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m, const int8_t *s,
+           int8_t *out);
+void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m, const int8_t *s,
+           int8_t *out)
+{
+    static const mg_conv2d_s8_params p = {
+        1, 32, 32, 16, 32, 32, 16, 3, 3, 16, 1, 1, 1, 1, 1, 1, 128, -128, -128, 127};
+    mg_conv2d_s8_body(&p, in, w, b, m, s, out);
+}
+"""
+
+
+@needs_arm_gcc
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+def test_a_convolution_with_constant_parameters_is_at_most_512_bytes(
+    core: str, tmp_path: Path
+) -> None:
+    (tmp_path / "layer.c").write_text(CONVOLUTION)
+    _run([*_arm(core, "-O2", "-c"), "layer.c"], tmp_path)
+    listing = _run(["arm-none-eabi-nm", "-S", "layer.o"], tmp_path)
+    sizes = {
+        name: int(size, 16) for size, name in re.findall(r"^\w+ (\w+) \w (\w+)$", listing, re.M)
+    }
+    assert set(sizes) == {"layer"}, "the body, or its parameters, did not fold into the operator"
+    assert sizes["layer"] <= 512
+
+
+@needs_clang_format
+def test_kernels_and_headers_are_formatted(tmp_path: Path) -> None:
+    style = CRT.parent / ".clang-format"
+    if style.is_file():  # a checkout: the style is not part of the wheel
+        files = map(str, (*KERNELS, *HEADERS))
+        _run(["clang-format", f"--style=file:{style}", "--dry-run", "-Werror", *files], tmp_path)

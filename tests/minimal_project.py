@@ -1,0 +1,95 @@
+"""A project with a model of two operators, written by hand: y = x + (1, 2, ..., 24), in int8."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from microgen import project
+from microgen.build import BuildResult, build
+from microgen.files import FileTree
+from microgen.ir.graph import DType, TensorType
+from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
+from microgen.program import Port
+from microgen.target import board as boards
+
+OPERATORS = "model/codegen/host/src/default_lib1.c"
+PARAMS = "model/codegen/host/src/default_params.c"
+NBYTES = 24
+
+_FOLDER = Path(__file__).parent / "data" / "minimal_model"
+_TYPE = TensorType((1, NBYTES), DType.INT8, None)
+
+needs_build = pytest.mark.skipif(
+    not all(shutil.which(tool) for tool in ("cmake", "ninja", "arm-none-eabi-gcc", "cc")),
+    reason="CMake, Ninja, a C compiler and the Arm compiler are needed to build firmware",
+)
+needs_qemu = pytest.mark.skipif(
+    shutil.which("qemu-system-arm") is None, reason="QEMU is needed to run firmware"
+)
+
+
+def model_files(changed: Mapping[str, str] = {}) -> FileTree:
+    """The model's files, some of them with another text."""
+    files = {p.relative_to(_FOLDER).as_posix(): p.read_bytes() for p in _FOLDER.rglob("*.*")}
+    return FileTree({**files, **{name: text.encode() for name, text in changed.items()}})
+
+
+def with_statement(statement: str) -> dict[str, str]:
+    """The operators, the first of which starts with a C statement."""
+    text = model_files().files[OPERATORS].decode()
+    return {OPERATORS: text.replace("    (void)memcpy", f"    {statement}\n    (void)memcpy")}
+
+
+def assemble(
+    board: str,
+    changed: Mapping[str, str] = {},
+    kernels: tuple[str, ...] = (),
+) -> FileTree:
+    """The project without its manifest; ``kernels`` are files of ``crt/kernels``."""
+    return project.assemble(
+        model_files(changed),
+        module="default",
+        inputs=(Port("x", "the input", _TYPE),),
+        outputs=(Port("y", "the output", _TYPE),),
+        board=boards.load(board),
+        kernel_headers=tuple(f"microgen/{name}.h" for name in kernels),
+        kernel_sources=tuple(f"kernels/{name}.c" for name in kernels),
+    )
+
+
+def write(root: Path, board: str, changed: Mapping[str, str] = {}) -> Path:
+    """Write the project with a manifest that says no more than ``build`` reads."""
+    tree = assemble(board, changed)
+    manifest = Manifest(
+        format=FORMAT,
+        microgen="",
+        module="default",
+        model=ModelRecord("", "", ""),
+        board=boards.load(board).to_json(),
+        options={},
+        inputs=(),
+        outputs=(),
+        calls=(),
+        kernels=(),
+        plan=PlanRecord("", 0, 0, "", 0, 16, (), (), ()),
+        constants=(),
+        estimate=EstimateRecord(0, 0, 0, 0),
+        files=tree.digests(),
+    )
+    tree.merged(FileTree({"microgen.json": manifest.dumps()})).write_to(root)
+    return root
+
+
+@functools.cache
+def built(board: str) -> BuildResult:
+    """The unchanged model's firmware, built once per test run: read it only."""
+    folder = Path(tempfile.mkdtemp(prefix="microgen-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return build(write(folder / "project", board))

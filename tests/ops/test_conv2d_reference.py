@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import DType, Quant, TensorType
+from microgen.ops.base import Activation, Padding, Pads, Rounding
+from microgen.ops.conv2d import OP, Conv2DAttrs
+from tests.ops.litert_oracle import (
+    FUSED,
+    PADDING,
+    Case,
+    activation_type,
+    assert_equal,
+    by_reference,
+    needs_litert,
+    random_activation_function,
+    random_weighted,
+)
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    kernel_h, kernel_w = (int(n) for n in rng.integers(1, 6, 2))
+    groups = int(rng.choice([1, 1, 1, 2, 3]))
+    depth, per_group = (int(n) for n in rng.integers(1, 6, 2))
+    dilation_h, dilation_w = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
+    padding = str(rng.choice(["SAME", "VALID"]))
+    height, width = (int(n) for n in rng.integers(1, 12, 2))
+    if padding == "VALID":
+        height += (kernel_h - 1) * dilation_h
+        width += (kernel_w - 1) * dilation_w
+    strides = tuple(int(n) for n in rng.integers(1, 4, 2))
+    inputs = random_weighted(
+        rng,
+        (int(rng.integers(1, 3)), height, width, depth * groups),
+        (per_group * groups, kernel_h, kernel_w, depth),
+        axis=0,
+        products=kernel_h * kernel_w * depth,
+        has_bias=True,
+    )
+    activation = random_activation_function(rng)
+    attrs = Conv2DAttrs(
+        (strides[0], strides[1]), (dilation_h, dilation_w), padding, activation, Rounding.DOUBLE
+    )
+    options = {
+        "padding": PADDING[padding],
+        "strideH": strides[0],
+        "strideW": strides[1],
+        "dilationHFactor": dilation_h,
+        "dilationWFactor": dilation_w,
+        "fusedActivationFunction": FUSED[activation],
+    }
+    return Case(
+        OP.name,
+        attrs,
+        inputs.types,
+        inputs.arrays,
+        inputs.output_quant,
+        "CONV_2D",
+        "Conv2DOptions",
+        options,
+        constants=range(1, len(inputs.types)),
+        version=3,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 25, block * 25 + 25):
+        assert_equal(random_case(seed))
+
+
+def test_no_bias_is_a_bias_of_zeros() -> None:
+    # LiteRT's CONV_2D insists on a bias, so that it cannot be asked.
+    case = random_case(0)
+    zeros = (*case.arrays[:2], np.zeros_like(case.arrays[2]))
+    without = replace(case, types=case.types[:2], arrays=case.arrays[:2])
+    np.testing.assert_array_equal(by_reference(without), by_reference(replace(case, arrays=zeros)))
+
+
+def plain(padding: Padding, size: tuple[int, int], kernel: tuple[int, int]) -> Case:
+    """All ones, one channel: each output counts the cells that the window sees."""
+    types = (
+        activation_type((1, *size, 1), 1, 0),
+        TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
+    )
+    attrs = Conv2DAttrs((1, 1), (1, 1), padding, Activation.NONE, Rounding.DOUBLE)
+    arrays = tuple(np.ones(t.shape, np.int8) for t in types)
+    return Case(OP.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
+
+
+def test_same_puts_the_odd_row_of_padding_after() -> None:
+    counts = by_reference(plain("SAME", (3, 1), (2, 1)))
+    assert counts[0, :, 0, 0].tolist() == [2, 2, 1]
+
+
+def test_explicit_padding_is_top_left_bottom_right() -> None:
+    counts = by_reference(plain((2, 0, 0, 1), (2, 2), (2, 2)))
+    assert counts[0, :, :, 0].tolist() == [[0, 0], [2, 1], [4, 2]]
+
+
+@pytest.mark.parametrize(
+    ("padding", "data", "weight", "bias", "sentence"),
+    [
+        ("VALID", (1, 2, 2, 1), (1, 3, 3, 1), None, "covers 3x3, but the padded input is only 2x2"),
+        ("VALID", (2, 2, 1), (1, 1, 1, 1), None, "must have 4 dimensions"),
+        ("VALID", (1, 2, 2, 3), (1, 1, 1, 2), None, "2 channels do not divide the input's 3"),
+        ("VALID", (1, 2, 2, 4), (3, 1, 1, 2), None, "3 filters do not divide into 2 groups"),
+        ("VALID", (1, 2, 2, 1), (4, 1, 1, 1), (3,), "one value per filter, 4, is expected"),
+        ((0, -1, 0, 0), (1, 2, 2, 1), (1, 1, 1, 1), None, "must not be negative"),
+    ],
+)
+def test_impossible_shapes(
+    padding: Pads | str,
+    data: tuple[int, ...],
+    weight: tuple[int, ...],
+    bias: tuple[int, ...] | None,
+    sentence: str,
+) -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), padding, Activation.NONE, Rounding.DOUBLE)
+    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
+    types += [TensorType(bias, DType.INT32)] if bias else []
+    with pytest.raises(ValueError, match=sentence):
+        OP.infer(attrs, types)
+
+
+def test_strides_must_be_positive() -> None:
+    attrs = Conv2DAttrs((0, 1), (1, 1), "SAME", Activation.NONE, Rounding.DOUBLE)
+    types = [TensorType((1, 1, 1, 1), DType.INT8)] * 2
+    with pytest.raises(ValueError, match="must all be at least 1"):
+        OP.infer(attrs, types)
+
+
+UNIT = Quant((1.0,), (0,))
+
+
+@pytest.mark.parametrize(
+    ("data", "weight", "bias", "output", "sentence"),
+    [
+        ((DType.UINT8, UNIT), UNIT, None, UNIT, "the input is uint8"),
+        ((DType.INT8, None), UNIT, None, UNIT, "must have one scale and one zero point"),
+        ((DType.INT8, Quant((0.0,), (0,))), UNIT, None, UNIT, "must be positive and finite"),
+        ((DType.INT8, Quant((1.0,), (128,))), UNIT, None, UNIT, "zero point is 128"),
+        ((DType.INT8, UNIT), None, None, UNIT, "is not quantized"),
+        ((DType.INT8, UNIT), Quant((1.0,), (3,)), None, UNIT, "zero point of the weight is 3"),
+        ((DType.INT8, UNIT), Quant((1.0,), (0,), 3), None, UNIT, "1 scales along axis 3"),
+        ((DType.INT8, UNIT), Quant((1.0,) * 3, (0,) * 3, 0), None, UNIT, "or 2 along axis 0"),
+        ((DType.INT8, UNIT), UNIT, (DType.INT8, UNIT), UNIT, "the bias is int8"),
+        ((DType.INT8, UNIT), UNIT, (DType.INT32, Quant((2.0,), (0,))), UNIT, "bias's scale is 2"),
+        ((DType.INT8, UNIT), UNIT, None, Quant((2.0**-40,), (0,)), "output's scale is too small"),
+    ],
+)
+def test_constraints(
+    data: tuple[DType, Quant | None],
+    weight: Quant | None,
+    bias: tuple[DType, Quant] | None,
+    output: Quant,
+    sentence: str,
+) -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
+    types = [TensorType((1, 1, 1, 1), *data), TensorType((2, 1, 1, 1), DType.INT8, weight)]
+    types += [TensorType((2,), *bias)] if bias else []
+    found = OP.check(attrs, types, [TensorType((1, 1, 1, 2), DType.INT8, output)])
+    assert found is not None
+    assert sentence in found
+
+
+@pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])
+def test_the_accumulator_must_not_overflow(depth: int, fits: bool) -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
+    types = [
+        TensorType((1, 1, 1, depth), DType.INT8, Quant((1.0,), (-128,))),
+        TensorType((1, 1, 1, depth), DType.INT8, UNIT),
+    ]
+    output = TensorType((1, 1, 1, 1), DType.INT8, Quant((2.0,), (0,)))
+    found = OP.check(attrs, types, [output])
+    assert (found is None) is fits
+    assert fits or "int32 accumulator" in str(found)
+
+
+def test_name_parts() -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.RELU, Rounding.DOUBLE)
+    assert OP.parts(attrs, 3) == ("nn_conv2d", "nn_bias_add", "clip")

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import DType, Quant, TensorType
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.dense import OP, DenseAttrs
+from tests.ops.litert_oracle import (
+    FUSED,
+    Case,
+    activation_type,
+    assert_equal,
+    by_reference,
+    needs_litert,
+    random_activation_function,
+    random_weighted,
+)
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    features = int(rng.choice([1, 2, 5, 17, 64, 300]))
+    units = int(rng.integers(1, 12))
+    keep = bool(rng.random() < 0.4)
+    leading = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(1, 3))))
+    has_bias = bool(rng.random() < 0.8)
+    inputs = random_weighted(rng, (*leading, features), (units, features), 0, features, has_bias)
+    activation = random_activation_function(rng)
+    options = {"keepNumDims": keep, "fusedActivationFunction": FUSED[activation]}
+    return Case(
+        OP.name,
+        DenseAttrs(activation, Rounding.SINGLE, keep),
+        inputs.types,
+        inputs.arrays,
+        inputs.output_quant,
+        "FULLY_CONNECTED",
+        "FullyConnectedOptions",
+        options,
+        constants=range(1, len(inputs.types)),
+        version=5,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("zero_point", [0, 3, -10])
+def test_ties_round_away_from_zero_as_in_litert(zero_point: int) -> None:
+    sums = np.array([8, 24, 40, -8, -24, -40, 7, -7, 9, -9], np.int32)  # sixteenths
+    case = random_case(0)
+    data, weight = activation_type((1, 1), 0.5, 0), activation_type((10, 1), 0.5, 0)
+    bias = TensorType((10,), DType.INT32, Quant((0.25,), (0,)))
+    case = replace(
+        case,
+        attrs=DenseAttrs(Activation.NONE, Rounding.SINGLE, False),
+        types=[data, weight, bias],
+        arrays=[np.zeros((1, 1), np.int8), np.zeros((10, 1), np.int8), sums],
+        output_quant=Quant((4.0,), (zero_point,)),
+        options={},
+        constants=(1, 2),
+    )
+    assert (by_reference(case) - zero_point).tolist() == [[1, 2, 3, -1, -2, -3, 0, 0, 1, -1]]
+    assert_equal(case)
+
+
+@pytest.mark.parametrize(
+    ("data", "weight", "bias", "keep", "sentence"),
+    [
+        ((1, 5), (2, 4), None, False, "is not rows of the weight's 4 features"),
+        ((2, 2), (2, 4), None, True, "must end in the weight's 4 features"),
+        ((1, 4), (4,), None, False, "must have 2 dimensions"),
+        ((1, 4), (2, 4), (4,), False, "one value per unit, 2, is expected"),
+    ],
+)
+def test_impossible_shapes(
+    data: tuple[int, ...],
+    weight: tuple[int, ...],
+    bias: tuple[int, ...] | None,
+    keep: bool,
+    sentence: str,
+) -> None:
+    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
+    types += [TensorType(bias, DType.INT32)] if bias else []
+    with pytest.raises(ValueError, match=sentence):
+        OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, keep), types)
+
+
+def test_rows_without_keep_num_dims_are_flattened() -> None:
+    types = [TensorType((2, 3, 8), DType.INT8), TensorType((5, 4), DType.INT8)]
+    assert OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, False), types) == ((12, 5),)

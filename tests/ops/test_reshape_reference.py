@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgen.ops.reshape import OP, ReshapeAttrs
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    int32_constant,
+    needs_litert,
+    random_activation,
+    random_values,
+)
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    dims = [int(n) for n in rng.integers(1, 5, int(rng.integers(1, 6)))]
+    data = random_activation(rng, tuple(dims))
+    shape = tuple(int(n) for n in rng.permutation([1, *dims]))
+    assert data.quant is not None
+    return Case(
+        OP.name,
+        ReshapeAttrs(shape),
+        [data],
+        [random_values(rng, data.shape)],
+        data.quant,
+        "RESHAPE",
+        "ReshapeOptions",
+        {"newShape": shape},
+        extra=[int32_constant("shape", np.array(shape))],
+    )
+
+
+@needs_litert
+def test_equals_litert() -> None:
+    for seed in range(30):
+        assert_equal(random_case(seed))
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, -3), (2, 0)])
+def test_the_number_of_elements_is_kept(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"int8\[2,3\] has 6 elements"):
+        OP.infer(ReshapeAttrs(shape), [activation_type((2, 3), 1.0, 0)])
+
+
+def test_it_is_a_view() -> None:
+    assert OP.is_view

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import Quant
+from microgen.ops.softmax import OP, SoftmaxAttrs
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    by_reference,
+    needs_litert,
+    random_values,
+)
+
+PROBABILITY = Quant((1 / 256,), (-128,))
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    leading = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 4))))
+    depth = int(rng.choice([1, 2, 3, 10, 12, 100, 500]))
+    scale = 2.0 ** rng.uniform(-20, 8)
+    data = activation_type((*leading, depth), scale, int(rng.integers(-128, 128)))
+    beta = float(np.float32(rng.choice([1.0, 1.0, 0.5, 3.7])))
+    return Case(
+        OP.name,
+        SoftmaxAttrs(beta),
+        [data],
+        [random_values(rng, data.shape)],
+        PROBABILITY,
+        "SOFTMAX",
+        "SoftmaxOptions",
+        {"beta": beta},
+        version=2,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(6))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 40, block * 40 + 40):
+        assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("scale", [0.05, 0.2, 1.0])
+def test_a_thousand_classes_equal_litert(scale: float) -> None:
+    data = activation_type((2, 1001), scale, 0)
+    values = np.random.default_rng(0).integers(-128, 128, data.shape).astype(np.int8)
+    assert_equal(replace(random_case(0), types=[data], arrays=[values]))
+
+
+def test_many_equal_values_vanish() -> None:
+    # LiteRT aborts here: 1/512 and less is under half a step of the output
+    data = activation_type((1, 600), 1.0, 0)
+    array = np.zeros(data.shape, np.int8)
+    found = by_reference(Case(OP.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", ""))
+    assert set(found.flat) == {-128}
+
+
+def test_probabilities_add_up() -> None:
+    data = activation_type((1, 4), 1 / 16, 0)
+    array = np.zeros((1, 4), np.int8)
+    found = by_reference(Case(OP.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", ""))
+    assert found.tolist() == [[-64] * 4]
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale", "output", "sentence"),
+    [
+        ((1, 4096), 1.0, PROBABILITY, "the sum holds up to 4095"),
+        ((1, 4), 1.0, Quant((1 / 256,), (0,)), "they must be 1/256 and -128"),
+        ((1, 4), 1.0, Quant((1 / 128,), (-128,)), "they must be 1/256 and -128"),
+        ((1, 4), 2.0**-26, PROBABILITY, "must exceed 2**-26"),
+    ],
+)
+def test_constraints(shape: tuple[int, ...], scale: float, output: Quant, sentence: str) -> None:
+    data = activation_type(shape, scale, 0)
+    found = OP.check(
+        SoftmaxAttrs(1.0), [data], [activation_type(shape, output.scale[0], output.zero_point[0])]
+    )
+    assert sentence in str(found)
+
+
+def test_a_scalar_has_no_axis() -> None:
+    with pytest.raises(ValueError, match="no last axis"):
+        OP.infer(SoftmaxAttrs(1.0), [activation_type((), 1.0, 0)])

@@ -1,0 +1,65 @@
+"""What holds for every program and every planner."""
+
+from __future__ import annotations
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from microgen.planner import ALGORITHMS, check, plan
+from microgen.planner.timeline import live_bytes, timeline
+from microgen.program import Program
+from tests.planner.brute_force import least_peak
+from tests.planner.strategies import ALIGNMENTS, programs
+
+quick = settings(max_examples=80, deadline=None, derandomize=True)
+
+
+@quick
+@given(programs(), ALIGNMENTS, st.sampled_from(sorted(ALGORITHMS)))
+def test_plans_are_sound(program: Program, alignment: int, algorithm: str) -> None:
+    made = plan(program, algorithm=algorithm, alignment=alignment)
+    assert check.problems(program, made) == []
+    assert made.peak >= made.lower_bound == check.lower_bound(program)
+
+
+@quick
+@given(programs(), ALIGNMENTS)
+def test_better_planners_need_no_more(program: Program, alignment: int) -> None:
+    peaks = [
+        plan(program, algorithm=name, alignment=alignment).peak
+        for name in ("optimal", "greedy", "on-demand")
+    ]
+    assert peaks == sorted(peaks)
+
+
+@settings(quick, max_examples=400)
+@given(programs(most_buffers=6, largest=6), st.sampled_from([1, 2, 4]))
+def test_optimal_is_what_trying_everything_finds(program: Program, alignment: int) -> None:
+    made = plan(program, alignment=alignment)
+    event(made.proof)
+    assert made.proof in ("optimal: equals the lower bound", "optimal: search exhausted")
+    assert made.peak == least_peak(program, alignment)
+
+
+@quick
+@given(programs(), ALIGNMENTS)
+def test_plans_do_not_vary(program: Program, alignment: int) -> None:
+    assert plan(program, alignment=alignment) == plan(program, alignment=alignment)
+
+
+@quick
+@given(programs())
+def test_the_lower_bound_is_reached_by_live_bytes_when_all_pairs_are_used(
+    program: Program,
+) -> None:
+    made = plan(program, algorithm="greedy")
+    assert max(live_bytes(program, made), default=0) == made.lower_bound
+
+
+@quick
+@given(programs(most_buffers=40))
+def test_timelines_fit(program: Program) -> None:
+    made = plan(program, algorithm="greedy")
+    text = timeline(program, made)
+    assert max(map(len, text.splitlines())) <= 100
+    assert all(p.name in text for p in made.placements)

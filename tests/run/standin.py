@@ -1,0 +1,129 @@
+"""A stand-in for a generated project: a network of four operators on eight bytes, whose ELF is made
+from ``firmware/`` with the compilers alone, so that its instructions can be counted by hand."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from microgen.manifest import (
+    FORMAT,
+    ArgumentRecord,
+    BufferRecord,
+    CallRecord,
+    EstimateRecord,
+    Manifest,
+    ModelRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+)
+from microgen.target import board as boards
+
+FIRMWARE = Path(__file__).parent / "firmware"
+WIDTH = 8
+ARM = [
+    *("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib"),
+    *(
+        "-T",
+        str(FIRMWARE / "arm.ld"),
+        str(FIRMWARE / "arm_host.c"),
+        str(FIRMWARE / "arm_network.s"),
+    ),
+]
+NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_network.c")]
+
+
+needs_arm = pytest.mark.skipif(
+    not all(map(shutil.which, ("qemu-system-arm", "arm-none-eabi-gcc"))),
+    reason="needs qemu-system-arm and arm-none-eabi-gcc",
+)
+needs_cc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+needs_gdbserver = pytest.mark.skipif(
+    not all(map(shutil.which, ("gcc", "gdbserver"))) or platform.machine() != "x86_64",
+    reason="needs gdbserver and gcc on an x86-64 host",
+)
+
+
+def make(project: Path, board: str, fault: str = "") -> Path:
+    """Make a built project in ``project``; ``fault`` is a symbol that the network's source knows:
+    FAIL, HANG, FAULT (Arm), CRASH (native)."""
+    project.mkdir()
+    (project / "microgen.json").write_bytes(manifest(board).dumps())
+    _link(project / "build" / "firmware.elf", board, fault)
+    return project
+
+
+def _link(elf: Path, board: str, fault: str) -> None:
+    elf.parent.mkdir()
+    command = list(NATIVE if board == "native" else ARM)
+    if fault:
+        command += [f"-Wa,--defsym,{fault}=1", f"-D{fault}"]
+    sources = [str(FIRMWARE / "main.c"), str(FIRMWARE / "workspace.s")]
+    subprocess.run([*command, *sources, "-o", str(elf)], check=True)
+
+
+def manifest(board: str) -> Manifest:
+    """input -> double -> sid_0 -> double -> sid_1 -> copy -> sid_2; sid_2 + sid_1 -> output."""
+    return Manifest(
+        format=FORMAT,
+        microgen="0",
+        module="default",
+        model=ModelRecord("standin.tflite", "0", "model/src/default.tflite"),
+        board=boards.load(board).to_json(),
+        options={},
+        inputs=(_port("x", "serving/x:0"),),
+        outputs=(_port("y", "serving/y:0"),),
+        calls=(
+            _call(0, "double", ("input", "x"), ("sid", "sid_0")),
+            _call(1, "double", ("sid", "sid_0"), ("sid", "sid_1")),
+            _call(2, "copy", ("sid", "sid_1"), ("sid", "sid_2")),
+            _call(3, "sum", ("sid", "sid_2"), ("sid", "sid_1"), ("output", "y")),
+        ),
+        kernels=(),
+        plan=PlanRecord(
+            algorithm="optimal",
+            peak=16,
+            lower_bound=16,
+            proof="by hand",
+            io_bytes=2 * WIDTH,
+            alignment=8,
+            pools=(
+                PoolRecord("global", "tvmgen_default_global_workspace", ".bss.noinit.tvm", 16, 16),
+            ),
+            buffers=(
+                BufferRecord("sid_0", "global", 0, WIDTH, 1, 2, "layer0"),
+                BufferRecord("sid_1", "global", 8, WIDTH, 3, 6, "layer1"),
+                BufferRecord("sid_2", "global", 0, WIDTH, 5, 6, "layer2"),
+            ),
+            in_place=(),
+        ),
+        constants=(),
+        estimate=EstimateRecord(0, 0, 0, 0),
+        files={},
+    )
+
+
+def _port(name: str, tensor: str) -> PortRecord:
+    return PortRecord(name, tensor, (2, 4), "int8", WIDTH, 0.5, -1)
+
+
+def _call(index: int, op: str, *args: tuple[str, str]) -> CallRecord:
+    return CallRecord(
+        index=index,
+        function=f"tvmgen_default_fused_{op}",
+        op=op,
+        layer=f"model/{op}{index}",
+        tensor=f"layer{index}",
+        shape=(2, 4),
+        dtype="int8",
+        kernel="",
+        reason="",
+        refusals=(),
+        args=tuple(ArgumentRecord(*arg) for arg in args),
+        output=len(args) - 1,
+    )

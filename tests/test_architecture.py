@@ -1,0 +1,132 @@
+"""Who may import whom: the layers of docs/architecture.md, read from the code."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "microgen"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# A part of the package -> the parts that it may import (itself always).
+BASE = {"errors"}
+GRAPH = {*BASE, "ir", "ops", "quantize"}
+TARGET = {*BASE, "target", "resources"}
+PROGRAM = {*BASE, "ir", "program"}
+MAY_IMPORT = {
+    "errors": set(),
+    "resources": set(),
+    "files": BASE,
+    "console": BASE,
+    "toolchain": BASE,
+    "cnames": BASE,
+    "options": {*BASE, "cnames"},
+    "numerics": GRAPH,
+    "ir": GRAPH,
+    "ops": GRAPH,
+    "quantize": GRAPH,
+    "target": TARGET,
+    "program": {"ir"},
+    "transforms": {*BASE, "ir", "quantize"},
+    "params_file": {*BASE, "ir"},
+    "manifest": {*BASE, "files"},
+    "frontends": {*GRAPH, "numerics"},
+    "passes": GRAPH,
+    "kernels": {*GRAPH, "target"},
+    "codegens": {*GRAPH, "kernels", "program", "target"},
+    "partition": {*GRAPH, "codegens", "target"},
+    "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
+    | {"program", "transforms"},
+    "planner": PROGRAM,
+    "emit": {*PROGRAM, "cnames", "files", "resources"},
+    "mlf": {*PROGRAM, "files", "params_file", "target"},
+    "capacity": {*PROGRAM, "manifest", "options", "target"},
+    "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
+    "project": {*PROGRAM, "emit", "files", "resources", "target"},
+    "builder": {*TARGET, "files", "manifest", "toolchain"},
+    "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
+    "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
+    "stimuli": {"ir", "manifest"},
+    "oracle": {"ir"},
+    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner"},
+    "doctor": {*BASE, "toolchain"},
+}
+# These join the parts; they may import anything below them.
+JOINING = {"api", "cli", "commands", "inspection", "pipeline", "__init__", "__main__"}
+
+# A library -> the only parts that may use it.
+ONLY_IN = {
+    "jinja2": {"emit", "project"},
+    "elftools": {"verifier"},
+    "subprocess": {"builder", "runner", "toolchain"},
+    "flatbuffers": {"frontends"},
+    "tflite": {"frontends"},
+    "ai_edge_litert": {"oracle"},
+    "argparse": {"cli", "commands"},
+}
+
+
+def _part(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(module: Path) -> set[str]:
+    """Dotted names that a module imports, ``from a import b`` as ``a.b``."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def _ours(module: Path) -> set[str]:
+    """Parts of microgen that a module imports."""
+    dotted = {name for name in _imports(module) if name.startswith("microgen.")}
+    return {name.split(".")[1] for name in dotted} - {"__version__"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_a_part_imports_only_what_its_layer_allows(module: Path) -> None:
+    part = _part(module)
+    if part in JOINING:
+        return
+    assert part in MAY_IMPORT, f"give {part} its place in MAY_IMPORT and docs/architecture.md"
+    assert _ours(module) <= MAY_IMPORT[part] | {part}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_a_library_is_used_only_in_its_part(module: Path) -> None:
+    libraries = {name.split(".")[0] for name in _imports(module)}
+    strayed = [x for x in libraries & ONLY_IN.keys() if _part(module) not in ONLY_IN[x]]
+    assert not strayed
+
+
+def test_the_check_of_plans_shares_no_code_with_the_planners() -> None:
+    assert _ours(PACKAGE / "planner" / "check.py") <= {"program", "errors"}
+
+
+def test_only_the_pipeline_knows_the_order() -> None:
+    stages = {"frontends", "passes", "partition", "lowering", "planner", "emit", "project"}
+    knowing = {_part(m) for m in MODULES if len(_ours(m) & stages) >= 5}
+    assert knowing == {"pipeline"}
+
+
+def test_no_code_asks_which_board() -> None:
+    boards = {p.parent.name for p in (PACKAGE.parent / "boards").glob("*/board.yml")}
+    texts = {m: m.read_text(encoding="utf-8") for m in MODULES}
+    asking = [
+        f"{m.relative_to(PACKAGE)}: {board}"
+        for m, text in texts.items()
+        for board in boards
+        if f'"{board}"' in text and "DEFAULT_BOARD = " not in text
+    ]
+    assert not asking
+
+
+def test_modules_stay_small() -> None:
+    lengths = {m: len(m.read_text(encoding="utf-8").splitlines()) for m in MODULES}
+    assert not [str(m) for m, n in lengths.items() if n > 400]

@@ -1,0 +1,41 @@
+"""No op without kernel, reference tests and conformance cases; no C file that nothing names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from microgen import kernels, ops
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = {
+    name: Path(op.attrs.__module__.replace(".", "/")).name for name, op in ops.registry().items()
+}
+
+
+@pytest.mark.parametrize("op", sorted(FILES))
+def test_every_op_has_tests_of_its_reference(op: str) -> None:
+    assert (ROOT / "tests" / "ops" / f"test_{FILES[op]}_reference.py").is_file()
+
+
+@pytest.mark.parametrize("op", sorted(FILES))
+def test_every_op_has_a_kernel_with_conformance_cases_unless_it_is_a_view(op: str) -> None:
+    if ops.registry()[op].is_view:
+        assert op not in kernels.registry()
+    else:
+        assert kernels.registry()[op]
+        assert (ROOT / "tests" / "ops" / f"test_{FILES[op]}.py").is_file()
+
+
+def test_every_kernel_file_is_named_by_an_entry_and_every_entry_has_its_files() -> None:
+    entries = [kernel for found in kernels.registry().values() for kernel in found]
+    sources = {kernel.source for kernel in entries}
+    assert sources == {f"kernels/{path.name}" for path in (ROOT / "crt" / "kernels").glob("*.c")}
+    for kernel in entries:
+        assert (ROOT / "crt" / "include" / kernel.header).is_file()
+
+
+def test_every_reference_kernel_needs_nothing_of_the_cpu() -> None:
+    for found in kernels.registry().values():
+        assert not found[-1].needs

@@ -1,0 +1,242 @@
+"""A small firmware and its manifest, made by hand, so that verify is tested without the emitter."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen import params_file, transforms
+from microgen.ir.graph import Array
+from microgen.manifest import (
+    ArgumentRecord,
+    BufferRecord,
+    CallRecord,
+    ConstantRecord,
+    EstimateRecord,
+    Manifest,
+    ModelRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+)
+from microgen.target import board as boards
+from microgen.target.board import Board
+
+SOURCES = Path(__file__).parent / "fixture"
+NAMES = ("startup.c", "main.c", "default_lib0.c", "default_lib1.c", "default_memory.s")
+
+PARAMETERS = {
+    "p0": (np.arange(64) * 7 % 251 - 125).astype(np.int8),
+    "p1": np.array([1, -2, 300, -70000], np.int32),
+    "p2": np.array([0.25, 0.003, 0.0101, 0.9], np.float32),
+}
+_SCALES = {"input_scale": 0.5, "output_scale": 0.25, "rule": "conv"}
+CONSTANTS = (
+    ConstantRecord("tvmgen_default_p0", 64, "int8_t", "identity", ("p0",), {}, "dense"),
+    ConstantRecord("tvmgen_default_p1", 16, "int32_t", "identity", ("p1",), {}, "dense"),
+    ConstantRecord(
+        *("tvmgen_default_p2_multiplier", 16, "int32_t", "requantize_multiplier", ("p2",)),
+        *(_SCALES, "dense"),
+    ),
+    ConstantRecord(
+        *("tvmgen_default_p2_shift", 4, "int8_t", "requantize_shift", ("p2",), _SCALES, "dense")
+    ),
+)
+BUFFERS = (
+    BufferRecord("sid_1", "global_workspace", 0, 112, 0, 3, "a"),
+    BufferRecord("scratch_0", "global_workspace", 128, 64, 0, 1, "dense's scratch"),
+    BufferRecord("sid_2", "global_workspace", 128, 112, 2, 4, "b"),
+    BufferRecord("sid_3", "global_workspace", 128, 112, 5, 7, "c"),
+)
+
+
+def _call(index: int, function: str, *args: str) -> CallRecord:
+    records = tuple(ArgumentRecord(*argument.split()) for argument in args)
+    return CallRecord(
+        index=index,
+        function=f"tvmgen_default_fused_{function}",
+        op=function,
+        layer=function,
+        tensor=f"t{index}",
+        shape=(112,),
+        dtype="int8",
+        kernel=f"mg_{function}_s8",
+        reason="first choice",
+        refusals=(),
+        args=records,
+        output=1,
+    )
+
+
+CALLS = (
+    _call(0, "dense", "input x", "constant tvmgen_default_p0", "sid sid_1", "scratch scratch_0"),
+    _call(1, "clip", "sid sid_1", "sid sid_2"),
+    _call(2, "clip", "sid sid_2", "sid sid_3"),
+    _call(3, "clip", "sid sid_3", "output y"),
+)
+
+
+def manifest_for(board: Board) -> Manifest:
+    return Manifest(
+        format=1,
+        microgen="test",
+        module="default",
+        model=ModelRecord("hand.tflite", "", ""),
+        board=board.to_json(),
+        options={},
+        inputs=(PortRecord("x", "x", (16,), "int8", 16, 0.5, 0),),
+        outputs=(PortRecord("y", "y", (112,), "int8", 112, 0.25, 0),),
+        calls=CALLS,
+        kernels=("mg_clip_s8", "mg_dense_s8"),
+        plan=PlanRecord(
+            algorithm="optimal",
+            peak=256,
+            lower_bound=256,
+            proof="",
+            io_bytes=128,
+            alignment=16,
+            pools=(
+                PoolRecord(
+                    *("global_workspace", "tvmgen_default_global_workspace", ".bss.noinit.tvm"),
+                    *(256, 16),
+                ),
+            ),
+            buffers=BUFFERS,
+            in_place=(("sid_2", "sid_3"),),
+        ),
+        constants=CONSTANTS,
+        estimate=EstimateRecord(0, 0, 0, 0),
+        files={},
+    )
+
+
+@dataclass
+class Project:
+    """The firmware's sources as text, to be changed before ``build``."""
+
+    root: Path
+    board: Board
+    manifest: Manifest
+    sources: dict[str, str]
+    flags: list[str] = field(default_factory=lambda: ["-O2"])
+    libraries: list[str] = field(default_factory=lambda: ["-lgcc"])
+
+    @property
+    def elf(self) -> Path:
+        return self.root / "build" / "firmware.elf"
+
+    def edit(self, name: str, old: str, new: str) -> Project:
+        """Replace a text that stands in a source."""
+        assert old in self.sources[name]
+        self.sources[name] = self.sources[name].replace(old, new)
+        return self
+
+    def add(self, code: str) -> Project:
+        """Add C code that defines ``int32_t extra(int32_t n)``, which main calls."""
+        self.sources["extra.c"] = f"#include <stdint.h>\nint32_t extra(int32_t n);\n{code}\n"
+        self.flags.append("-DEXTRA")
+        return self
+
+    def plan(self, **changes: object) -> Project:
+        self.manifest = replace(self.manifest, plan=replace(self.manifest.plan, **changes))
+        return self
+
+    def build(self) -> Project:
+        self.write()
+        compiled = [n for n in self.sources if n.endswith((".c", ".s"))]
+        cpu = self.board.cpu.cflags
+        flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-Wl,--gc-sections"]
+        flags += ["-Wl,--build-id=none", "-T", self.linker_script()]
+        flags += ["-no-pie"] if self.board.is_host else ["-nostdlib", "-ffreestanding"]
+        libraries = [] if self.board.is_host else self.libraries
+        compiler = f"{self.board.toolchain}gcc"
+        command = [compiler, *cpu, *flags, *self.flags, *compiled, *libraries]
+        _run([*command, "-o", "build/firmware.elf"], self.root)
+        return self
+
+    def linker_script(self) -> str:
+        return "native.ld" if self.board.is_host else "board.ld"
+
+    def write(self) -> None:
+        (self.root / "build").mkdir(exist_ok=True)
+        for name, text in self.sources.items():
+            (self.root / name).write_text(text)
+        folder = self.root / "model" / "parameters"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "default.params").write_bytes(params_file.dumps(PARAMETERS))
+        digests = {n: hashlib.sha256(t.encode()).hexdigest() for n, t in self.sources.items()}
+        self.manifest = replace(self.manifest, files=digests)
+        (self.root / "microgen.json").write_bytes(self.manifest.dumps())
+
+    def objcopy(self, *arguments: str) -> Project:
+        _run([f"{self.board.toolchain}objcopy", *arguments, "build/firmware.elf"], self.root)
+        return self
+
+    def patch(self, old: bytes, new: bytes) -> Project:
+        """Change bytes that stand once in the ELF file."""
+        data = self.elf.read_bytes()
+        assert data.count(old) == 1
+        assert len(old) == len(new)
+        self.elf.write_bytes(data.replace(old, new))
+        return self
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+
+
+def _sources(board: Board) -> dict[str, str]:
+    names = [n for n in NAMES if not (board.is_host and n == "startup.c")]
+    sources = {name: (SOURCES / name).read_text() for name in (*names, "model.h")}
+    sources["default_params.c"] = _constants()
+    script = "native.ld" if board.is_host else "board.ld"
+    sources[script] = _filled((SOURCES / script).read_text(), board)
+    return sources
+
+
+def _constants() -> str:
+    """The constants as C, from the arrays themselves."""
+    lines = ['#include "model.h"']
+    for record in CONSTANTS:
+        arrays = [PARAMETERS[name] for name in record.sources]
+        array: Array = transforms.apply(record.transform, arrays, record.arguments)
+        values = ", ".join(str(int(v)) for v in array)
+        lines.append(
+            f'__attribute__((section(".rodata.tvm"))) const {record.ctype} '
+            f"{record.symbol}[{array.size}] = {{{values}}};"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _filled(text: str, board: Board) -> str:
+    if board.is_host:
+        return text
+    values: Mapping[str, int] = {
+        "FLASH_ORIGIN": board.memory(board.flash).origin,
+        "FLASH_LENGTH": board.memory(board.flash).length,
+        "RAM_ORIGIN": board.memory(board.ram).origin,
+        "RAM_LENGTH": board.memory(board.ram).length,
+        "STACK": board.stack_bytes,
+    }
+    return re.sub(r"@(\w+)@", lambda match: str(values[match[1]]), text)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Project]:
+    """A function that lays out the firmware for a board; it is not built yet."""
+
+    def make(board_name: str = "mps2_an386") -> Project:
+        board = boards.load(board_name)
+        assert shutil.which(f"{board.toolchain}gcc")
+        return Project(tmp_path, board, manifest_for(board), _sources(board))
+
+    return make
