@@ -1,6 +1,7 @@
 # `make demo` first. Every target installs what it misses (scripts/bootstrap.sh), once.
 
 PYTHON_SOURCES := microgen examples tests scripts
+C_SOURCES := crt microgen tests/golden
 VENV := .venv/bin
 BOARD ?= mps2_an386
 CLANG_FORMAT ?= clang-format
@@ -31,7 +32,7 @@ lint: bootstrap ## ruff, mypy --strict, clang-format
 	$(VENV)/ruff check $(PYTHON_SOURCES)
 	$(VENV)/ruff format --check $(PYTHON_SOURCES)
 	$(VENV)/mypy --strict
-	find crt tests/golden -name '*.[ch]' -print0 | \
+	find $(wildcard $(C_SOURCES)) -name '*.[ch]' -print0 | \
 		xargs -0 -r $(CLANG_FORMAT) --dry-run -Werror
 
 golden: bootstrap ## rewrite the expected generated files; read the diff before committing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from microgen import cnames
 from microgen.errors import CapacityError
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
@@ -62,8 +63,8 @@ def _refuse(need: _Need, there: int, who: str, uncertain: int) -> None:
 
 
 def _ram(program: Program, plan: MemoryPlan, board: Board) -> _Need:
-    ports = [(f'input "{p.tensor}"', p.type.nbytes) for p in program.inputs]
-    ports += [(f'output "{p.tensor}"', p.type.nbytes) for p in program.outputs]
+    ports = [(f'input "{cnames.short(p.tensor)}"', p.type.nbytes) for p in program.inputs]
+    ports += [(f'output "{cnames.short(p.tensor)}"', p.type.nbytes) for p in program.outputs]
     parts = (("workspace", plan.peak), *ports, ("stack", board.stack_bytes))
     total = sum(nbytes for _, nbytes in parts) + _OTHER_RAM
     step, names = _peak_step(program, plan)
@@ -71,8 +72,8 @@ def _ram(program: Program, plan: MemoryPlan, board: Board) -> _Need:
         "RAM",
         total,
         parts,
-        f"the workspace peaks at call {step + 1} of {len(program.calls)} ({names}): a smaller input "
-        "or narrower layers there would help, or a board with more RAM",
+        f"the workspace peaks at call {step + 1} of {len(program.calls)} ({names}): a smaller "
+        "input or narrower layers there would help, or a board with more RAM",
     )
 
 
@@ -87,12 +88,12 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
     if not plan.placements:
         return 0, "nothing but inputs and outputs"
     best = max(ticks, key=lambda t: (sum(plan.by_name[n].nbytes for n in live(t)), -t))
-    named = [f'"{tensors.get(n, n)}" {plan.by_name[n].nbytes:,}' for n in live(best)]
+    named = [f'"{cnames.short(tensors.get(n, n))}" {plan.by_name[n].nbytes:,}' for n in live(best)]
     return best // 2, ", ".join(named)
 
 
 def _flash(program: Program, options: Options) -> _Need:
-    constants = [(f'"{c.origin}" {c.name}', c.array.nbytes) for c in program.constants]
+    constants = [(f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants]
     parts = (*constants, ("code, about", _code(program, options)))
     return _Need(
         "flash",

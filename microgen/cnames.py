@@ -144,6 +144,14 @@ def module_name(name: str) -> str:
     return name
 
 
+def short(name: str, limit: int = 48) -> str:
+    """A layer's name for people: converters join the names of fused layers with ``;``, of which
+    the first says most. Cut in the middle if it is still long."""
+    first = name.split(";", 1)[0]
+    half = (limit - 3) // 2
+    return first if len(first) <= limit else f"{first[:half]}...{first[-half:]}"
+
+
 def comment(text: str, limit: int = 200) -> str:
     """The text made safe inside a C comment or string: printable ASCII, no ``*/``, no trigraph.
 

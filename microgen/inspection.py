@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from microgen import frontends, manifest
+from microgen import cnames, frontends, manifest
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
@@ -51,7 +51,7 @@ def _project(record: Manifest) -> Inspected:
     for call in record.calls:
         why = "; ".join((call.reason, *call.refusals))
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
-        table.add_row(str(call.index + 1), call.layer[:60], call.op, call.kernel, why, shape)
+        table.add_row(str(call.index + 1), cnames.short(call.layer, 60), call.op, call.kernel, why, shape)
     lines = (
         f"{record.module}: {record.model.file} for {record.board['name']}, "
         f"numerics {record.options['numerics']}",
@@ -107,7 +107,7 @@ def _model(graph: Graph) -> Inspected:
     for node in graph.nodes:
         nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
         output = str(graph.types[node.outputs[0]])
-        table.add_row(node.origin.layer[:70], node.op, output, f"{nbytes:,}")
+        table.add_row(cnames.short(node.origin.layer, 70), node.op, output, f"{nbytes:,}")
     ports = [
         f'{kind} "{name}": {graph.types[name]}{_quant(graph, name)}'
         for kind, names in (("input", graph.inputs), ("output", graph.outputs))

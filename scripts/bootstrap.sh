@@ -62,13 +62,21 @@ install_packages() {
     fi
 }
 
+# The stamp is what was installed and where: a changed pyproject.toml or a moved checkout differs.
+stamp() { pwd && cat pyproject.toml; }
+
+python_is_ready() { .venv/bin/python -c '' 2>/dev/null && stamp | cmp -s - .venv/installed; }
+
 bootstrap_tools() {
     local missing extras
     missing=$(missing_packages | xargs)
     extras=$(missing_extras | xargs)
     [ -n "$missing$extras" ] || return 0
-    # shellcheck disable=SC2086 # one word per package
-    install_packages $missing $extras
+    # Extras that could not be installed the first time are not tried for again.
+    if [ -n "$missing" ] || ! python_is_ready; then
+        # shellcheck disable=SC2086 # one word per package
+        install_packages $missing $extras
+    fi
     missing=$(missing_packages | xargs)
     extras=$(missing_extras | xargs)
     if [ -n "$missing" ]; then
@@ -81,13 +89,8 @@ bootstrap_tools() {
     fi
 }
 
-# The stamp is what was installed and where: a changed pyproject.toml or a moved checkout differs.
-stamp() { pwd && cat pyproject.toml; }
-
 bootstrap_python() {
-    if .venv/bin/python -c '' 2>/dev/null && stamp | cmp -s - .venv/installed; then
-        return
-    fi
+    if python_is_ready; then return; fi
     say "installing Python packages into .venv (a minute)"
     "$python" -m venv --clear .venv
     if ! .venv/bin/python -m pip install -qq --disable-pip-version-check \

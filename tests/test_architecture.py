@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "planner": PROGRAM,
     "emit": {*PROGRAM, "cnames", "files", "resources"},
     "mlf": {*PROGRAM, "files", "params_file", "target"},
-    "capacity": {*PROGRAM, "manifest", "options", "target"},
+    "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "project": {*PROGRAM, "emit", "files", "resources", "target"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},

@@ -164,6 +164,14 @@ def test_missing_extras_are_named_and_do_not_stop(machine: Machine):
     assert "going on without: gdbserver" in result.stderr
 
 
+def test_extras_that_could_not_be_installed_are_not_tried_for_again(machine: Machine):
+    machine.put_tools(without=("gdbserver",))
+    machine.put_apt_get(installs=())
+    for _ in range(2):
+        assert machine.bootstrap().returncode == 0
+    assert machine.logged().count("apt-get -q update") == 1
+
+
 def test_an_old_python_is_refused(machine: Machine):
     machine.put_tools()
     machine.put("python3", "exit 1")

@@ -69,9 +69,10 @@ void mg_start(void)
     mg_io_exit(main());
 }
 
-/* Every exception but reset: nothing enables an interrupt, so all of them are faults. With the stack
- * nearly used up the report needs a new one, or it would fault in turn and lock the core up; with
- * the stack pointer under its limit there is no frame to read either. */
+/* Every exception but reset: nothing enables an interrupt, so all of them are faults. With the
+ * stack nearly used up the report needs a new one, or it would fault in turn and lock the core up;
+ * with the stack pointer at its limit (Armv8-M stops it there) or under it there is no frame to
+ * read. */
 __attribute__((naked)) void Fault_Handler(void)
 {
     __asm__ volatile("mov r0, sp              \n"
@@ -82,7 +83,7 @@ __attribute__((naked)) void Fault_Handler(void)
                      "mov sp, r1              \n"
                      "ldr r1, =__stack_limit  \n"
                      "cmp r0, r1              \n"
-                     "bhs 1f                  \n"
+                     "bhi 1f                  \n"
                      "movs r0, #0             \n"
                      "1: mrs r1, ipsr         \n"
                      "bl mg_fault             \n"

@@ -74,9 +74,8 @@ class Measured:
         return self.is_exact and self.report.ok and self.result.stack <= self.stack_bound
 
 
-def demonstrate(board: str) -> Measured:
-    """Generate, build, verify, run, compare."""
-    project = CHECKOUT / "build" / "demo" / board
+def demonstrate(board: str, project: Path) -> Measured:
+    """Generate into ``project``, build, verify, run, compare."""
     images = np.load(HERE / "test_samples.npz")[INPUT]
     samples = {INPUT: images[:, np.newaxis]}
     compiled = stage("generate", lambda: api.generate(MODEL, board, project, force=True))
@@ -124,7 +123,7 @@ def stage(name: str, work: Callable[[], Result]) -> Result:
 
 def table(measured: Measured) -> Table:
     """What a newcomer wants to know, one line each."""
-    title = f"Handwritten digits on {measured.project.board['title']}"
+    title = f"Handwritten digits\n{measured.project.board['title']}"
     shown = Table("", "measured", title=title, min_width=62)
     shown.columns[1].justify = "right"
     _add_accuracy(shown, measured)
@@ -165,6 +164,7 @@ def _add_memory(shown: Table, measured: Measured) -> None:
     shown.add_row("RAM: total", f"{sizes.ram:,} B")
     shown.add_row("Flash: code", f"{sizes.code:,} B")
     shown.add_row("Flash: weights", f"{sizes.weights:,} B")
+    shown.add_row("Flash: total", f"{sizes.flash:,} B")
     # The host has neither a bound nor a painted stack.
     if measured.stack_bound:
         shown.add_row("Stack: worst case, proven", f"{measured.stack_bound:,} B")
@@ -184,15 +184,16 @@ def _add_instructions(shown: Table, measured: Measured) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--board", default="mps2_an386")
-    board = parser.parse_args().board
+    parser.add_argument("--output", type=Path, help="the project (build/demo/BOARD)")
+    arguments = parser.parse_args()
+    board = arguments.board
     try:
-        measured = demonstrate(board)
+        measured = demonstrate(board, arguments.output or CHECKOUT / "build" / "demo" / board)
     except MicrogenError as error:
         print(f"\n{error}", file=sys.stderr)
         return error.exit_code
-    console = Console()
-    console.print(table(measured))
-    console.print(f"Next: read build/demo/{board}/README.md, or try make demo BOARD=microbit")
+    Console().print(table(measured))
+    print(f"Next: microgen generate MODEL.tflite -b {board} -o out && microgen run out --compare")
     return 0 if measured.is_sound else 1
 
 

@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     text = (
         f"{timeline(program, plan)}\n"
         f"workspace peak {plan.peak:,} bytes, lower bound {plan.lower_bound:,}, gap {plan.gap:,} "
-        f"({plan.algorithm}; {plan.proof})\n"
+        f"({plan.proof})\n"
         f"with inputs and outputs ({io_bytes:,} bytes): {plan.peak + io_bytes:,} bytes"
     )
     return Outcome(data, text)

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from microgen import api, manifest
+from microgen import api, cnames, manifest
 from microgen.console import Console, Outcome
 from microgen.manifest import Manifest
 
@@ -76,7 +76,7 @@ def profile_table(result: api.RunResult, record: Manifest) -> Table:
     for heading in ("call", "layer", "kernel", "instructions", "%"):
         table.add_column(heading, justify="right" if heading in ("instructions", "%") else "left")
     for call, count in zip(record.calls, calls, strict=True):
-        name = call.layer if len(call.layer) <= 60 else f"...{call.layer[-57:]}"
+        name = cnames.short(call.layer, 60)
         table.add_row(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
     rest = total - sum(calls)
     table.add_row("", "runner", "", f"{rest:,}", _share(rest, total))

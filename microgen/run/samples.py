@@ -31,11 +31,11 @@ def load(path: Path) -> dict[str, Array]:
     """The arrays of an ``.npz`` file by name. Raises InputError if it is not one; pickled
     objects are never read."""
     try:
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
-        with file:
-            return {name: file[name] for name in file.files}
+        with path.open("rb") as file:  # numpy would leave a damaged one open
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
+            return {name: archive[name] for name in archive.files}
     except InputError:
         raise
     except OSError as error:

@@ -71,7 +71,8 @@ def frame(code: Code, start: int) -> Frame:
     """Follow the function that starts at an address."""
     walk = _Walk(code, start)
     walk.run()
-    return Frame(start, walk.depth, tuple(sorted(walk.edges, key=_by_site)), tuple(walk.problems))
+    edges = tuple(sorted(walk.edges, key=_by_site))
+    return Frame(start, walk.depth, edges, tuple(walk.problems.values()))
 
 
 def _by_site(edge: Edge) -> tuple[int, int, int]:
@@ -86,7 +87,7 @@ class _Walk:
     start: int
     depth: int = 0
     edges: set[Edge] = field(default_factory=set)
-    problems: list[str] = field(default_factory=list)
+    problems: dict[int, str] = field(default_factory=dict)
     states: dict[int, Registers] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     work: list[int] = field(default_factory=list)
@@ -104,9 +105,8 @@ class _Walk:
                 self.problem(address, f"cannot follow the stack pointer through `{error}`")
 
     def problem(self, address: int, what: str) -> None:
-        text = f"{self.code.name(self.start)} at {address:#x}: {what}"
-        if text not in self.problems:
-            self.problems.append(text)
+        """Note what cannot be followed; the first of an instruction is enough."""
+        self.problems.setdefault(address, f"{self.code.name(self.start)} at {address:#x}: {what}")
 
     def reach(self, address: int, state: Registers) -> None:
         """Continue at an address of this function."""
@@ -226,7 +226,8 @@ class _Walk:
             after = state
             if instruction.mnemonic not in ("bx", "mov"):
                 after = self.code.machine.step(instruction, state)
-            if regs.depth(after) != 0:
+            # Higher than at its entry is safe: libgcc's soft float returns for its caller so.
+            if regs.depth(after) > 0:
                 self.problem(instruction.address, f"returns {regs.depth(after)} bytes off")
             return
         if instruction.mnemonic in ("bx", "mov"):

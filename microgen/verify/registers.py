@@ -179,16 +179,20 @@ class Machine:
         if not memory.endswith("]"):
             return None
         base, *index = (part.strip() for part in memory.strip("[]").split(","))
-        address = self._operand(instruction, base, known)
-        if address is None or address.base != "const":
+        left = self._operand(instruction, base, known)
+        right = self._operand(instruction, index[0], known) if index else Value("const", 0)
+        if len(index) < 2 and left is not None and right is not None:
+            at = left.plus(right, 1)
+            word = self.constant(at.offset) if at is not None and at.base == "const" else None
+            return None if word is None else Value("const", word)
+        return self._table(left, right if len(index) < 2 else None)
+
+    def _table(self, left: Value | None, right: Value | None) -> Value | None:
+        """The table that an index which is not known selects from; either may be the base."""
+        base = left or right
+        if base is None or base.base != "const" or self.constant(base.offset) is None:
             return None
-        if not index:
-            index = ["#0"]
-        at = address.plus(self._operand(instruction, index[0], known), 1)
-        if at is None or len(index) > 1:
-            return Value("table", address.offset)
-        word = self.constant(at.offset)
-        return None if word is None else Value("const", word)
+        return Value("table", base.offset)
 
 
 def _sum(values: list[Value | None], sign: int) -> Value | None:

@@ -12,7 +12,15 @@ import pytest
 from microgen import resources, toolchain
 from microgen.build import build
 from microgen.target import board as boards
-from tests.minimal_project import NBYTES, built, needs_build, needs_qemu, with_statement, write
+from tests.minimal_project import (
+    NBYTES,
+    OPERATORS,
+    built,
+    needs_build,
+    needs_qemu,
+    with_statement,
+    write,
+)
 
 EMULATED = [name for name in boards.available() if boards.load(name).qemu]
 CRT = resources.folder("crt")
@@ -127,6 +135,42 @@ def test_a_fault_is_reported_with_its_cause(
     line = rf"microgen: fault={fault} pc={pc} lr=0x\w{{8}} cfsr=0x{cfsr:08x}\r?\n"
     assert finished.status == 3
     assert re.fullmatch(line, finished.output)
+
+
+RECURSION = """
+int32_t recurse(volatile int32_t *n);
+int32_t recurse(volatile int32_t *n)
+{
+    volatile int32_t next = *n + 1;
+    return *n < 100000 ? recurse(&next) + next : 0;
+}
+"""
+
+
+# On the MPS2 boards QEMU has memory under the stack: nothing stops an overflow there but time.
+@needs_build
+@needs_qemu
+@pytest.mark.parametrize(("board", "fault"), [("microbit", "Hard"), ("mps3_an547", "Usage")])
+def test_a_recursion_ends_in_a_fault(board: str, fault: str, tmp_path: Path) -> None:
+    statement = "volatile int32_t n = in0[0]; out0[0] = (int8_t)recurse(&n);"
+    operators = with_statement(statement)[OPERATORS]
+    changed = operators.replace("<string.h>\n", f"<string.h>\n{RECURSION}")
+    elf = build(write(tmp_path / "project", board, {OPERATORS: changed})).elf
+    finished = run(board, elf, tmp_path)
+    assert finished.status == 3
+    assert re.search(rf"fault={fault}Fault pc=0x0000\w{{4}} lr=0x0", finished.output)
+
+
+@needs_build
+@needs_qemu
+@pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
+def test_initialised_data_is_copied_and_the_rest_cleared(board: str, tmp_path: Path) -> None:
+    statement = (
+        "static volatile int32_t set = 1234567, clear;"
+        " if (set != 1234567 || clear != 0) { return -1; } set = 0; clear = 1;"
+    )
+    finished = run_with(statement, board, tmp_path)
+    assert "status=0 samples=1 " in finished.output
 
 
 @needs_build

@@ -11,7 +11,7 @@ from microgen.program import Program
 from tests.planner.brute_force import least_peak
 from tests.planner.strategies import ALIGNMENTS, programs
 
-quick = settings(max_examples=80, deadline=None, derandomize=True)
+quick = settings(max_examples=50, deadline=None, derandomize=True)
 
 
 @quick
@@ -32,7 +32,7 @@ def test_better_planners_need_no_more(program: Program, alignment: int) -> None:
     assert peaks == sorted(peaks)
 
 
-@settings(quick, max_examples=400)
+@settings(quick, max_examples=200)
 @given(programs(most_buffers=6, largest=6), st.sampled_from([1, 2, 4]))
 def test_optimal_is_what_trying_everything_finds(program: Program, alignment: int) -> None:
     made = plan(program, alignment=alignment)

@@ -68,7 +68,7 @@ def _link(elf: Path, board: str, fault: str) -> None:
 
 
 def manifest(board: str) -> Manifest:
-    """input -> double -> sid_0 -> double -> sid_1 -> copy -> sid_2; sid_2 + sid_1 -> output."""
+    """The input -> double -> sid_0 -> double -> sid_1 -> copy -> sid_2; sid_2 + sid_1 -> output."""
     return Manifest(
         format=FORMAT,
         microgen="0",

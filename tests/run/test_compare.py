@@ -39,7 +39,7 @@ def test_the_first_differing_layer_and_element_are_named() -> None:
     reference = expected(2)
     reference[1]["layer2"][1, 1] += 1
     reference[1]["layer2"][1, 3] -= 7
-    reference[1]["layer3"][0, 0] += 100  # later, so not the first
+    reference[1]["layer3"][0, 0] += 50  # later, so not the first
     found = compare(MANIFEST, layers(2), reference).first
     assert found is not None
     assert (found.sample, found.call, found.index) == (1, 2, (1, 1))

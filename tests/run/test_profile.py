@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from microgen import toolchain
 from microgen.errors import RunError, ToolError
 from microgen.run import profile
 from microgen.run.image import Image
@@ -66,7 +66,7 @@ def test_the_plugin_compiles_without_a_warning(tmp_path: Path) -> None:
 
 def test_without_a_c_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(shutil, "which", lambda *args, **options: None)
+    monkeypatch.setattr(toolchain, "has", lambda _: False)
     with pytest.raises(ToolError, match="no C compiler to build it; install one"):
         profile.prepare(tmp_path, IMAGE, MANIFEST)
 
@@ -96,5 +96,5 @@ def test_counts_that_are_not_the_plans_are_refused(tmp_path: Path, text: str, me
 
 
 def test_an_emulator_without_plugins_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="cannot run the plugin .*: plugin support not enabled"):
+    with pytest.raises(ToolError, match=r"cannot run the plugin .*: plugin support not enabled"):
         profile.check_loaded(tmp_path, "plugin support not enabled")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from microgen.errors import InputError, ProjectError, RunError, ToolError
-from microgen.run import image, process, qemu, run, trace
+from microgen.manifest import ArgumentRecord
+from microgen.run import RunResult, image, process, qemu, run, trace
 from microgen.target import board as boards
 from tests.run import standin
 from tests.run.standin import needs_arm, needs_cc, needs_gdbserver
@@ -72,8 +74,9 @@ def test_native_says_that_it_cannot_count(project: Project) -> None:
         run(project("native"), profile=True)
 
 
-def check_layers(result: object, samples: int) -> None:
-    layers = getattr(result, "layers", None)
+def check_layers(result: RunResult, samples: int) -> None:
+    layers = result.layers
+    assert layers is not None
     assert [(layer.sample, layer.call) for layer in layers] == [
         (sample, call) for sample in range(samples) for call in range(4)
     ]
@@ -160,7 +163,7 @@ def test_a_fault_is_reported_with_its_cause_and_place(project: Project, profile:
 
 @needs_cc
 def test_a_crash_on_the_host_names_the_signal(project: Project) -> None:
-    with pytest.raises(RunError, match="the program was ended by SIG(ILL|TRAP)"):
+    with pytest.raises(RunError, match=r"the program was ended by SIG(ILL|TRAP)"):
         run(project("native", "CRASH"))
 
 
@@ -174,19 +177,13 @@ def test_an_error_code_is_reported_with_its_sample(project: Project) -> None:
 def test_an_operator_that_writes_elsewhere_than_planned_is_found(
     project: Project, tmp_path: Path
 ) -> None:
-    source = project(ARM)
-    moved = standin.manifest(ARM)
-    call = moved.calls[2]
-    args = (call.args[0], type(call.args[1])("sid", "sid_1"))
-    calls = (*moved.calls[:2], type(call)(**{**_fields(call), "args": args}), moved.calls[3])
-    manifest = type(moved)(**{**_fields(moved), "calls": calls})
+    source, planned = project(ARM), standin.manifest(ARM)
+    call = planned.calls[2]
+    moved = replace(call, args=(call.args[0], ArgumentRecord("sid", "sid_1")))
+    manifest = replace(planned, calls=(*planned.calls[:2], moved, planned.calls[3]))
     (tmp_path / "microgen.json").write_bytes(manifest.dumps())
     with pytest.raises(RunError, match=r'call 2, .*_copy \(layer "model/copy2"\) writes to 0x'):
         run(tmp_path, elf=source / "build" / "firmware.elf", trace=True)
-
-
-def _fields(record: object) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 @needs_cc
@@ -217,5 +214,5 @@ def test_a_missing_gdbserver_is_named_with_its_package(
 ) -> None:
     folder = project("native")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="needs gdbserver, .*; apt-get install gdbserver"):
+    with pytest.raises(ToolError, match=r"needs gdbserver, .*; apt-get install gdbserver"):
         run(folder, trace=True)

@@ -136,7 +136,9 @@ def test_constant_in_another_read_only_section(project: Make) -> None:
 
 def test_segment_writable_and_executable(project: Make) -> None:
     broken = project().edit("board.ld", "data PT_LOAD FLAGS(6)", "data PT_LOAD FLAGS(7)")
-    broken.add("int32_t table[4] = {1, 2, 3, 4}; int32_t extra(int32_t n) { return table[n & 3]++; }")
+    broken.add(
+        "int32_t table[4] = {1, 2, 3, 4}; int32_t extra(int32_t n) { return table[n & 3]++; }"
+    )
     assert failed(broken.build()) == ["segments"]
 
 

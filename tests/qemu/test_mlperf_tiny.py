@@ -1,0 +1,118 @@
+"""The five int8 MLPerf Tiny networks, end to end, on every board whose memory holds them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+import microgen
+from microgen import manifest, oracle, stimuli, verifier
+from microgen.ir.graph import Array
+
+# Best peer's RAM with input and output, and a third of the careful TensorFlow Lite Micro user's
+# code on Cortex-M4 and M55, in bytes (docs/benchmarks.md).
+ARENA = {"kws": 17_654, "vww": 82_946, "resnet": 52_810, "ad": 2_048, "strww": 9_139}
+CODE_M4 = {"kws": 52_900, "vww": 52_900, "resnet": 50_704, "ad": 27_548, "strww": 50_332}
+CODE_M55 = {"kws": 44_204, "vww": 44_204, "resnet": 40_956, "ad": 19_508, "strww": 41_060}
+FILES = {
+    "kws": "kws_ref_model.tflite",
+    "vww": "vww_96_int8.tflite",
+    "resnet": "pretrainedResnet_quant.tflite",
+    "ad": "ad01_int8.tflite",
+    "strww": "str_ww_ref_model.tflite",
+}
+ARM_BOARDS = ("mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547")
+CASES = [(model, board) for model in FILES for board in (*ARM_BOARDS, "native")]
+CASES.append(("strww", "microbit"))
+RANDOM = 20  # beside the five structured samples
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What LiteRT gives for 25 samples of a model."""
+
+    inputs: dict[str, Array]
+    outputs: list[dict[str, Array]]
+
+
+@pytest.fixture(scope="module")
+def expected(mlperf_models: Path) -> dict[str, Expected]:
+    found = {}
+    for name, file in FILES.items():
+        path = mlperf_models / file
+        ports = microgen.compile_model(path, "native").manifest.inputs
+        inputs = stimuli.samples(ports, random=RANDOM)
+        samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
+        names = microgen.frontends.tensor_names(path)
+        found[name] = Expected(inputs, list(oracle.layers(path.read_bytes(), samples, names)))
+    return found
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+@pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+@pytest.mark.parametrize(("model", "board"), CASES, ids=lambda value: value)
+def test_every_output_byte_equals_litert(
+    model: str, board: str, mlperf_models: Path, expected: dict[str, Expected], tmp_path: Path
+) -> None:
+    project = tmp_path / "p"
+    microgen.generate(mlperf_models / FILES[model], board, project)
+    microgen.build(project)
+    result = microgen.run(project, expected[model].inputs)  # verifies before it runs
+    for name, found in result.outputs.items():
+        for sample, layers in zip(found, expected[model].outputs, strict=True):
+            assert np.array_equal(sample, layers[name])
+    if board != "native":
+        _check_sizes(model, board, project, result.stack)
+    shutil.rmtree(project)
+
+
+def _check_sizes(model: str, board: str, project: Path, painted: int) -> None:
+    record = manifest.load(project)
+    assert record.plan.peak + record.plan.io_bytes <= ARENA[model]
+    assert record.plan.peak == record.plan.lower_bound
+    assert microgen.verify(project, painted_stack=painted).check("stack").status == "ok"
+    sizes = verifier.measure(project / "build" / "firmware.elf", record)
+    assert abs(record.estimate.ram - sizes.ram) <= 0.05 * sizes.ram
+    assert abs(record.estimate.flash - sizes.flash) <= 0.05 * sizes.flash
+    limits = {"mps2_an386": CODE_M4, "mps3_an547": CODE_M55}
+    if board in limits:
+        assert sizes.code < limits[board][model] / 3
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("model", FILES)
+def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
+    model: str, mlperf_models: Path, tmp_path: Path
+) -> None:
+    golden = mlperf_models.parent / "reference" / "tflm_golden.npz"
+    if not golden.is_file():
+        pytest.skip(f"there is no {golden}")
+    stem = FILES[model].removesuffix(".tflite")
+    with np.load(golden) as arrays:
+        given, wanted = arrays[f"{stem}.input0"], arrays[f"{stem}.output0"]
+    done = microgen.generate(
+        mlperf_models / FILES[model], "native", tmp_path / "p", numerics="tflm"
+    )
+    (port,) = done.manifest.inputs
+    result = microgen.run(tmp_path / "p", {port.tensor: given.reshape(port.shape)})
+    (found,) = result.outputs.values()
+    assert np.array_equal(found.reshape(-1), wanted)
+
+
+@pytest.mark.parametrize("model", FILES)
+@pytest.mark.parametrize("board", ["microbit"])
+def test_what_cannot_fit_is_refused_with_the_bytes(
+    model: str, board: str, mlperf_models: Path, tmp_path: Path
+) -> None:
+    if (model, board) in CASES:
+        return
+    with pytest.raises(microgen.MicrogenError, match=r"needs [\d,]+ bytes of (RAM|flash)") as error:
+        microgen.generate(mlperf_models / FILES[model], board, tmp_path / "p")
+    assert error.value.exit_code == 2
+    assert not (tmp_path / "p").exists()
