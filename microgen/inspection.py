@@ -86,7 +86,7 @@ def _elf(path: Path) -> Inspected:
 
     elf = elf_reader.load(path)
     table = _table("section", "address", "bytes")
-    sections = [s for s in elf.sections if s.is_allocated and s.size]
+    sections = [s for s in elf.sections if s.size]
     for section in sections:
         table.add_row(section.name, f"0x{section.address:08x}", f"{section.size:,}")
     objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]

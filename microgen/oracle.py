@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from microgen.ir.graph import Array
 
@@ -25,21 +26,17 @@ def layers(
     """
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    interpreter = Interpreter(
+    make: Any = Interpreter  # the package has no annotations
+    interpreter = make(
         model_content=model,
         experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
         experimental_preserve_all_tensors=True,
         num_threads=1,
     )
     interpreter.allocate_tensors()
-    details = interpreter.get_tensor_details()
+    indices = [d["index"] for d in interpreter.get_tensor_details() if d["index"] < len(names)]
     for sample in samples:
         for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
-        yield {names[d["index"]]: _read(interpreter, d) for d in details if d["index"] < len(names)}
-
-
-def _read(interpreter: object, detail: Mapping[str, object]) -> Array:
-    array: Array = interpreter.get_tensor(detail["index"])  # type: ignore[attr-defined]
-    return array
+        yield {names[index]: interpreter.get_tensor(index) for index in indices}

@@ -17,6 +17,7 @@ from microgen import (
     project,
     record,
 )
+from microgen.codegens.base import Codegen
 from microgen.emit.model import EmitOptions, emit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
@@ -91,7 +92,7 @@ def load_board(name: str) -> Board:
     return boards.load(name)
 
 
-def _codegens(options: Options) -> list[codegens.Codegen]:
+def _codegens(options: Options) -> list[Codegen]:
     known = codegens.registry()
     unknown = [name for name in options.codegen if name not in known]
     if unknown:

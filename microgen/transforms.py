@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
+import numpy as np
+
 from microgen import quantize
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType, Quant, TensorType
@@ -23,9 +27,10 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
 
     - ``identity``: one array of any dtype; none. The array itself.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
-      ``rule`` ("conv" or "dense", see ``quantize.conv_scales`` and ``dense_scales``). Multipliers
-      int32 [n], Q31.
-    - ``requantize_shift``: the same. Shifts int8 [n], positive to the left.
+      ``rule`` ("conv" or "dense", see ``quantize.conv_scales`` and ``dense_scales``), ``channels``
+      (n, or the length of the table that one scale for all is repeated to). Multipliers int32
+      [channels], Q31.
+    - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
 
     Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
     """
@@ -35,7 +40,8 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
             hint=f"transforms: {', '.join(KINDS)}; generate the project again",
         )
     try:
-        return KINDS[kind](sources, arguments)
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            return KINDS[kind](sources, arguments)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise ProjectError(
             f"cannot apply transform {kind!r} to {len(sources)} arrays and {dict(arguments)}: "
@@ -67,11 +73,12 @@ def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
         raise ValueError(f"the weight scales are {scales.dtype.name}{list(scales.shape)}")
     axis = None if scales.size == 1 else 0
     weight = Quant(tuple(map(float, scales)), (0,) * scales.size, axis)
-    return RULES[str(arguments["rule"])](
+    effective = RULES[str(arguments["rule"])](
         _scaled(float(arguments["input_scale"])),
         TensorType(scales.shape, DType.INT8, weight),
         _scaled(float(arguments["output_scale"])),
     )
+    return np.broadcast_to(effective, int(arguments["channels"]))
 
 
 def _scaled(scale: float) -> TensorType:

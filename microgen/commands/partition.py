@@ -32,7 +32,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         for r in parts.refusals
     ]
     lines = [show(parts.graph)]
-    lines += [f"// {', '.join(r['nodes'])} -> {r['codegen']}" for r in regions]  # type: ignore[arg-type]
+    lines += [f"// {', '.join(r['nodes'])} -> {r['codegen']}" for r in regions]
     lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in refusals]
     data = {"graph": show(parts.graph), "regions": regions, "refusals": refusals}
     return Outcome(data, "\n".join(lines))

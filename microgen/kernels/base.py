@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from microgen.ir.graph import DType, Graph, Node, TensorType
-from microgen.ops.base import Activation
+from microgen.ops.base import Activation, Pair
 from microgen.quantize import activation_range
 from microgen.target.cpu import Feature
 
 Fields = tuple[tuple[str, int | tuple[int, ...]], ...]
+
+
+Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +116,27 @@ def constant_weights(node: Node, graph: Graph) -> str | None:
     return int8_only(node, graph)
 
 
+def spatial(tensor: TensorType) -> Pair:
+    """Height and width of an NHWC tensor, or of a filter."""
+    return tensor.shape[1], tensor.shape[2]
+
+
 def offsets(data: TensorType, output: TensorType) -> Fields:
     """The zero points as kernels take them: added to the input, added to the output."""
     return (("input_offset", -data.zero_point), ("output_offset", output.zero_point))
 
 
 def weights_and_tables(
-    node: Node, graph: Graph, rule: Literal["conv", "dense"]
+    node: Node, graph: Graph, rule: Rule, channels: int
 ) -> tuple[KernelConstant, ...]:
-    """Weight, bias or NULL, and the requantization tables of a convolution-like node."""
+    """Weight, bias or NULL, and the requantization tables, ``channels`` long each."""
     inputs, output = types(node, graph)
-    scales = (("input_scale", inputs[0].scale), ("output_scale", output.scale), ("rule", rule))
+    scales = (
+        ("input_scale", inputs[0].scale),
+        ("output_scale", output.scale),
+        ("rule", rule),
+        ("channels", channels),
+    )
     weight = node.inputs[1]
     bias = node.inputs[2] if len(node.inputs) > 2 else ""
     return (

@@ -32,8 +32,14 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    rule = "conv" if _is_per_channel(node, graph) else "dense"
-    return base.weights_and_tables(node, graph, rule)
+    """Tables of one entry, or one per output feature. LiteRT (which rounds once) multiplies the
+    scales in double, TensorFlow Lite Micro in float32 where there is one weight scale."""
+    assert isinstance(node.attrs, DenseAttrs)
+    if _is_per_channel(node, graph):
+        channels = graph.types[node.inputs[1]].shape[0]
+        return base.weights_and_tables(node, graph, "conv", channels)
+    rule: base.Rule = "conv" if node.attrs.rounding is Rounding.SINGLE else "dense"
+    return base.weights_and_tables(node, graph, rule, 1)
 
 
 KERNELS = (

@@ -15,7 +15,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, DepthwiseConv2DAttrs)
     inputs, output = base.types(node, graph)
     data, weight = inputs[0].shape, inputs[1].shape
-    pads = resolve(attrs.padding, data[1:3], weight[1:3], attrs.strides, attrs.dilation)
+    pads = resolve(attrs.padding, base.spatial(inputs[0]), base.spatial(inputs[1]), attrs.strides, attrs.dilation)
     return (
         ("batches", data[0]),
         ("input_height", data[1]),
@@ -38,7 +38,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return base.weights_and_tables(node, graph, "conv")
+    channels = graph.types[node.outputs[0]].shape[3]
+    return base.weights_and_tables(node, graph, "conv", channels)
 
 
 KERNELS = (

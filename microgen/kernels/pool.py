@@ -15,7 +15,7 @@ def params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs)
     inputs, output = base.types(node, graph)
     data = inputs[0].shape
-    pads = resolve(attrs.padding, data[1:3], attrs.pool_size, attrs.strides, (1, 1))
+    pads = resolve(attrs.padding, base.spatial(inputs[0]), attrs.pool_size, attrs.strides, (1, 1))
     return (
         ("batches", data[0]),
         ("input_height", data[1]),

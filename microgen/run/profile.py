@@ -55,7 +55,7 @@ def check_loaded(directory: Path, diagnostics: str) -> None:
         said = " ".join(diagnostics.split())[:200]
         raise ToolError(
             f"QEMU cannot run the plugin that counts instructions: {said}",
-            hint="run without --profile, or use a QEMU from 4.2 to 8.2 with plugins enabled",
+            hint="run without --profile, or use a QEMU before 9.0 with plugins enabled",
         )
 
 

@@ -7,7 +7,7 @@ needed: assembler code, libgcc and stripped symbols are all alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microgen.verify import registers as regs
@@ -48,6 +48,7 @@ class Code:
     instructions: Mapping[int, Instruction]
     machine: Machine
     functions: Mapping[int, str]
+    vector_table: int
 
     def name(self, address: int) -> str:
         """The function at or before the address, for messages."""
@@ -55,10 +56,12 @@ class Code:
         return self.functions[max(starts)] if starts else f"{address:#x}"
 
 
-def code_of(elf: Elf, instructions: Mapping[int, Instruction], stack_top: int) -> Code:
-    """Collect what following an ELF's instructions takes."""
+def code_of(elf: Elf, instructions: Mapping[int, Instruction], vector_table: int) -> Code:
+    """Collect what following an ELF's instructions takes; ``vector_table`` is its address."""
+    stack_top = elf.word(vector_table) or 0
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
-    return Code(elf, instructions, Machine(lambda at: _constant(elf, at), stack_top), functions)
+    machine = Machine(lambda address: _constant(elf, address), stack_top)
+    return Code(elf, instructions, machine, functions, vector_table)
 
 
 def _constant(elf: Elf, address: int) -> int | None:
@@ -240,34 +243,45 @@ class _Walk:
     def indirect(self, instruction: Instruction, register: str, state: Registers) -> list[int]:
         """Where a register may lead: its constant, or every word of its constant table."""
         value = state.get(regs.register_name(register))
-        targets = sorted(set(self.pointers(value)))
+        targets = sorted(self.pointers(value))
         if not targets:
             what = "call" if instruction.mnemonic == "blx" else "jump"
             self.problem(instruction.address, f"unknown indirect {what} `{instruction}`")
         return targets
 
-    def pointers(self, value: Value | None) -> Iterator[int]:
+    def pointers(self, value: Value | None) -> set[int]:
+        """Where a value leads as a function pointer; nothing if that is not known."""
         if value is None or value.base == "sp":
-            return
+            return set()
         if value.base == "const":
-            yield value.offset & ~1
-            return
-        size = self.table_size(value.offset)
-        at = value.offset
-        while size is None or at < value.offset + size:
+            return {value.offset & ~1}
+        return self.table(value.offset)
+
+    def table(self, address: int) -> set[int]:
+        """Every pointer of a constant table. An object must hold nothing else; a compiler's own
+        table, for a switch, ends where its words no longer lead to code.
+
+        The table is data, and not the vector table: both are at small addresses, which an index
+        in a register looks like.
+        """
+        section = self.code.elf.section_at(address)
+        if section is None or section.executable or section.holds(self.code.vector_table):
+            return set()
+        end = self.object_end(address)
+        targets: set[int] = set()
+        at = address
+        while end is None or at < end:
             word = _constant(self.code.elf, at)
             if word is None or word & ~1 not in self.code.instructions:
-                return
-            yield word & ~1
+                return targets if end is None else set()
+            targets.add(word & ~1)
             at += 4
+        return targets
 
-    def table_size(self, address: int) -> int | None:
-        """Bytes from an address to the end of the object that holds it; None for a compiler's
-        own table, which ends where its words no longer lead to code."""
-        for symbol in self.code.elf.symbols:
-            if symbol.kind == "object" and symbol.address <= address < symbol.end:
-                return symbol.end - address
-        return None
+    def object_end(self, address: int) -> int | None:
+        """The end of the object that holds the address; None if no object does."""
+        objects = (s for s in self.code.elf.symbols if s.kind == "object")
+        return next((s.end for s in objects if s.address <= address < s.end), None)
 
 
 def _leaves(instruction: Instruction) -> bool:

@@ -9,7 +9,7 @@ from microgen.manifest import Manifest
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
 from microgen.verify.elf import Elf, Section, Symbol
-from microgen.verify.image import memory_at, vector
+from microgen.verify.image import memory_at
 from microgen.verify.subject import Finding, Subject, judged, not_applicable
 
 _TOP = 5
@@ -78,17 +78,15 @@ def _is_ram(board: Board, section: Section) -> bool:
     return ram.origin <= section.address < ram.origin + ram.length
 
 
-def stack_top(elf: Elf, board: Board) -> int:
+def _stack_top(elf: Elf, board: Board) -> int:
     """The initial stack pointer, from the vector table; 0 where there is none."""
-    if board.is_host:
-        return 0
-    return elf.word(board.memory(board.flash).origin) or 0
+    return 0 if board.is_host else elf.word(board.memory(board.flash).origin) or 0
 
 
 def _is_stack(elf: Elf, board: Board, section: Section) -> bool:
     """Whether the section is the stack's own: the initial stack pointer is in it, or at its
     end, and no object is."""
-    top = stack_top(elf, board)
+    top = _stack_top(elf, board)
     if section.has_bytes or not section.address < top <= section.end:
         return False
     return not any(s.size and s.section == section.name for s in elf.symbols)
@@ -160,7 +158,7 @@ def _overrun(subject: Subject, section: Section) -> Iterator[str]:
 def _reserved_stack(subject: Subject) -> int:
     """Bytes from the initial stack pointer down to the nearest thing below it."""
     elf, ram = subject.elf, subject.board.memory(subject.board.ram)
-    top = vector(subject, 0)
+    top = _stack_top(elf, subject.board)
     below = [s.end for s in elf.sections if s.size and ram.origin <= s.address and s.end < top]
     below += [s.end for s in elf.symbols if s.size and ram.origin <= s.address and s.end <= top]
     return top - max(below, default=ram.origin)

@@ -63,7 +63,8 @@ def call_graph(subject: Subject) -> CallGraph:
     """The call graph of an Arm firmware, empty until its depths are asked for. Raises ToolError
     where objdump is missing."""
     instructions = parse(subject.disassembly())
-    return CallGraph(code_of(subject.elf, instructions, vector(subject, 0)))
+    vector_table = subject.board.memory(subject.board.flash).origin
+    return CallGraph(code_of(subject.elf, instructions, vector_table))
 
 
 def bound(subject: Subject) -> StackBound:

@@ -161,6 +161,12 @@ def test_a_fault_is_reported_with_its_cause_and_place(project: Project, profile:
         run(project(ARM, "FAULT"), profile=profile)
 
 
+@needs_arm
+def test_a_locked_up_core_is_reported_with_its_place(project: Project) -> None:
+    with pytest.raises(RunError, match=r"core locked up .* at 0x\w+ in report_fault"):
+        run(project(ARM, "LOCKUP"))
+
+
 @needs_cc
 def test_a_crash_on_the_host_names_the_signal(project: Project) -> None:
     with pytest.raises(RunError, match=r"the program was ended by SIG(ILL|TRAP)"):

@@ -25,11 +25,16 @@
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t plugin_id;
-enum register_access { NO_REGISTERS };
-enum inline_operation { ADD_UINT64 };
+enum register_access {
+    NO_REGISTERS
+};
+enum inline_operation {
+    ADD_UINT64
+};
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
-                                           void (*on_translate)(plugin_id, struct qemu_plugin_tb *));
+                                           void (*on_translate)(plugin_id,
+                                                                struct qemu_plugin_tb *));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
                                           void (*on_execute)(unsigned, void *),
                                           enum register_access access, void *data);
@@ -60,7 +65,11 @@ static struct {
     uint64_t *entries;
 } plan;
 
-static enum { OUTSIDE, IN_TIMER_START, IN_INFERENCE } state;
+static enum {
+    OUTSIDE,
+    IN_TIMER_START,
+    IN_INFERENCE
+} state;
 static FILE *out;
 static uint64_t counter;         /* instructions since QEMU started */
 static uint64_t inference_start; /* counter at the start of the inference */

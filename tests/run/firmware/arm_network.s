@@ -1,5 +1,5 @@
 @ The network for Cortex-M, written by hand so that the test can count its instructions.
-@ The symbols FAIL, HANG and FAULT choose what the last operator does wrong.
+@ The symbols FAIL, HANG, FAULT and LOCKUP (no stack for the fault's handler) choose what the last operator does wrong.
     .syntax unified
     .cpu cortex-m4
     .thumb
@@ -54,6 +54,11 @@ function tvmgen_default_fused_sum
     strb r12, [r2, r3]
     .ifdef HANG
     b tvmgen_default_fused_sum_wait
+    .endif
+    .ifdef LOCKUP
+    mov r4, #0x40000000
+    mov sp, r4
+    .set FAULT, 1
     .endif
     .ifdef FAULT
     udf #1

@@ -1,0 +1,65 @@
+"""Constants of the firmware from parameters of the model."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from microgen import transforms
+from microgen.errors import ProjectError
+
+SCALES = np.array([0.25, 0.003, 0.9], np.float32)
+CONV = {"input_scale": 0.5, "output_scale": 0.1, "rule": "conv"}
+
+
+def table(scales: np.ndarray, arguments: dict[str, float | str]) -> tuple[list[int], list[int]]:
+    multipliers = transforms.apply("requantize_multiplier", [scales], arguments)
+    shifts = transforms.apply("requantize_shift", [scales], arguments)
+    assert (multipliers.dtype, shifts.dtype) == (np.int32, np.int8)
+    return multipliers.tolist(), shifts.tolist()
+
+
+def test_identity_is_the_array_itself() -> None:
+    array = np.arange(4, dtype=np.int8)
+    assert transforms.apply("identity", [array], {}) is array
+
+
+def test_multiplier_and_shift_mean_the_effective_scale() -> None:
+    multipliers, shifts = table(SCALES, CONV)
+    effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))
+    for multiplier, shift, scale in zip(multipliers, shifts, effective, strict=True):
+        assert 2**30 <= multiplier < 2**31
+        assert multiplier * 2.0 ** (shift - 31) == pytest.approx(scale, rel=2**-31)
+
+
+def test_dense_multiplies_in_float32_first() -> None:
+    # A pair of scales whose float32 product is rounded: TFLite's two rules differ on it.
+    scale = np.array([0.003], np.float32)
+    dense = {**CONV, "input_scale": 0.0235, "rule": "dense"}
+    product = float(np.float32(0.0235) * scale[0])
+    multipliers, shifts = table(scale, dense)
+    exact = product / float(np.float32(0.1))
+    assert multipliers[0] == round(exact * 2.0 ** (31 - shifts[0]))
+    assert table(scale, {**dense, "rule": "conv"}) != (multipliers, shifts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sources", "arguments", "message"),
+    [
+        ("shuffle", [SCALES], {}, "there is no transform 'shuffle'; transforms: identity, "),
+        ("identity", [], {}, "to 0 arrays"),
+        ("identity", [SCALES], {"rule": "conv"}, "identity takes no arguments"),
+        ("requantize_shift", [SCALES], {}, "KeyError('rule')"),
+        ("requantize_shift", [SCALES], {**CONV, "rule": "other"}, "KeyError('other')"),
+        ("requantize_shift", [SCALES], {**CONV, "output_scale": "wide"}, "ValueError"),
+        ("requantize_shift", [SCALES], {**CONV, "output_scale": 0.0}, "requantize_shift"),
+        ("requantize_shift", [SCALES.astype(np.int8)], CONV, "the weight scales are int8[3]"),
+    ],
+)
+def test_what_does_not_suit_is_one_clear_error(
+    kind: str, sources: list[np.ndarray], arguments: dict[str, float | str], message: str
+) -> None:
+    with pytest.raises(ProjectError, match=re.escape(message)):
+        transforms.apply(kind, sources, arguments)
