@@ -1,10 +1,10 @@
 # `make demo` first. Every target installs what it misses (scripts/bootstrap.sh), once.
 
 PYTHON_SOURCES := microgen examples tests scripts
-C_SOURCES := crt microgen tests/golden
+C_SOURCES := crt microgen
 VENV := .venv/bin
 BOARD ?= mps2_an386
-CLANG_FORMAT ?= clang-format
+CLANG_FORMAT ?= $(VENV)/clang-format
 PYTEST_WORKERS ?= 2
 
 .DEFAULT_GOAL := help

@@ -89,9 +89,8 @@ def _swap(staging: Path, root: Path) -> None:
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    Ours means: it has a manifest, and every file outside ``build*`` stands in the manifest's
-    digests, unchanged. ``force`` allows any directory that has a manifest or is empty of
-    anything but files, except the current directory and its parents.
+    Ours means: every file, except in CMake's build folders, stands in the manifest's digests,
+    unchanged. ``force`` allows any directory but the current one and its parents.
     """
     root = Path(os.path.abspath(root))
     if not os.path.lexists(root):
@@ -120,9 +119,10 @@ def _first_foreign(root: Path) -> str:
         known = {MANIFEST: None, **known}
     except (OSError, ValueError, KeyError, TypeError):
         known = {}
+    builds = {path.parent for path in root.glob("*/CMakeCache.txt")}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if path.is_dir() or name.split("/")[0].startswith("build"):
+        if path.is_dir() or not builds.isdisjoint(path.parents):
             continue
         if name not in known:
             return name

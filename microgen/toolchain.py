@@ -25,8 +25,7 @@ _PACKAGES = {
     "objdump": "binutils",
     "nm": "binutils",
     "qemu-system-arm": "qemu-system-arm",
-    "gdb-multiarch": "gdb-multiarch",
-    "clang-format": "clang-format",
+    "gdbserver": "gdbserver",
 }
 
 

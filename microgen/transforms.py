@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-import numpy as np
-
 from microgen import quantize
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType, Quant, TensorType

@@ -38,9 +38,8 @@ missing_packages() {
     [ -x .venv/bin/python ] || "$python" -c 'import ensurepip' >/dev/null 2>&1 || echo python3-venv
 }
 
-# Packages that one command each wants: `make lint`, and `run --compare` on the host.
+# Only `run --compare` on the host wants this.
 missing_extras() {
-    have clang-format || echo clang-format
     have gdbserver || echo gdbserver
 }
 

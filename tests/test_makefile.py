@@ -14,7 +14,6 @@ BASICS = ("bash", "cat", "cmp", "dirname", "echo", "env", "mktemp", "mkdir", "rm
 TOOLS = (
     "arm-none-eabi-gcc",
     "cc",
-    "clang-format",
     "cmake",
     "gdbserver",
     "ninja",

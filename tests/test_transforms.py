@@ -11,7 +11,7 @@ from microgen import transforms
 from microgen.errors import ProjectError
 
 SCALES = np.array([0.25, 0.003, 0.9], np.float32)
-CONV = {"input_scale": 0.5, "output_scale": 0.1, "rule": "conv"}
+CONV = {"input_scale": 0.5, "output_scale": 0.1, "rule": "conv", "channels": 3}
 
 
 def table(scales: np.ndarray, arguments: dict[str, float | str]) -> tuple[list[int], list[int]]:
@@ -37,12 +37,17 @@ def test_multiplier_and_shift_mean_the_effective_scale() -> None:
 def test_dense_multiplies_in_float32_first() -> None:
     # A pair of scales whose float32 product is rounded: TFLite's two rules differ on it.
     scale = np.array([0.003], np.float32)
-    dense = {**CONV, "input_scale": 0.0235, "rule": "dense"}
+    dense = {**CONV, "input_scale": 0.0235, "rule": "dense", "channels": 1}
     product = float(np.float32(0.0235) * scale[0])
     multipliers, shifts = table(scale, dense)
     exact = product / float(np.float32(0.1))
     assert multipliers[0] == round(exact * 2.0 ** (31 - shifts[0]))
     assert table(scale, {**dense, "rule": "conv"}) != (multipliers, shifts)
+
+
+def test_one_scale_for_all_channels_is_repeated() -> None:
+    one = table(SCALES[:1], {**CONV, "channels": 1})
+    assert table(SCALES[:1], {**CONV, "channels": 3}) == (one[0] * 3, one[1] * 3)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +60,7 @@ def test_dense_multiplies_in_float32_first() -> None:
         ("requantize_shift", [SCALES], {**CONV, "rule": "other"}, "KeyError('other')"),
         ("requantize_shift", [SCALES], {**CONV, "output_scale": "wide"}, "ValueError"),
         ("requantize_shift", [SCALES], {**CONV, "output_scale": 0.0}, "requantize_shift"),
+        ("requantize_shift", [SCALES], {**CONV, "channels": 5}, "ValueError"),
         ("requantize_shift", [SCALES.astype(np.int8)], CONV, "the weight scales are int8[3]"),
     ],
 )

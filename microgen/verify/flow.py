@@ -52,8 +52,19 @@ class Code:
 
     def name(self, address: int) -> str:
         """The function at or before the address, for messages."""
-        starts = [start for start in self.functions if start <= address]
-        return self.functions[max(starts)] if starts else f"{address:#x}"
+        return self.functions.get(self.owner(address), f"{address:#x}")
+
+    def owner(self, address: int) -> int:
+        """Where the function at or before the address starts; -1 if there is none."""
+        return max((start for start in self.functions if start <= address), default=-1)
+
+    def is_far_jump(self, instruction: Instruction) -> bool:
+        """Whether a ``bl`` is only a branch: Armv6-M has no other that reaches beyond 2 KB, and
+        GCC uses it so inside of a function that has saved the link register."""
+        target = instruction.target
+        is_inside = self.owner(target) == self.owner(instruction.address)
+        is_v6m = self.elf.attributes.get("Tag_CPU_arch") in ("v6-M", "v6S-M")
+        return is_v6m and is_inside and target not in self.functions
 
 
 def code_of(elf: Elf, instructions: Mapping[int, Instruction], vector_table: int) -> Code:
@@ -154,7 +165,9 @@ class _Walk:
 
     def visit(self, instruction: Instruction, state: Registers) -> None:
         name = instruction.mnemonic
-        if name in ("bl", "blx"):
+        if name == "bl" and self.code.is_far_jump(instruction):
+            self.jump(instruction, instruction.target, regs.after_call(state))
+        elif name in ("bl", "blx"):
             self.call(instruction, state)
         elif is_conditional_branch(name) or name in _LOOP_ENDS:
             self.jump(instruction, instruction.target, state)

@@ -213,7 +213,7 @@ def register_name(text: str) -> str:
 
 def _results(instruction: Instruction) -> list[str]:
     name, operands = instruction.mnemonic, instruction.operands
-    if operands[-1].startswith("{") and name.startswith(("pop", "ldm")):
+    if operands[-1].startswith("{") and not name.startswith("v"):
         return register_list(operands[-1])
     count = 2 if _TWO_RESULTS.fullmatch(name) else 1
     return [register_name(operand) for operand in operands[:count]]

@@ -122,7 +122,7 @@ def sections_fit(subject: Subject) -> Finding:
         return not_applicable("the host has no fixed memories")
     problems = [p for s in subject.elf.sections for p in _overrun(subject, s)]
     reserved = _reserved_stack(subject)
-    if reserved < subject.board.stack_bytes:
+    if reserved is not None and reserved < subject.board.stack_bytes:
         problems.append(
             f"{reserved} bytes are left for the stack, which needs {subject.board.stack_bytes}"
         )
@@ -155,10 +155,13 @@ def _overrun(subject: Subject, section: Section) -> Iterator[str]:
             yield f"{section.name} ends {over} bytes behind {memory.name}"
 
 
-def _reserved_stack(subject: Subject) -> int:
-    """Bytes from the initial stack pointer down to the nearest thing below it."""
+def _reserved_stack(subject: Subject) -> int | None:
+    """Bytes from the initial stack pointer down to the nearest thing below it; None if it is
+    outside of RAM, which ``vector_table`` reports."""
     elf, ram = subject.elf, subject.board.memory(subject.board.ram)
     top = _stack_top(elf, subject.board)
+    if not ram.origin < top <= ram.origin + ram.length:
+        return None
     below = [s.end for s in elf.sections if s.size and ram.origin <= s.address and s.end < top]
     below += [s.end for s in elf.symbols if s.size and ram.origin <= s.address and s.end <= top]
     return top - max(below, default=ram.origin)

@@ -38,7 +38,7 @@ PARAMETERS = {
     "p1": np.array([1, -2, 300, -70000], np.int32),
     "p2": np.array([0.25, 0.003, 0.0101, 0.9], np.float32),
 }
-_SCALES = {"input_scale": 0.5, "output_scale": 0.25, "rule": "conv"}
+_SCALES = {"input_scale": 0.5, "output_scale": 0.25, "rule": "conv", "channels": 4}
 CONSTANTS = (
     ConstantRecord("tvmgen_default_p0", 64, "int8_t", "identity", ("p0",), {}, "dense"),
     ConstantRecord("tvmgen_default_p1", 16, "int32_t", "identity", ("p1",), {}, "dense"),

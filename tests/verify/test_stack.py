@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from microgen import toolchain
+from microgen.build import disassemble
 from microgen.verify import VerifyReport, stack_bound, verify
 from microgen.verify.disassembly import parse
 from microgen.verify.elf import load
@@ -39,8 +41,6 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
         "int32_t extra(int32_t n) { volatile int32_t x = n; return big(&x, n) + x; }"
     ).build()
     elf = load(built.elf)
-    from microgen.build import disassemble
-
     code = code_of(elf, parse(disassemble(built.elf, built.board.toolchain)), 0)
     frames = {s.stem: frame(code, elf.code_address(s)) for s in elf.functions()}
     reported = {}
@@ -53,6 +53,34 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
     assert {"big", "main", "tvmgen_default_fused_dense"} <= common
     assert {n: frames[n].depth for n in common} == {n: reported[n] for n in common}
     assert all(not f.problems for f in frames.values())
+
+
+@pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
+def test_instructions_are_read_with_and_without_their_encoding(project: Make, board: str) -> None:
+    built = project(board).build()
+    command = [f"{built.board.toolchain}objdump", "-d", built.elf]
+    plain = toolchain.run(command, seconds=60).output
+    assert parse(plain) == parse(disassemble(built.elf, built.board.toolchain))
+
+
+@pytest.mark.parametrize(
+    ("text", "mnemonic", "operands", "is_conditional"),
+    [
+        ("  8:\tpopne\t{r4, r6-r7, pc}", "pop", ("{r4, r6-r7, pc}",), True),
+        ("  8:\tldrne.w\tr3, [r2, r1, lsl #2]", "ldr", ("r3", "[r2, r1, lsl #2]"), True),
+        ("  8:\tstr.w\tr3, [sp, #-4]!\t@ 0x4", "str", ("r3", "[sp, #-4]!"), False),
+        ("  8:\t9000 f800 \tbls.n\t10 <f+0x8>", "bls", ("10 <f+0x8>",), False),
+        ("  8:\t\t\t@ <UNDEFINED> instruction: 0xea5494a4", "unlisted", ("0xea5494a4",), False),
+        ("  8:\t\t\t@ <UNDEFINED> instruction: 0xeb5494a4", "undefined", ("0xeb5494a4",), False),
+    ],
+)
+def test_instruction_text(
+    text: str, mnemonic: str, operands: tuple[str, ...], is_conditional: bool
+) -> None:
+    before = "  6:\tit\tne\n" if is_conditional else ""
+    instruction = parse(before + text)[8]
+    assert (instruction.mnemonic, instruction.operands) == (mnemonic, operands)
+    assert instruction.is_conditional == is_conditional
 
 
 def test_bound_is_the_deepest_path_with_an_exception(project: Make) -> None:
@@ -127,6 +155,24 @@ def test_switches_are_followed(project: Make, board: str, level: str) -> None:
     built.build()
     assert verify(built.root).ok
     assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
+
+
+def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
+    # A loop over more code than a Thumb-1 branch reaches: GCC closes it with `bl`.
+    steps = "".join(f"p[{i}] += n * {i + 3};\n" for i in range(600))
+    built = project("microbit")
+    built.flags = ["-O0"]
+    built.add(
+        "extern volatile int32_t p[600]; volatile int32_t p[600];\n"
+        f"int32_t extra(int32_t n) {{ while (p[0] < n) {{ {steps} }} return p[1]; }}"
+    )
+    assert verify(built.build().root).failed == ()
+    assert "extra" in {i.operands[-1].split("<")[-1].split("+")[0] for i in far_jumps(built)}
+
+
+def far_jumps(built: Any) -> list[Any]:
+    instructions = parse(disassemble(built.elf, built.board.toolchain)).values()
+    return [i for i in instructions if i.mnemonic == "bl" and "+" in i.operands[-1]]
 
 
 def test_stack_of_variable_size(project: Make) -> None:

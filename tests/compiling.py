@@ -1,0 +1,68 @@
+"""Takes hand-made graphs through the stages that follow the frontend, to a project on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
+from microgen.emit.model import EmitOptions, emit
+from microgen.files import MANIFEST, FileTree
+from microgen.ir.graph import Array, Graph
+from microgen.manifest import EstimateRecord
+from microgen.options import Options
+from microgen.program import MemoryPlan, Program
+from microgen.target import board as boards
+
+
+def program_of(graph: Graph, options: Options | None = None, board: str = "native") -> Program:
+    options = options or Options()
+    parts = partition.assign(
+        passes.run(graph), [codegens.registry()["builtin"]], boards.load(board)
+    )
+    return lowering.lower(
+        parts,
+        codegens.registry(),
+        boards.load(board),
+        module=options.name,
+        output_names=graph.outputs,
+    )
+
+
+def write_project(graph: Graph, root: Path, options: Options | None = None) -> Program:
+    """A native project for the graph, whose model file is a stand-in."""
+    options = options or Options()
+    board = boards.load("native")
+    program = program_of(graph, options)
+    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    model = root.parent / f"{root.name}.tflite"
+    model.write_bytes(b"a stand-in")
+    emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
+    kernels = {k for function in program.functions for k in function.body}
+    files = project.assemble(
+        emitted.merged(mlf.library(program, plan, board, model)),
+        module=options.name,
+        inputs=program.inputs,
+        outputs=program.outputs,
+        board=board,
+        kernel_headers=tuple(sorted({k.header for k in kernels})),
+        kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
+    )
+    estimate = EstimateRecord(0, 0, 0, 0)
+    promise = record.manifest(
+        program, plan, board, options, model=model, estimate=estimate, files=files
+    )
+    files.merged(FileTree({MANIFEST: promise.dumps()})).write_to(root)
+    return program
+
+
+def plan_of(program: Program) -> MemoryPlan:
+    return planner.plan(program)
+
+
+def by_port(program: Program, graph: Graph, values: Mapping[str, Array]) -> dict[str, Array]:
+    """Expected outputs by the names that a run gives them."""
+    return {
+        port.tensor: values[tensor]
+        for port, tensor in zip(program.outputs, graph.outputs, strict=True)
+    }

@@ -1,0 +1,121 @@
+"""The command line: exit codes, where text goes, JSON that is JSON and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+from microgen.cli import COMMANDS, main
+
+ROOT = Path(__file__).resolve().parent.parent
+DIGITS = str(ROOT / "examples" / "digits" / "digits_int8.tflite")
+Capture = pytest.CaptureFixture[str]
+
+
+def _json(capsys: Capture) -> object:
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("command", ["boards", "ops", "codegens", "doctor"])
+def test_listings_print_a_table_or_json(command: str, capsys: Capture) -> None:
+    main([command])
+    assert capsys.readouterr().out
+    main([command, "--json"])
+    assert _json(capsys)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as done:
+        main([command, "--help"])
+    assert done.value.code == 0
+    assert "--json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["inspect", "partition", "plan"])
+def test_a_model_is_shown_as_text_and_as_json(command: str, capsys: Capture) -> None:
+    assert main([command, DIGITS]) == 0
+    assert "conv" in capsys.readouterr().out
+    assert main([command, DIGITS, "--json"]) == 0
+    assert isinstance(_json(capsys), dict)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["generate", "absent.tflite", "-b", "native"], "absent.tflite: no such file"),
+        (["generate", DIGITS, "-b", "moon"], "there is no board 'moon'"),
+        (["generate", DIGITS, "-b", "native", "--executor", "graph"], "not available"),
+        (["generate", DIGITS, "-b", "native", "--pool", "a:1"], "--pool: is not available"),
+        (["generate", DIGITS, "-b", "native", "--name", "a b"], "cannot name a module"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    arguments: list[str], text: str, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main([*arguments, "-q", "-o", str(tmp_path / "p")]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert text in captured.err
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("command", ["build", "verify", "run", "inspect"])
+def test_a_folder_that_is_no_project_is_refused(
+    command: str, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main([command, str(tmp_path), "-q"]) == 2
+    assert "is not a generated project" in capsys.readouterr().err
+
+
+def test_an_error_is_also_json_when_asked(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["build", str(tmp_path), "--json"]) == 2
+    found = _json(capsys)
+    assert isinstance(found, dict)
+    assert found["ok"] is False
+    assert "generate" in found["error"]["hint"]
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
+    project, junit, given, got = (
+        tmp_path / name for name in ("p", "checks.xml", "in.npz", "out.npz")
+    )
+    np.savez(given, image=np.zeros((3, 1, 8, 8, 1), np.int8))
+    assert main(["generate", DIGITS, "-b", "mps2_an386", "-o", str(project)]) == 0
+    assert main(["build", str(project)]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(project), "--json", "--junit", str(junit)]) == 0
+    report = _json(capsys)
+    assert isinstance(report, dict)
+    assert report["ok"]
+    assert {check["status"] for check in report["checks"]} == {"ok", "n/a"}
+    assert junit.read_text().startswith("<?xml")
+    run = ["run", str(project), "--input", str(given), "--output", str(got)]
+    assert main([*run, "--profile", "--compare", "--json"]) == 0
+    result = _json(capsys)
+    assert isinstance(result, dict)
+    assert result["samples"] == len(result["instructions"]) == 3
+    assert len(set(result["instructions"])) == 1  # equal inputs, equal counts
+    with np.load(got) as outputs:
+        assert outputs["probabilities"].shape == (3, 1, 10)
+    assert main(["inspect", str(project)]) == 0
+    assert "mg_conv2d_s8" in capsys.readouterr().out
+    assert main(["inspect", str(project / "build" / "firmware.elf")]) == 0
+    assert ".bss.noinit.tvm" in capsys.readouterr().out
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_a_budget_that_is_exceeded_fails_verify(tmp_path: Path, capsys: Capture) -> None:
+    project = str(tmp_path / "p")
+    assert main(["generate", DIGITS, "-b", "mps2_an386", "-o", project]) == 0
+    assert main(["build", project]) == 0
+    assert main(["verify", project, "--flash", "5000"]) == 1
+    assert "flash_budget" in capsys.readouterr().out

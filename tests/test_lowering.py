@@ -1,0 +1,94 @@
+"""Program structure: names, storage ids, shared functions, outputs in the caller's buffers."""
+
+from __future__ import annotations
+
+from tests.compiling import program_of
+from tests.graphs import Builder
+
+from microgen.ops.base import Activation
+from microgen.program import Role, Storage
+
+
+def test_functions_are_named_as_tvm_names_them() -> None:
+    b = Builder()
+    conv = b.conv(b.input(1, 4, 4, 2), 2, activation=Activation.RELU)
+    program = program_of(b.graph(b.softmax(b.dense(b.reshape(conv, 1, 32), 3))))
+    assert [f.name for f in program.functions] == [
+        "tvmgen_default_fused_nn_conv2d_nn_bias_add_clip",
+        "tvmgen_default_fused_nn_dense_nn_bias_add",
+        "tvmgen_default_fused_nn_softmax",
+    ]
+
+
+def test_equal_functions_are_one_called_with_other_weights() -> None:
+    b = Builder()
+    first = b.conv(b.input(1, 4, 4, 2), 2)
+    program = program_of(b.graph(b.conv(first, 2)))
+    assert len(program.functions) == 1
+    weights = [call.args[1].name for call in program.calls]
+    assert len(set(weights)) == 2
+
+
+def test_functions_that_differ_in_a_parameter_get_a_number() -> None:
+    b = Builder()
+    first = b.conv(b.input(1, 4, 4, 2), 2)
+    program = program_of(b.graph(b.conv(first, 2, stride=2)))
+    names = [f.name for f in program.functions]
+    assert names[1] == f"{names[0]}_1"
+
+
+def test_a_name_over_80_characters_is_cut_and_hashed() -> None:
+    b = Builder()
+    graph = b.graph(b.conv(b.input(1, 4, 4, 2), 2))
+    from microgen.options import Options
+
+    (function,) = program_of(graph, Options(name="m" * 64)).functions
+    assert function.name.startswith(f"tvmgen_{'m' * 64}_fused_")
+    assert len(function.name) == 80 + 18
+    assert function.name.endswith("_")
+
+
+def test_inputs_constants_and_outputs_take_storage_ids_too() -> None:
+    """As TVM's on-demand allocator in A-normal form: input 0; then per call its constants
+    (weight, bias, two tables), then its result."""
+    b = Builder()
+    first = b.conv(b.input(1, 4, 4, 2), 2)
+    second = b.conv(first, 3)
+    program = program_of(b.graph(b.conv(second, 2)))
+    assert [buffer.name for buffer in program.buffers] == ["sid_5", "sid_10"]
+    assert program.calls[-1].args[-1].storage is Storage.OUTPUT
+
+
+def test_a_returned_result_goes_straight_to_the_callers_buffer_through_views() -> None:
+    b = Builder()
+    conv = b.conv(b.input(1, 4, 4, 2), 2)
+    program = program_of(b.graph(b.reshape(conv, 32)))
+    assert not program.buffers
+    assert program.calls[0].args[-1].storage is Storage.OUTPUT
+
+
+def test_an_output_that_is_read_inside_is_read_from_the_callers_buffer() -> None:
+    b = Builder()
+    conv = b.conv(b.input(1, 4, 4, 2), 2)
+    program = program_of(b.graph(conv, b.conv(conv, 3)))
+    assert program.calls[1].args[0] == program.calls[0].args[-1]
+    assert [port.name for port in program.outputs] == ["output0", "output1"]
+
+
+def test_a_constant_operand_is_a_constant_argument() -> None:
+    b = Builder()
+    program = program_of(b.graph(b.add(b.input(1, 2, 2, 3), b.int8(3))))
+    (function,) = program.functions
+    assert [p.role for p in function.parameters] == [Role.INPUT, Role.CONSTANT, Role.OUTPUT]
+
+
+def test_ports_whose_names_sanitise_equally_stay_apart() -> None:
+    from microgen import cnames
+
+    taken: set[str] = set()
+    for name in ("a/b", "a.b", "a_b", "3d", "int", "", "_x", "été"):
+        plain = cnames.unique(cnames.identifier(name), taken)
+        assert plain.isidentifier()
+        assert plain.isascii()
+        assert plain not in taken
+        taken.add(plain)
