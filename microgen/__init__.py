@@ -1,3 +1,22 @@
-"""microgen: from a trained network to verified microcontroller firmware."""
+"""microgen: from a trained network to verified microcontroller firmware.
+
+The public API; the command line is a thin layer on it.
+"""
 
 __version__ = "0.1.0"
+
+from microgen.api import RunResult, build, compile_model, generate, run, verify
+from microgen.errors import MicrogenError
+from microgen.pipeline import Compiled
+
+__all__ = [
+    "Compiled",
+    "MicrogenError",
+    "RunResult",
+    "__version__",
+    "build",
+    "compile_model",
+    "generate",
+    "run",
+    "verify",
+]

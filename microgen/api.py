@@ -20,10 +20,10 @@ from microgen.pipeline import Compiled
 from microgen.program import MemoryPlan, Program
 
 if TYPE_CHECKING:
-    from microgen.build import BuildResult
+    from microgen.builder import BuildResult
     from microgen.compare import Verdict
-    from microgen.run import RunResult as Ran
-    from microgen.verify import VerifyReport
+    from microgen.runner import RunResult as Ran
+    from microgen.verifier import VerifyReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ def partition(model: str | Path, board: str, **options: Any) -> Partition:
 
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     """Compile a project. Raises BuildError, CapacityError or ToolError."""
-    from microgen import build as builder
+    from microgen import builder
 
     return builder.build(Path(project), sanitize=sanitize)
 
 
 def verify(project: str | Path, **options: Any) -> VerifyReport:
-    """Check a built project's ELF; ``options`` are those of ``microgen.verify.verify``."""
-    from microgen import verify as verifier
+    """Check a built project's ELF; ``options`` are those of ``microgen.verifier.verify``."""
+    from microgen import verifier
 
     return verifier.verify(Path(project), **options)
 
@@ -105,8 +105,7 @@ def run(
     samples. Without it one sample of zeros runs; a comparison then brings samples of its own.
     Raises RunError if a check fails before anything runs.
     """
-    from microgen import build as builder
-    from microgen import run as runner
+    from microgen import builder, runner
 
     project = Path(project)
     if not (project / "build" / "firmware.elf").is_file():
@@ -148,7 +147,7 @@ def _own_samples(project: Path) -> dict[str, Array]:
 
 def _compared(project: Path, inputs: Mapping[str, Array] | None, ran: Ran) -> tuple[Verdict, ...]:
     from microgen import compare, manifest
-    from microgen.run import samples
+    from microgen.runner import samples
 
     assert inputs is not None
     record = manifest.load(project)

@@ -93,7 +93,9 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
 
 
 def _flash(program: Program, options: Options) -> _Need:
-    constants = [(f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants]
+    constants = [
+        (f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants
+    ]
     parts = (*constants, ("code, about", _code(program, options)))
     return _Need(
         "flash",

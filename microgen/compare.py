@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from microgen import frontends, manifest, oracle, passes, run
+from microgen import frontends, manifest, oracle, passes, runner
 from microgen.errors import ToolError
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.manifest import Manifest
 from microgen.ops import registry
-from microgen.run.compare import Comparison, Difference
-from microgen.run.compare import compare as compare_layers
+from microgen.runner.compare import Comparison, Difference
+from microgen.runner.compare import compare as compare_layers
 
 Layers = Mapping[str, Array]
 
@@ -77,7 +77,7 @@ def compare(
     sample, with the numpy reference and, where it is installed and its profile is the project's,
     with LiteRT. All arrays have a leading axis of N samples.
 
-    Raises what ``run.run`` raises.
+    Raises what ``runner.run`` raises.
     """
     record = manifest.load(project)
     truths = _truths(project, record)
@@ -148,7 +148,7 @@ def _layers(
 ) -> tuple[Comparison | None, str]:
     one = {name: array[sample : sample + 1] for name, array in inputs.items()}
     try:
-        traced = run.run(project, one, trace=True).layers
+        traced = runner.run(project, one, trace=True).layers
     except ToolError as error:
         return None, str(error)
     assert traced is not None

@@ -51,7 +51,9 @@ def _project(record: Manifest) -> Inspected:
     for call in record.calls:
         why = "; ".join((call.reason, *call.refusals))
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
-        table.add_row(str(call.index + 1), cnames.short(call.layer, 60), call.op, call.kernel, why, shape)
+        table.add_row(
+            str(call.index + 1), cnames.short(call.layer, 60), call.op, call.kernel, why, shape
+        )
     lines = (
         f"{record.module}: {record.model.file} for {record.board['name']}, "
         f"numerics {record.options['numerics']}",
@@ -82,7 +84,7 @@ def _project(record: Manifest) -> Inspected:
 
 
 def _elf(path: Path) -> Inspected:
-    from microgen.verify import elf as elf_reader
+    from microgen.verifier import elf as elf_reader
 
     elf = elf_reader.load(path)
     table = _table("section", "address", "bytes")

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from microgen import api, manifest
-from microgen.verify import measure
+from microgen.verifier import measure
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
 COLUMNS = (

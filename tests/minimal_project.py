@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from microgen import project
-from microgen.build import BuildResult, build
+from microgen.builder import BuildResult, build
 from microgen.files import FileTree
 from microgen.ir.graph import DType, TensorType
 from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 from microgen.cli import COMMANDS, main
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
 DIGITS = str(ROOT / "examples" / "digits" / "digits_int8.tflite")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 import microgen
 from microgen.errors import MicrogenError, ProjectError
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
@@ -162,7 +162,7 @@ def test_every_planner_and_optimization_gives_the_same_outputs(
 
 def test_generate_is_quick() -> None:
     """The whole process, imports included: the limit is 1.5 s of CPU for a real model."""
-    code = "import time, microgen; microgen.compile_model({!r}, 'mps2_an386')".format(str(DIGITS))
+    code = f"import time, microgen; microgen.compile_model({str(DIGITS)!r}, 'mps2_an386')"
     code += "; print(time.process_time())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 1.5

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tests.compiling import program_of
-from tests.graphs import Builder
-
 from microgen.ops.base import Activation
 from microgen.program import Role, Storage
+from tests.compiling import program_of
+from tests.graphs import Builder
 
 
 def test_functions_are_named_as_tvm_names_them() -> None:

@@ -27,7 +27,7 @@ from microgen.ir import interpreter
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.ops import registry
-from microgen.verify import Sizes, VerifyReport, measure, stack_bound
+from microgen.verifier import Sizes, VerifyReport, measure, stack_bound
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]

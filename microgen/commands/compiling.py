@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,7 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
     """
     _refuse_later_features(args)
     given = vars(args)
-    names = (
-        ["name", "executor", "interface", "planner", "numerics", "optimize", "toolchain", "alignment", "ram", "flash"]
-    )
+    names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
     return {**chosen, "codegen": tuple(filter(None, args.codegen.split(",")))}
 

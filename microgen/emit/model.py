@@ -179,7 +179,9 @@ class _Context:
         return f"({const}{parameter.ctype} *){argument.name}"
 
     def _function(self, function: PrimFunc) -> dict[str, Any]:
-        layers = [cnames.comment(c.tensor) for c in self.program.calls if c.function == function.name]
+        layers = [
+            cnames.comment(c.tensor) for c in self.program.calls if c.function == function.name
+        ]
         return {
             "name": function.name,
             "layers": ", ".join(f'"{layer}"' for layer in layers),

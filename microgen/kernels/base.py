@@ -1,4 +1,4 @@
-"""What a kernel entry says: which C function, where it fits, and the constants it is called with."""
+"""What a kernel entry says: which C function, where it fits, what constants it is called with."""
 
 from __future__ import annotations
 

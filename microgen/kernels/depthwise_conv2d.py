@@ -15,7 +15,13 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, DepthwiseConv2DAttrs)
     inputs, output = base.types(node, graph)
     data, weight = inputs[0].shape, inputs[1].shape
-    pads = resolve(attrs.padding, base.spatial(inputs[0]), base.spatial(inputs[1]), attrs.strides, attrs.dilation)
+    pads = resolve(
+        attrs.padding,
+        base.spatial(inputs[0]),
+        base.spatial(inputs[1]),
+        attrs.strides,
+        attrs.dilation,
+    )
     return (
         ("batches", data[0]),
         ("input_height", data[1]),

@@ -77,16 +77,16 @@ def available() -> tuple[str, ...]:
 def load(name: str) -> Board:
     """The board of that name. Raises BoardError if there is none or its data is wrong."""
     if name not in available():
-        raise BoardError(
-            f"there is no board {name!r}", hint=f"boards: {', '.join(available())}"
-        )
+        raise BoardError(f"there is no board {name!r}", hint=f"boards: {', '.join(available())}")
     path = resources.folder("boards") / name / "board.yml"
     return from_dict(name, yaml.safe_load(path.read_text(encoding="utf-8")), path)
 
 
 def from_json(data: dict[str, Any]) -> Board:
     """The board that ``Board.to_json`` wrote."""
-    return from_dict(data["name"], {k: v for k, v in data.items() if k != "name"}, Path(data["name"]))
+    return from_dict(
+        data["name"], {k: v for k, v in data.items() if k != "name"}, Path(data["name"])
+    )
 
 
 def from_dict(name: str, data: Any, path: Path) -> Board:

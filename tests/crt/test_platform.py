@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microgen import resources, toolchain
-from microgen.build import build
+from microgen.builder import build
 from microgen.target import board as boards
 from tests.minimal_project import (
     NBYTES,

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.compiling import program_of, write_project
-from tests.graphs import Builder, random_graph
-from tests.tools import NEEDS_NINJA
 
 from microgen import builder, planner, runner
 from microgen.emit.model import EmitOptions, emit
@@ -19,6 +16,9 @@ from microgen.errors import RunError
 from microgen.ir.graph import Graph, Origin
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from tests.compiling import program_of, write_project
+from tests.graphs import Builder, random_graph
+from tests.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 HOSTILE = '*/ int x; /* " \\ %s ??/ \n ; </a> \x1b[31m é ' + "long" * 300

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.graphs import Builder, random_graph
 
 from microgen import passes
 from microgen.ir import verify
@@ -12,6 +11,7 @@ from microgen.ir.graph import Graph, Quant
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.ops.base import Activation
+from tests.graphs import Builder, random_graph
 
 
 def _ops(graph: Graph) -> list[str]:

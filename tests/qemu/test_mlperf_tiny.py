@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 import microgen
 from microgen import manifest, oracle, stimuli, verifier
 from microgen.ir.graph import Array
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 # Best peer's RAM with input and output, and a third of the careful TensorFlow Lite Micro user's
 # code on Cortex-M4 and M55, in bytes (docs/benchmarks.md).

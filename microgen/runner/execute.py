@@ -1,0 +1,207 @@
+"""The three ways to run the firmware: plainly, counting instructions, and reading layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from microgen import manifest as manifests
+from microgen.errors import RunError, ToolError
+from microgen.ir.graph import Array
+from microgen.manifest import Manifest
+from microgen.runner import faults, image, process, qemu, samples
+from microgen.runner import profile as profiling
+from microgen.runner import trace as tracing
+from microgen.runner.image import Image
+from microgen.runner.process import HangError, Process
+from microgen.runner.samples import Batch
+from microgen.runner.trace import Layer, Trace
+from microgen.target import board as boards
+from microgen.target.board import Board
+
+_END_SECONDS = 5.0
+ELF = Path("build") / "firmware.elf"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run gave.
+
+    ``outputs``: by the model's tensor name, in the model's order, with a leading axis of N
+    samples if the inputs had one; empty for a run without inputs. ``console`` is what the
+    firmware printed, ``status`` what the model returned (0), ``stack`` the most bytes of stack
+    that were in use, painted at start-up (0 on the host, which has no painted stack).
+
+    ``instructions``: retired instructions of each sample, from the first behind the return of
+    TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop. ``per_call``: of
+    each sample, those of every operator call, with all that the operator calls in turn; the rest
+    is the runner's. Both are None unless profiled. ``layers``: every call's output, sample by
+    sample; None unless traced.
+    """
+
+    outputs: dict[str, Array]
+    console: str
+    status: int
+    samples: int
+    stack: int
+    instructions: tuple[int, ...] | None = None
+    per_call: tuple[tuple[int, ...], ...] | None = None
+    layers: tuple[Layer, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    manifest: Manifest
+    board: Board
+    image: Image
+    batch: Batch | None
+    limit: float
+
+    @property
+    def samples(self) -> int:
+        """Inferences that the firmware will run: one, on zeros, without inputs."""
+        return self.batch.count if self.batch else 1
+
+
+def run(
+    project: Path,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    elf: Path | None = None,
+    profile: bool = False,
+    trace: bool = False,
+    timeout: float = 60.0,
+) -> RunResult:
+    """Run a built project's firmware on samples, all in one process; without ``inputs`` on one
+    sample of zeros.
+
+    ``inputs``: one array per input (see ``samples.pack``). ``elf`` stands in for the project's
+    own. ``timeout``: seconds without a finished sample (without a finished layer, when traced)
+    after which the firmware counts as hung. Counts are taken and layers read in separate runs.
+
+    Raises InputError if the samples do not fit the model, ToolError if a program that is needed
+    is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
+    """
+    manifest = manifests.load(project)
+    job = _Job(
+        manifest,
+        boards.from_json(manifest.board),
+        image.load(elf or project / ELF),
+        None if inputs is None else samples.pack(manifest.inputs, inputs),
+        timeout,
+    )
+    result = _profiled(job) if profile else _plain(job)
+    return replace(result, layers=_traced(job).layers) if trace else result
+
+
+def _plain(job: _Job) -> RunResult:
+    with process.directory() as where:
+        return _execute(job, where)
+
+
+def _profiled(job: _Job) -> RunResult:
+    if job.board.is_host:
+        raise ToolError(
+            f"instructions are counted by an emulator, and board {job.board.name} has none",
+            hint="generate for another board, or run without --profile",
+        )
+    with process.directory() as where:
+        plugin = profiling.prepare(where, job.image, job.manifest)
+        result = _execute(job, where, plugin)
+        rows = profiling.counts(where, len(job.manifest.calls), result.samples)
+    return replace(
+        result,
+        instructions=tuple(row[0] for row in rows),
+        per_call=tuple(row[1:] for row in rows),
+    )
+
+
+def _execute(job: _Job, where: Path, plugin: str = "") -> RunResult:
+    _write_input(job, where)
+    command = qemu.command(job.board, job.image.path, plugin=plugin)
+    with process.started(command, where, gdb=not job.board.is_host) as running:
+        try:
+            code = running.wait(job.limit)
+        except HangError as error:
+            raise _hang(job, running) from error
+        if plugin:
+            profiling.check_loaded(where, running.diagnostics)
+        return _result(job, running, code)
+
+
+def _traced(job: _Job) -> RunResult:
+    with process.directory() as where:
+        _write_input(job, where)
+        command = qemu.command(job.board, job.image.path, halted=True)
+        with process.started(command, where, gdb=True) as running:
+            traced = tracing.follow(
+                running.gdb,
+                job.image,
+                job.manifest,
+                samples=job.samples,
+                relocated=job.board.is_host,
+                limit=job.limit,
+            )
+            result = _result(job, running, _exit_code(job, running, traced))
+    _check_complete(job, traced.layers)
+    return replace(result, layers=traced.layers)
+
+
+def _exit_code(job: _Job, running: Process, traced: Trace) -> int:
+    """The program's own, or the emulator's if it died before it could tell."""
+    running.gdb.close()  # gdbserver stays until its debugger leaves
+    try:
+        code = running.wait(_END_SECONDS)
+    except HangError as error:
+        raise RunError(
+            f"the debugger's connection failed after {len(traced.layers)} layers: {traced.broken}",
+            where=str(job.image.path),
+        ) from error
+    return code if traced.exit_code is None else traced.exit_code
+
+
+def _check_complete(job: _Job, layers: tuple[Layer, ...]) -> None:
+    expected = job.samples * len(job.manifest.calls)
+    if len(layers) != expected:
+        raise RunError(
+            f"the program ended after {len(layers)} of {expected} layers",
+            where=str(job.image.path),
+            hint="look at `microgen verify`: it is not the program that was planned",
+        )
+
+
+def _write_input(job: _Job, where: Path) -> None:
+    if job.batch:
+        (where / qemu.INPUT).write_bytes(job.batch.data)
+
+
+def _hang(job: _Job, running: Process) -> RunError:
+    size = sum(port.nbytes for port in job.manifest.outputs)
+    done = f"after {running.output_size() // size} of {job.samples} samples"
+    place = "" if job.board.is_host else tracing.location(running.gdb, job.image)
+    return faults.hang(job.limit, done, place, job.image.path)
+
+
+def _result(job: _Job, running: Process, code: int) -> RunResult:
+    """What a program that has ended gave. Raises RunError unless all went well."""
+    line = faults.status_line(running.console)
+    if code != 0 or line is None:
+        raise faults.failure(code, running.console, running.diagnostics, job.image)
+    status, count, stack = line
+    return RunResult(_outputs(job, running, count), running.console, status, count, stack)
+
+
+def _outputs(job: _Job, running: Process, count: int) -> dict[str, Array]:
+    if job.batch is None:
+        return {}
+    ports = job.manifest.outputs
+    found, expected = running.output_size(), job.samples * sum(port.nbytes for port in ports)
+    if count != job.samples or found != expected:
+        raise RunError(
+            f"the firmware ran {count} of {job.samples} samples and wrote {found} bytes of "
+            f"output, expected {expected}",
+            where=str(job.image.path),
+        )
+    data = (running.directory / qemu.OUTPUT).read_bytes()
+    return samples.unpack(ports, data, stacked=job.batch.stacked)

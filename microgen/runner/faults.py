@@ -1,0 +1,118 @@
+"""Why a run failed, in words: from the exit code, the console and what the emulator said."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+from microgen.errors import RunError
+from microgen.runner.image import Image
+
+EXIT_RUN, EXIT_FILE, EXIT_FAULT = 1, 2, 3
+
+_STATUS = re.compile(r"^microgen: status=(-?\d+) samples=(\d+) stack=(\d+)$", re.M)
+_FAULT = re.compile(
+    r"^microgen: fault=(\w+) pc=(0x[0-9a-f]+) lr=(0x[0-9a-f]+) cfsr=(0x[0-9a-f]+)$", re.M | re.I
+)
+_SANITIZER = re.compile(r"ERROR: \w+Sanitizer: .*|.*: runtime error: .*")
+_LOCKUP_PC = re.compile(r"\bR15=([0-9a-f]{8})", re.I)
+
+# Armv7-M and Armv8-M Architecture Reference Manuals (DDI 0403, DDI 0553), register CFSR.
+_CFSR = {
+    0: "an instruction was fetched from memory that holds no code",
+    1: "data was accessed where the memory map does not allow it",
+    3: "unstacking at an exception's return failed",
+    4: "stacking for an exception failed: the stack is too small",
+    5: "saving the FPU's state failed",
+    8: "an instruction was fetched from where there is no memory",
+    9: "data was accessed where there is no memory",
+    10: "a write went where there is no memory",
+    11: "unstacking at an exception's return failed",
+    12: "stacking for an exception failed: the stack is too small",
+    13: "saving the FPU's state failed",
+    16: "an undefined instruction",
+    17: "a jump to an address without the Thumb bit",
+    18: "an invalid exception return",
+    19: "a coprocessor that is off or absent: the FPU or MVE",
+    20: "the stack overflowed",
+    24: "an unaligned access",
+    25: "a division by zero",
+}
+
+
+def status_line(console: str) -> tuple[int, int, int] | None:
+    """(status, samples, painted stack in bytes) of the firmware's last line; None without one."""
+    found = _STATUS.findall(console)
+    if not found:
+        return None
+    status, samples, stack = map(int, found[-1])
+    return status, samples, stack
+
+
+def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError:
+    """The error for a run that ended with exit code ``code``, negative for a signal."""
+    where = str(image.path)
+    fault = _FAULT.search(console)
+    if fault:
+        return RunError(_fault(fault, image), where=where)
+    for what in (_sanitizer(diagnostics), _lockup(diagnostics, image), _signal(code)):
+        if what:
+            return RunError(what, where=where)
+    return RunError(_exit(code, console, diagnostics), where=where)
+
+
+def hang(limit: float, doing: str, place: str, elf: Path) -> RunError:
+    """The error for a run that made no progress for ``limit`` seconds."""
+    at = f", at {place}" if place else ""
+    return RunError(
+        f"no progress for {limit:g} s, {doing}{at}",
+        where=str(elf),
+        hint="if the model is only slow, allow more time",
+    )
+
+
+def _fault(match: re.Match[str], image: Image) -> str:
+    kind, pc, caller, status = match[1], *(int(number, 16) for number in match.groups()[1:])
+    causes = [text for bit, text in _CFSR.items() if status >> bit & 1]
+    cause = f": {'; '.join(causes)}" if causes else ""
+    if pc == 0:
+        return f"the firmware ended in a {kind}{cause}; where is not known: its stack overflowed"
+    return (
+        f"the firmware ended in a {kind}{cause}; pc {image.place(pc)}, "
+        f"called from {image.place(caller & ~1)}"
+    )
+
+
+def _sanitizer(diagnostics: str) -> str:
+    match = _SANITIZER.search(diagnostics)
+    return f"the program was stopped by a sanitizer: {match[0]}" if match else ""
+
+
+def _lockup(diagnostics: str, image: Image) -> str:
+    """QEMU gives up on a core that faults while it handles a fault."""
+    if "Lockup" not in diagnostics:
+        return ""
+    pc = _LOCKUP_PC.search(diagnostics)
+    at = f" at {image.place(int(pc[1], 16))}" if pc else ""
+    return f"the core locked up (a fault in a fault handler){at}"
+
+
+def _signal(code: int) -> str:
+    if code >= 0:
+        return ""
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"the program was ended by {name}"
+
+
+def _exit(code: int, console: str, diagnostics: str) -> str:
+    said = " ".join((diagnostics or console).split())[-300:] or "nothing"
+    line = status_line(console)
+    if code == EXIT_RUN and line:
+        return f"the model returned error code {line[0]} at sample {line[1] - 1}"
+    if code == EXIT_RUN and "microgen: abort=" in console:
+        return f"the firmware aborted with code {console.split('microgen: abort=')[1].split()[0]}"
+    return f"the firmware ended with exit code {code}; it said: {said}"

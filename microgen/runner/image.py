@@ -1,0 +1,57 @@
+"""What running needs to know of an ELF: where its functions and planned buffers are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.errors import RunError
+from microgen.verifier import elf
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """``symbols``: name -> (address, size), functions without Arm's Thumb bit. ``machine`` is
+    ELF's name for the processor (``EM_ARM``), ``entry`` the entry point."""
+
+    path: Path
+    machine: str
+    entry: int
+    symbols: Mapping[str, tuple[int, int]]
+
+    def address(self, name: str) -> int:
+        """Where a symbol is. Raises RunError if the ELF has none of that name."""
+        return self.extent(name)[0]
+
+    def extent(self, name: str) -> tuple[int, int]:
+        """A symbol's first address, and the first behind it. Raises RunError as ``address``."""
+        if name not in self.symbols:
+            raise RunError(
+                f"the program has no symbol {name}",
+                where=str(self.path),
+                hint="build it again, unstripped, and look at `microgen verify`",
+            )
+        address, size = self.symbols[name]
+        return address, address + size
+
+    def place(self, address: int) -> str:
+        """The address in words: in hexadecimal, and the symbol that it lies in, if any."""
+        for name, (start, size) in self.symbols.items():
+            if start <= address < start + size:
+                return f"{address:#x} in {name}"
+        return f"{address:#x}"
+
+
+def load(path: Path) -> Image:
+    """Read an ELF's symbols; a global one goes before local ones of the same name.
+
+    Raises ProjectError if the file is absent or damaged.
+    """
+    program = elf.load(path)
+    symbols = {
+        s.name: (program.code_address(s) if s.kind == "func" else s.address, s.size)
+        for s in sorted(program.symbols, key=lambda s: s.binding != "local")
+        if s.kind in ("func", "object")
+    }
+    return Image(path, program.machine, program.entry, symbols)

@@ -1,0 +1,106 @@
+"""One run of the firmware, in a temporary directory, bounded by time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen import toolchain
+from microgen.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
+
+_POLL_SECONDS = 0.05
+
+
+class HangError(Exception):
+    """The firmware neither ended nor finished a sample within the time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running firmware. ``gdb`` is connected to its standard input and output."""
+
+    popen: subprocess.Popen[bytes]
+    directory: Path
+    gdb: socket.socket
+
+    def wait(self, limit: float) -> int:
+        """Its exit code, negative for a signal. Raises HangError after ``limit`` seconds in which
+        the output file has not grown."""
+        size, since = self.output_size(), time.monotonic()
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self.popen.wait(_POLL_SECONDS)
+            if self.output_size() != size:
+                size, since = self.output_size(), time.monotonic()
+            elif time.monotonic() - since > limit:
+                raise HangError
+
+    def output_size(self) -> int:
+        """Bytes of output so far."""
+        try:
+            return (self.directory / OUTPUT).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def text(self, name: str) -> str:
+        """What it has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
+        try:
+            return (self.directory / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    @property
+    def console(self) -> str:
+        """What the firmware printed; gdbserver has it on its standard error, with its own words."""
+        return self.text(CONSOLE) or self.text(DIAGNOSTICS)
+
+    @property
+    def diagnostics(self) -> str:
+        """What the emulator or a sanitizer printed, without the emulator's warnings."""
+        lines = self.text(DIAGNOSTICS).splitlines()
+        return "\n".join(line for line in lines if ": warning:" not in line)
+
+
+@contextlib.contextmanager
+def directory() -> Iterator[Path]:
+    """A directory for one run, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="microgen-") as name:
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
+    """Start a command in ``where``; at the end it is killed if it still runs.
+
+    ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
+    ToolError if the program is missing.
+    """
+    program = str(toolchain.find(command[0]))
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
+        popen = subprocess.Popen(
+            [program, *command[1:]],
+            cwd=where,
+            stdin=theirs.fileno() if gdb else subprocess.DEVNULL,
+            stdout=theirs.fileno() if gdb else out,
+            stderr=err,
+            env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
+        )
+        theirs.close()
+        try:
+            yield Process(popen, where, ours)
+        finally:
+            popen.kill()
+            popen.wait()
+
+
+def _sanitizer_options() -> str:
+    # Firmware has no heap to leak, and the leak checker fails in any process that is traced.
+    return ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))

@@ -1,0 +1,118 @@
+"""Counts retired instructions on the shipped ELF with a TCG plugin for QEMU.
+
+The plugin (``plugin/profile.c``, which says exactly what is counted) is compiled once with the
+host's C compiler and kept in the user's cache. Instructions are not cycles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from microgen import toolchain
+from microgen.errors import RunError, ToolError
+from microgen.manifest import Manifest
+from microgen.runner.image import Image
+
+_SOURCE = Path(__file__).parent / "plugin" / "profile.c"
+_FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
+_COMPILERS = ("cc", "gcc", "clang")
+_COMPILE_SECONDS = 60.0
+_PLAN = "profile_plan.txt"
+_COUNTS = "profile_counts.txt"
+
+
+def prepare(directory: Path, image: Image, manifest: Manifest) -> str:
+    """Write the plugin's plan into ``directory``, the run's current one; QEMU's ``-plugin``
+    argument.
+
+    Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
+    """
+    (directory / _PLAN).write_text(_plan(image, manifest))
+    library = str(_library(directory)).replace(",", ",,")  # a comma ends the file's name
+    return f"{library},plan={_PLAN},out={_COUNTS}"
+
+
+def _plan(image: Image, manifest: Manifest) -> str:
+    numbers = [
+        image.address("TVMPlatformTimerStart"),
+        image.address("TVMPlatformTimerStop"),
+        *image.extent(f"{manifest.prefix}___tvm_main__"),
+        len(manifest.calls),
+        *(image.address(call.function) for call in manifest.calls),
+    ]
+    return "".join(f"{number:x}\n" for number in numbers)
+
+
+def check_loaded(directory: Path, diagnostics: str) -> None:
+    """Raise ToolError if QEMU did not start the plugin: it opens its output at once."""
+    if not (directory / _COUNTS).exists():
+        said = " ".join(diagnostics.split())[:200]
+        raise ToolError(
+            f"QEMU cannot run the plugin that counts instructions: {said}",
+            hint="run without --profile, or use a QEMU before 9.0 with plugins enabled",
+        )
+
+
+def counts(directory: Path, calls: int, samples: int) -> tuple[tuple[int, ...], ...]:
+    """Per sample: the instructions of the whole inference, then of each call. Raises RunError if
+    what the plugin saw is not the plan."""
+    lines = (directory / _COUNTS).read_text().splitlines()
+    rows = tuple(tuple(map(int, line.split())) for line in lines)
+    _check(rows, calls, samples)
+    return rows
+
+
+def _check(rows: Sequence[Sequence[int]], calls: int, samples: int) -> None:
+    if len(rows) != samples:
+        raise RunError(f"{len(rows)} inferences were counted between the timers of {samples}")
+    for sample, row in enumerate(rows):
+        if len(row) != calls + 1:
+            raise RunError(
+                f"sample {sample} was seen to call {len(row) - 1} of {calls} operators",
+                hint="look at `microgen verify`: the program is not the one that was planned",
+            )
+
+
+def _library(directory: Path) -> Path:
+    """The compiled plugin: from the user's cache, or in ``directory`` if that is not writable."""
+    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(_FLAGS).encode()).hexdigest()[:16]
+    name = f"profile-{platform.machine()}-{key}.so"
+    cache = _cache()
+    if cache is None:
+        return _compile(directory / name)
+    return cache / name if (cache / name).is_file() else _compile(cache / name)
+
+
+def _cache() -> Path | None:
+    with contextlib.suppress(OSError, RuntimeError):
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base) / "microgen"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder.resolve()
+    return None
+
+
+def _compile(library: Path) -> Path:
+    compiler = next(filter(toolchain.has, _COMPILERS), None)
+    if compiler is None:
+        raise ToolError(
+            "instructions are counted by a QEMU plugin, and there is no C compiler to build it",
+            hint="install one (Debian: apt-get install gcc), or run without --profile",
+        )
+    # Compiled aside and renamed, so that a run beside this one never loads half a file.
+    with tempfile.TemporaryDirectory(dir=library.parent) as aside:
+        made = Path(aside) / library.name
+        command = [compiler, *_FLAGS, str(_SOURCE), "-o", str(made)]
+        done = toolchain.run(command, seconds=_COMPILE_SECONDS)
+        if not done.ok:
+            first = (done.output.splitlines() or ["no message"])[0]
+            raise ToolError(f"the host's C compiler refused QEMU's plugin: {first}")
+        os.replace(made, library)
+    return library

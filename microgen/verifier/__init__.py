@@ -1,0 +1,130 @@
+"""Proves from the ELF that the firmware is what was planned. See ``docs/verify.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+from microgen import manifest, params_file
+from microgen.builder import disassemble
+from microgen.errors import ProjectError
+from microgen.ir.graph import Array
+from microgen.manifest import Manifest
+from microgen.target import board as boards
+from microgen.verifier import constants, elf, image, linked, memory, sizes, stack
+from microgen.verifier.report import Check, VerifyReport
+from microgen.verifier.sizes import Contributor, Sizes
+from microgen.verifier.stack import StackBound
+from microgen.verifier.subject import Finding, Subject
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "Contributor",
+    "Sizes",
+    "StackBound",
+    "VerifyReport",
+    "measure",
+    "stack_bound",
+    "verify",
+]
+
+# The fixed list of names, in the order of reports. docs/verify.md says what each reads.
+CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
+    "entry_point": image.entry_point,
+    "vector_table": image.vector_table,
+    "run_symbol": linked.run_symbol,
+    "operators": linked.operators,
+    "sids": memory.sids,
+    "sid_overlap": memory.sid_overlap,
+    "arena": memory.arena,
+    "constants_section": constants.constants_section,
+    "constants_bytes": constants.constants_bytes,
+    "segments": image.segments,
+    "sections_fit": sizes.sections_fit,
+    "heap": linked.heap,
+    "libc": linked.libc,
+    "soft_float": linked.soft_float,
+    "build_attributes": image.build_attributes,
+    "kernels": linked.kernels,
+    "stack": stack.stack,
+    "ram_budget": sizes.ram_budget,
+    "flash_budget": sizes.flash_budget,
+    "project_files": image.project_files,
+}
+
+
+def verify(
+    project: Path,
+    *,
+    elf: Path | None = None,
+    ram: int | None = None,
+    flash: int | None = None,
+    painted_stack: int | None = None,
+    project_files: bool = True,
+) -> VerifyReport:
+    """Check a built project: its ELF against its manifest, parameters and board.
+
+    ``elf`` is ``build/firmware.elf`` unless given. ``ram`` and ``flash`` are budgets in bytes,
+    those of the manifest unless given. ``painted_stack`` is the high-water mark that a run
+    reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
+
+    Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
+    """
+    subject = _subject(project, elf, ram, flash, painted_stack, project_files)
+    return VerifyReport(tuple(_run(name, check, subject) for name, check in CHECKS.items()))
+
+
+def measure(elf_file: Path, record: Manifest) -> Sizes:
+    """The sizes of a built firmware, in bytes. Raises ProjectError if the ELF cannot be read."""
+    return sizes.measure(elf.load(elf_file), record)
+
+
+def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
+    """The worst-case stack of a project built for a board. Raises as ``verify`` does, and
+    ProjectError for the host, whose stack is not the firmware's."""
+    subject = _subject(project, elf_file)
+    if subject.board.is_host:
+        raise ProjectError("a program of the host has no stack bound", where=str(project))
+    return stack.bound(subject)
+
+
+def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
+    finding = check(subject)
+    return Check(name, finding.status, finding.expected, finding.found)
+
+
+def _subject(
+    project: Path,
+    elf_file: Path | None,
+    ram: int | None = None,
+    flash: int | None = None,
+    painted_stack: int | None = None,
+    project_files: bool = True,
+) -> Subject:
+    record = manifest.load(project)
+    path = elf_file or project / "build" / "firmware.elf"
+    board = boards.from_json(record.board)
+    return Subject(
+        project=project,
+        elf=elf.load(path),
+        manifest=record,
+        board=board,
+        parameters=cache(lambda: _parameters(project, record)),
+        disassembly=cache(lambda: disassemble(path, board.toolchain)),
+        ram=ram or 0,
+        flash=flash or 0,
+        painted_stack=painted_stack,
+        with_project_files=project_files,
+    )
+
+
+def _parameters(project: Path, record: Manifest) -> Mapping[str, Array]:
+    path = project / "model" / "parameters" / f"{record.module}.params"
+    try:
+        return params_file.loads(path.read_bytes())
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be read: {error.strerror}", where=str(path), hint="generate again"
+        ) from error

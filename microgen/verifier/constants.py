@@ -1,0 +1,102 @@
+"""Checks of the constants: weights, biases and requantization tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from microgen import transforms
+from microgen.errors import MicrogenError
+from microgen.ir.graph import Array
+from microgen.manifest import ConstantRecord
+from microgen.verifier.elf import Symbol
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+SECTION = ".rodata.tvm"
+
+
+def constants_section(subject: Subject) -> Finding:
+    """Each constant: one object of its size in ``.rodata.tvm``, in memory nothing writes."""
+    records = subject.manifest.constants
+    if not records:
+        return not_applicable("the model has no constants")
+    problems = [p for record in records for p in _place_problems(subject, record)]
+    expected = f"{len(records)} objects in {SECTION}, read-only, each of its size"
+    total = sum(record.nbytes for record in records)
+    return judged(expected, problems, f"{len(records)} objects, {total} bytes")
+
+
+def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
+    symbols = subject.elf.named(record.symbol)
+    if len(symbols) != 1:
+        yield f"{len(symbols)} symbols {record.symbol}"
+        return
+    (symbol,) = symbols
+    if symbol.kind != "object":
+        yield f"{symbol.name} is of type {symbol.kind}"
+    if symbol.size != record.nbytes:
+        yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
+    if symbol.section != SECTION:
+        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {SECTION}"
+    if _is_writable(subject, symbol):
+        yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
+
+
+def _is_writable(subject: Subject, symbol: Symbol) -> bool:
+    """Whether the section, the segment, or the board's memory there can be written."""
+    section = subject.elf.section_at(symbol.address)
+    segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
+    memories = [
+        m for m in subject.board.memories if m.origin <= symbol.address < m.origin + m.length
+    ]
+    return (
+        (section is not None and section.writable)
+        or any("w" in s.rights for s in segments)
+        or any("w" in m.access for m in memories)
+    )
+
+
+def constants_bytes(subject: Subject) -> Finding:
+    """Each constant's bytes in the ELF equal the recorded transform of the model's parameters."""
+    records = subject.manifest.constants
+    if not records:
+        return not_applicable("the model has no constants")
+    expected = f"the bytes of {len(records)} constants equal the model's after their transforms"
+    try:
+        parameters = subject.parameters()
+    except MicrogenError as error:
+        return Finding("failed", expected, str(error))
+    problems = [p for record in records for p in _byte_problems(subject, record, parameters)]
+    total = sum(record.nbytes for record in records)
+    return judged(expected, problems, f"{total} bytes equal")
+
+
+def _byte_problems(
+    subject: Subject, record: ConstantRecord, parameters: Mapping[str, Array]
+) -> Iterator[str]:
+    try:
+        wanted = _bytes_of(record, parameters)
+    except MicrogenError as error:
+        yield f"{record.symbol}: {error}"
+        return
+    for symbol in subject.elf.named(record.symbol):
+        found = subject.elf.read(symbol.address, len(wanted))
+        if found is None:
+            yield f"{record.symbol}: the ELF has no {len(wanted)} bytes at {symbol.address:#x}"
+        elif found != wanted:
+            yield _first_difference(record, found, wanted)
+
+
+def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
+    missing = [name for name in record.sources if name not in parameters]
+    if missing:
+        raise MicrogenError(f"model/parameters has no {missing[0]!r}")
+    sources = [parameters[name] for name in record.sources]
+    array = transforms.apply(record.transform, sources, record.arguments)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+
+
+def _first_difference(record: ConstantRecord, found: bytes, wanted: bytes) -> str:
+    at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
+    return f"{record.symbol}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"

@@ -1,0 +1,143 @@
+"""Checks of which functions are linked: the model's, kernels, and what must not be there."""
+
+from __future__ import annotations
+
+import re
+
+from microgen.target.cpu import Feature
+from microgen.verifier.elf import Symbol
+from microgen.verifier.libc_names import HEAP, POSIX, STANDARD
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+# What the compiler itself may call (GCC manual, "-ffreestanding"), and what is planned.
+_PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
+
+# Kernels are mg_<op>_<dtype>[_<variant>].
+_KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
+
+# libgcc: the Arm run-time ABI's helpers (Arm IHI 0043) and GCC's own names for the same.
+_COMPILER = re.compile(r"__aeabi_\w+|__gnu_\w+|__(?:u?div|u?mod|u?divmod|[a-z]+)[sdt]i[234]")
+_SOFT_FLOAT = re.compile(
+    r"__aeabi_(?:[fd]\w+|c[fd]\w+|h2[fd]\w*|u?[il]2[fd]|ul2[fd])"
+    r"|__(?:add|sub|mul|div|neg|pow|cmp|eq|ne|lt|le|gt|ge|unord)[sd]f(?:[23]|i2)"
+    r"|__(?:fix|fixuns|float|floatun|floatuns|extend|trunc)(?:[sdh]f[sdt]i|[sdt]i[sd]f|[hsd]f[hsd]f)2?"
+)
+_SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*df\w*")
+
+
+def run_symbol(subject: Subject) -> Finding:
+    """``tvmgen_<m>_run``: once, global, a function, in code."""
+    name = f"{subject.manifest.prefix}_run"
+    symbols = subject.elf.named(name)
+    problems = []
+    if len(symbols) != 1:
+        problems.append(f"{len(symbols)} symbols {name}")
+    for symbol in symbols:
+        if symbol.binding != "global":
+            problems.append(f"{name} is {symbol.binding}")
+        problems += _not_function(subject, symbol)
+    expected = f"{name}: one global function"
+    return judged(expected, problems, f"{name} at {symbols[0].address:#x}" if symbols else "")
+
+
+def operators(subject: Subject) -> Finding:
+    """Each function that the plan calls exists once and is a function."""
+    names = sorted({call.function for call in subject.manifest.calls})
+    problems = []
+    for name in names:
+        symbols = subject.elf.named(name)
+        if len(symbols) != 1:
+            problems.append(f"{len(symbols)} symbols {name}")
+        for symbol in symbols:
+            problems += _not_function(subject, symbol)
+    return judged(f"{len(names)} operators, each one function", problems, f"all {len(names)}")
+
+
+def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
+    if symbol.kind != "func":
+        return [f"{symbol.name} is of type {symbol.kind}, not a function"]
+    section = subject.elf.section_at(subject.elf.code_address(symbol))
+    if section is None or not section.executable:
+        return [f"{symbol.name} at {symbol.address:#x} is not in an executable section"]
+    return []
+
+
+def kernels(subject: Subject) -> Finding:
+    """Only kernels that the manifest lists are linked, and no operator that nothing calls."""
+    planned = set(subject.manifest.kernels)
+    called = {call.function for call in subject.manifest.calls}
+    functions = {symbol.stem for symbol in subject.elf.functions()}
+    linked = {name for name in functions if _KERNEL.fullmatch(name)}
+    present = {name for name in functions if name.startswith(f"{subject.manifest.prefix}_fused_")}
+    problems = [
+        f"the kernel {name} is linked, but nothing in the plan uses it"
+        for name in sorted(linked - planned)
+        if not any(name.startswith(f"{kernel}_") for kernel in planned)
+    ]
+    problems += [f"the operator {name} is linked, but never called" for name in present - called]
+    expected = f"no kernels but {', '.join(sorted(planned))}; no operators but those called"
+    inlined = "inlined into their operators" if not linked else ", ".join(sorted(linked))
+    return judged(expected, sorted(problems), f"{len(present)} operators; kernels {inlined}")
+
+
+def heap(subject: Subject) -> Finding:
+    """No function of a heap is linked."""
+    if subject.board.is_host:
+        return not_applicable("the host's libc has a heap")
+    found = sorted({s.name for s in subject.elf.symbols if s.kind != "object" and s.name in HEAP})
+    problems = [f"{name} is linked" for name in found]
+    return judged("no malloc, free, sbrk or their like", problems, "none")
+
+
+def libc(subject: Subject) -> Finding:
+    """No C library function is linked but the memcpy and memset family.
+
+    A function is the library's if C99 or POSIX names it, or if it has a name reserved for
+    the implementation (``_...``) that stands in no source of the project. The heap's functions
+    and the compiler's helpers have checks of their own.
+    """
+    if subject.board.is_host:
+        return not_applicable("the host's firmware uses the host's libc")
+    words = _source_words(subject)
+    names = {symbol.stem for symbol in subject.elf.functions()}
+    problems = [
+        f"{name} is linked"
+        for name in sorted(names - _PLANNED - HEAP)
+        if name in STANDARD or name in POSIX or (name.startswith("_") and name not in words)
+        if not _COMPILER.fullmatch(name) and not _SOFT_FLOAT.fullmatch(name)
+    ]
+    found = ", ".join(sorted(names & _PLANNED)) or "none"
+    return judged(f"no C library but {', '.join(sorted(_PLANNED))}", problems, found)
+
+
+def _source_words(subject: Subject) -> set[str]:
+    """Every identifier in the project's C and assembler sources."""
+    words: set[str] = set()
+    for name in subject.manifest.files:
+        path = subject.project / name
+        if path.suffix in (".c", ".h", ".s", ".S") and path.is_file():
+            words.update(re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace")))
+    return words
+
+
+def soft_float(subject: Subject) -> Finding:
+    """No software floating point in integer firmware, nor for what the FPU does."""
+    if subject.board.is_host:
+        return not_applicable("the host has floating point")
+    pattern, kind = _SOFT_FLOAT, "float"
+    if _uses_float(subject):
+        if Feature.FPU not in subject.board.cpu.features:
+            return not_applicable("a float model on a CPU without FPU")
+        if Feature.FPU64 not in subject.board.cpu.features:
+            pattern, kind = _SOFT_DOUBLE, "double"
+    names = {symbol.name for symbol in subject.elf.symbols if symbol.kind != "object"}
+    problems = [f"{name} is linked" for name in sorted(names) if pattern.fullmatch(name)]
+    return judged(f"no software {kind} helpers", problems, "none")
+
+
+def _uses_float(subject: Subject) -> bool:
+    manifest = subject.manifest
+    types = [port.dtype for port in (*manifest.inputs, *manifest.outputs)]
+    types += [call.dtype for call in manifest.calls]
+    types += [constant.ctype for constant in manifest.constants]
+    return any("float" in name or "double" in name for name in types)

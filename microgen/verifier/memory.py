@@ -1,0 +1,174 @@
+"""Checks of the memory plan: the arena and the buffers in it, read from symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import PurePosixPath
+
+from microgen.manifest import BufferRecord, PoolRecord
+from microgen.verifier.elf import Elf, Symbol
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_BUFFER_NAME = re.compile(r"(sid|scratch)_\d+")
+
+
+def arena(subject: Subject) -> Finding:
+    """Each pool's arena: one object of the plan's size and alignment in the pool's section."""
+    pools = _placed_pools(subject)
+    if not pools:
+        return not_applicable("the plan has no workspace")
+    problems = [p for pool in pools for p in _arena_problems(subject.elf, pool)]
+    expected = "; ".join(
+        f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
+    )
+    found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
+    return judged(expected, problems, found)
+
+
+def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
+    symbols = elf.named(pool.symbol)
+    if len(symbols) != 1:
+        yield f"{len(symbols)} symbols {pool.symbol}"
+        return
+    (symbol,) = symbols
+    if symbol.kind != "object":
+        yield f"{pool.symbol} is of type {symbol.kind}"
+    if symbol.size != pool.nbytes:
+        yield f"{pool.symbol} has {symbol.size} bytes, planned {pool.nbytes}"
+    if symbol.address % pool.alignment:
+        yield f"{pool.symbol} at {symbol.address:#x} is not aligned to {pool.alignment}"
+    if symbol.section != pool.section:
+        yield f"{pool.symbol} is in {symbol.section or 'no section'}, not {pool.section}"
+
+
+def sids(subject: Subject) -> Finding:
+    """Each planned buffer: one local object at arena + offset, of its exact size."""
+    symbols = _buffer_symbols(subject)
+    problems: list[str] = []
+    for record in _placed_buffers(subject):
+        problems += _buffer_problems(subject, record, symbols.pop(record.name, []))
+    problems += [f"{name} is not in the plan" for name in symbols]
+    count = len(_placed_buffers(subject))
+    expected = (
+        f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
+        f"and of its size, aligned to {subject.manifest.plan.alignment}"
+    )
+    return judged(expected, problems, f"{count} as planned")
+
+
+def _buffer_problems(
+    subject: Subject, record: BufferRecord, symbols: list[Symbol]
+) -> Iterator[str]:
+    if len(symbols) != 1:
+        yield f"{len(symbols)} symbols {record.name} under {_memory_file(subject)}"
+        return
+    (symbol,), pool = symbols, _pool_of(subject, record)
+    arenas = subject.elf.named(pool.symbol)
+    planned = arenas[0].address + record.offset if arenas else None
+    if (symbol.kind, symbol.binding) != ("object", "local"):
+        yield f"{record.name} is a {symbol.binding} {symbol.kind}"
+    if planned is not None and symbol.address != planned:
+        yield f"{record.name} is at {symbol.address:#x}, planned {planned:#x}"
+    if symbol.size != record.nbytes:
+        yield f"{record.name} has {symbol.size} bytes, planned {record.nbytes}"
+    if symbol.address % subject.manifest.plan.alignment:
+        yield f"{record.name} at {symbol.address:#x} is not aligned"
+    if symbol.section != pool.section:
+        yield f"{record.name} is in {symbol.section or 'no section'}, not {pool.section}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """Half steps, both ends included, by the plan and by the calls that name the buffer."""
+
+    planned: tuple[int, int]
+    called: tuple[int, int]
+
+    def meets(self, other: _Life) -> bool:
+        return _meet(self.planned, other.planned) or _meet(self.called, other.called)
+
+
+def sid_overlap(subject: Subject) -> Finding:
+    """Buffers that share addresses never live at once.
+
+    Lifetimes are the manifest's and, independently, those from the first to the last call that
+    names the buffer. A recorded in-place pair may meet in the one call, at one address.
+    """
+    buffers = _buffer_symbols(subject)
+    lives = _lives(subject)
+    if not buffers:
+        return not_applicable("the ELF has no buffer to compare: see sids")
+    pairs = [
+        (a, b)
+        for a, b in combinations(sorted(buffers.keys() & lives.keys()), 2)
+        if _overlap(buffers[a][0], buffers[b][0])
+    ]
+    in_place = {frozenset(pair) for pair in subject.manifest.plan.in_place}
+    problems = []
+    for a, b in pairs:
+        same_address = buffers[a][0].address == buffers[b][0].address
+        excused = frozenset((a, b)) in in_place and same_address and _hand_over(lives[a], lives[b])
+        if lives[a].meets(lives[b]) and not excused:
+            problems.append(f"{a} and {b} live at once and overlap in memory")
+    expected = "buffers that share addresses have disjoint lifetimes"
+    return judged(expected, problems, f"{len(pairs)} pairs share addresses, all disjoint in time")
+
+
+def _lives(subject: Subject) -> dict[str, _Life]:
+    used: dict[str, list[int]] = {}
+    for call in subject.manifest.calls:
+        for argument in call.args:
+            if argument.storage in ("sid", "scratch"):
+                used.setdefault(argument.name, []).append(call.index)
+    lives = {}
+    for record in _placed_buffers(subject):
+        planned = (record.first, record.last)
+        steps = used.get(record.name)
+        called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
+        lives[record.name] = _Life(planned, called)
+    return lives
+
+
+def _hand_over(a: _Life, b: _Life) -> bool:
+    """Whether one ends in the call that begins the other."""
+    first, second = sorted((a.called, b.called))
+    return not _meet(a.planned, b.planned) and first[1] == second[0] + 1
+
+
+def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] <= b[1] and b[0] <= a[1]
+
+
+def _overlap(a: Symbol, b: Symbol) -> bool:
+    return a.address < b.end and b.address < a.end
+
+
+def _memory_file(subject: Subject) -> str:
+    """The STT_FILE symbol of the generated assembler file."""
+    return f"{subject.manifest.module}_memory.s"
+
+
+def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
+    found: dict[str, list[Symbol]] = {}
+    for symbol in subject.elf.symbols:
+        is_ours = PurePosixPath(symbol.file).name == _memory_file(subject)
+        if is_ours and _BUFFER_NAME.fullmatch(symbol.name):
+            found.setdefault(symbol.name, []).append(symbol)
+    return found
+
+
+def _placed_pools(subject: Subject) -> list[PoolRecord]:
+    """Pools with an address of their own: a pool that the caller owns has no symbol."""
+    return [pool for pool in subject.manifest.plan.pools if pool.symbol and pool.nbytes]
+
+
+def _placed_buffers(subject: Subject) -> list[BufferRecord]:
+    placed = {pool.name for pool in _placed_pools(subject)}
+    return [buffer for buffer in subject.manifest.plan.buffers if buffer.pool in placed]
+
+
+def _pool_of(subject: Subject, record: BufferRecord) -> PoolRecord:
+    return next(p for p in subject.manifest.plan.pools if p.name == record.pool)

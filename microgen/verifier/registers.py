@@ -1,0 +1,269 @@
+"""What registers hold, followed through one instruction: enough to know the stack pointer.
+
+A value is the stack pointer at the function's entry plus an offset, a constant, or a word of a
+constant table; everything else is unknown. Where this module cannot follow the stack pointer it
+raises ``UnknownStackPointerError``: it never guesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from microgen.verifier.disassembly import Instruction
+
+_WORD = 2**32
+_CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
+_NUMBERED = {
+    "r11": "fp",
+    "r12": "ip",
+    "r13": "sp",
+    "r14": "lr",
+    "r15": "pc",
+    "r10": "sl",
+    "r9": "r9",
+}
+
+# They write no general register, but for a base with writeback.
+_NO_RESULT = re.compile(
+    r"(str|stm|vst|stc|cmp|cmn|tst|teq|pld|pli|dsb|isb|dmb|nop|it|cbz|cbnz|bkpt|svc|cps|wf|sev"
+    r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
+)
+_TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
+
+
+class UnknownStackPointerError(Exception):
+    """An instruction writes the stack pointer in a way that cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``base`` "sp": the stack pointer at entry plus ``offset``. "const": ``offset`` itself.
+    "table": a word of the constant table at address ``offset``, which one is not known."""
+
+    base: Literal["sp", "const", "table"]
+    offset: int
+
+    def plus(self, other: Value | None, sign: int) -> Value | None:
+        """The sum or difference with a constant; None if the result is none of the three."""
+        if other is None or other.base != "const" or self.base == "table":
+            return None
+        return _value(self.base, self.offset + sign * other.offset)
+
+
+def _value(base: Literal["sp", "const", "table"], offset: int) -> Value:
+    if base == "sp":  # small and signed
+        return Value(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
+    return Value(base, offset % _WORD)
+
+
+Registers = Mapping[str, Value]
+ENTRY: Registers = {"sp": Value("sp", 0)}
+
+
+def depth(registers: Registers) -> int:
+    """Bytes that the function has on the stack."""
+    return -registers["sp"].offset
+
+
+def joined(a: Registers, b: Registers) -> Registers:
+    """What is known where two paths meet: equal values, and the deeper stack pointer."""
+    common = {name: value for name, value in a.items() if b.get(name) == value}
+    return {**common, "sp": Value("sp", min(a["sp"].offset, b["sp"].offset))}
+
+
+def after_call(registers: Registers) -> Registers:
+    """What a called function leaves, by the Arm procedure call standard (IHI 0042)."""
+    return {name: v for name, v in registers.items() if name not in _CALL_CLOBBERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Follows instructions. ``constant`` reads a word of read-only memory, None elsewhere;
+    ``stack_top`` is the initial stack pointer: code that resets to it is as at its entry."""
+
+    constant: Callable[[int], int | None]
+    stack_top: int
+
+    def step(self, instruction: Instruction, registers: Registers) -> Registers:
+        """Registers behind the instruction. Raises UnknownStackPointerError."""
+        known = dict(registers)
+        self._write_results(instruction, registers, known)
+        self._write_back(instruction, registers, known)
+        if "sp" not in known:
+            raise UnknownStackPointerError(str(instruction))
+        sp = known["sp"]
+        if sp == Value("const", self.stack_top):
+            known["sp"] = Value("sp", 0)
+        elif sp.base != "sp":
+            raise UnknownStackPointerError(str(instruction))
+        return known
+
+    def _write_results(
+        self, instruction: Instruction, before: Registers, known: dict[str, Value]
+    ) -> None:
+        name = instruction.mnemonic
+        if name == "msr" and instruction.operands[0].lower() in ("msp", "psp", "control"):
+            raise UnknownStackPointerError(str(instruction))
+        if name == "undefined":
+            raise UnknownStackPointerError(str(instruction))
+        if name == "unlisted":
+            for register in known.keys() - {"sp"}:
+                del known[register]
+            return
+        if name in ("bkpt", "svc"):  # semihosting and system calls answer in r0
+            known.pop("r0", None)
+        if name == "msr" or _NO_RESULT.fullmatch(name) or not instruction.operands:
+            return
+        for register in _results(instruction):
+            known.pop(register, None)
+        value = self._computed(instruction, before)
+        if value is not None:
+            known[register_name(instruction.operands[0])] = value
+
+    def _write_back(
+        self, instruction: Instruction, before: Registers, known: dict[str, Value]
+    ) -> None:
+        changed = _write_back(instruction)
+        if changed is None:
+            return
+        register, change = changed
+        old = before.get(register)
+        if old is None or change is None or old.base == "table":
+            known.pop(register, None)
+        else:
+            known[register] = _value(old.base, old.offset + change)
+
+    def _computed(self, instruction: Instruction, before: Registers) -> Value | None:
+        name = instruction.mnemonic
+        values = [self._operand(instruction, text, before) for text in instruction.operands[1:]]
+        if name in ("mov", "movs", "movw") and len(values) == 1:
+            return values[0]
+        if name in ("add", "adds", "addw", "sub", "subs", "subw"):
+            if len(values) == 1:
+                values.insert(0, self._operand(instruction, instruction.operands[0], before))
+            sign = 1 if name.startswith("add") else -1
+            return _sum(values, sign)
+        if name == "ldr" and len(values) == 1:
+            return self._loaded(instruction, instruction.operands[1], before)
+        return self._other_constant(name, instruction, values, before)
+
+    def _other_constant(
+        self, name: str, instruction: Instruction, values: list[Value | None], before: Registers
+    ) -> Value | None:
+        """Constants that are too wide for one ``mov``."""
+        numbers = [v.offset for v in values if v is not None and v.base == "const"]
+        if len(numbers) != len(values):
+            return None
+        if name == "movt":
+            low = before.get(register_name(instruction.operands[0]))
+            return _value("const", numbers[0] << 16 | low.offset & 0xFFFF) if low else None
+        if name in ("mvn", "mvns") and len(numbers) == 1:
+            return _value("const", ~numbers[0])
+        if name in ("negs", "rsbs", "rsb") and numbers[1:] in ([], [0]):
+            return _value("const", -numbers[0])
+        if name in ("lsl", "lsls") and len(numbers) == 2:
+            return _value("const", numbers[0] << min(numbers[1], 32))
+        return None
+
+    def _operand(self, instruction: Instruction, text: str, known: Registers) -> Value | None:
+        if text.startswith("#"):
+            return _value("const", int(text[1:], 0))
+        if text == "pc":
+            return Value("const", (instruction.address + 4) & ~3)
+        return known.get(register_name(text))
+
+    def _loaded(self, instruction: Instruction, memory: str, known: Registers) -> Value | None:
+        if not memory.endswith("]"):
+            return None
+        base, *index = (part.strip() for part in memory.strip("[]").split(","))
+        left = self._operand(instruction, base, known)
+        right = self._operand(instruction, index[0], known) if index else Value("const", 0)
+        if len(index) < 2 and left is not None and right is not None:
+            at = left.plus(right, 1)
+            word = self.constant(at.offset) if at is not None and at.base == "const" else None
+            return None if word is None else Value("const", word)
+        return self._table(left, right if len(index) < 2 else None)
+
+    def _table(self, left: Value | None, right: Value | None) -> Value | None:
+        """The table that an index which is not known selects from; either may be the base."""
+        base = left or right
+        if base is None or base.base != "const" or self.constant(base.offset) is None:
+            return None
+        return Value("table", base.offset)
+
+
+def _sum(values: list[Value | None], sign: int) -> Value | None:
+    if len(values) != 2:
+        return None
+    left, right = values
+    if left is None or right is None:
+        return None
+    if left.base == "const" and sign > 0:
+        left, right = right, left
+    return left.plus(right, sign)
+
+
+def register_name(text: str) -> str:
+    """The name under which a register is known: r11 and fp are one."""
+    return _NUMBERED.get(text, text)
+
+
+def _results(instruction: Instruction) -> list[str]:
+    name, operands = instruction.mnemonic, instruction.operands
+    if operands[-1].startswith("{") and not name.startswith("v"):
+        return register_list(operands[-1])
+    count = 2 if _TWO_RESULTS.fullmatch(name) else 1
+    return [register_name(operand) for operand in operands[:count]]
+
+
+def register_list(text: str) -> list[str]:
+    """The registers of ``{r4, r6-r8, lr}``."""
+    names: list[str] = []
+    for part in text.strip("{}^ ").split(","):
+        first, _, last = part.strip().partition("-")
+        names += _register_range(first, last) if last else [register_name(first)]
+    return names
+
+
+def _register_range(first: str, last: str) -> list[str]:
+    alias = {v: k for k, v in _NUMBERED.items()}
+    start, end = alias.get(first, first), alias.get(last, last)
+    return [register_name(f"{start[0]}{i}") for i in range(int(start[1:]), int(end[1:]) + 1)]
+
+
+def _list_bytes(text: str) -> int:
+    sizes = {"d": 8, "q": 16}
+    return sum(sizes.get(name[0], 4) for name in register_list(text) if name != "vpr")
+
+
+def _write_back(instruction: Instruction) -> tuple[str, int | None] | None:
+    """(base register, its change in bytes or None if unknown); None if there is no writeback."""
+    name, operands = instruction.mnemonic, instruction.operands
+    if name in ("push", "vpush"):
+        return "sp", -_list_bytes(operands[-1])
+    if name in ("pop", "vpop"):
+        return "sp", _list_bytes(operands[-1])
+    if name.startswith(("stm", "ldm", "vstm", "vldm")) and operands[0].endswith("!"):
+        sign = -1 if "db" in name else 1
+        return register_name(operands[0][:-1]), sign * _list_bytes(operands[-1])
+    return _indexed(operands)
+
+
+def _indexed(operands: tuple[str, ...]) -> tuple[str, int | None] | None:
+    """``[rn, #4]!`` and ``[rn], #4``."""
+    memory = next((i for i, text in enumerate(operands) if text.startswith("[")), None)
+    if memory is None:
+        return None
+    text = operands[memory]
+    base, _, index = text.strip("[]!").partition(",")
+    if text.endswith("!"):
+        change = index.strip()
+    elif memory + 1 < len(operands):
+        change = operands[memory + 1]
+    else:
+        return None
+    is_known = change.startswith("#")
+    return register_name(base.strip()), int(change[1:], 0) if is_known else None

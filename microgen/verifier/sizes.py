@@ -1,0 +1,188 @@
+"""How much memory the firmware takes, and the checks against board and budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from microgen.manifest import Manifest
+from microgen.target import board as boards
+from microgen.target.board import Board, Memory
+from microgen.verifier.elf import Elf, Section, Symbol
+from microgen.verifier.image import memory_at
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Contributor:
+    """A symbol that takes memory: "flash" or "ram", bytes."""
+
+    memory: str
+    name: str
+    nbytes: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.nbytes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of a built firmware.
+
+    ``flash``: the image, code and read-only data and initial values. ``ram``: everything that
+    lies in RAM, with ``stack``, which is what the board reserves. ``arena``: the workspace pools.
+    ``weights``: the manifest's constants (weights, biases, requantization tables). ``code``:
+    ``flash`` less ``weights``. ``contributors``: sized symbols, largest first.
+    """
+
+    flash: int
+    ram: int
+    stack: int
+    arena: int
+    weights: int
+    code: int
+    contributors: tuple[Contributor, ...]
+
+    def top(self, memory: str) -> str:
+        """The largest contributors to "flash" or "ram", as text."""
+        return ", ".join([str(c) for c in self.contributors if c.memory == memory][:_TOP])
+
+
+def measure(elf: Elf, manifest: Manifest) -> Sizes:
+    """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
+    board = boards.from_json(manifest.board)
+    flash = sum(s.size for s in elf.sections if s.has_bytes)
+    ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
+    weights = sum(_size_of(elf, constant.symbol) for constant in manifest.constants)
+    return Sizes(
+        flash=flash,
+        ram=ram + board.stack_bytes,
+        stack=board.stack_bytes,
+        arena=sum(_size_of(elf, pool.symbol) for pool in manifest.plan.pools),
+        weights=weights,
+        code=flash - weights,
+        contributors=tuple(sorted(_contributors(elf, board), key=lambda c: (-c.nbytes, c.name))),
+    )
+
+
+def _size_of(elf: Elf, name: str) -> int:
+    return max((symbol.size for symbol in elf.named(name)), default=0)
+
+
+def _is_ram(board: Board, section: Section) -> bool:
+    if board.is_host:
+        return section.writable
+    ram = board.memory(board.ram)
+    return ram.origin <= section.address < ram.origin + ram.length
+
+
+def _stack_top(elf: Elf, board: Board) -> int:
+    """The initial stack pointer, from the vector table; 0 where there is none."""
+    return 0 if board.is_host else elf.word(board.memory(board.flash).origin) or 0
+
+
+def _is_stack(elf: Elf, board: Board, section: Section) -> bool:
+    """Whether the section is the stack's own: the initial stack pointer is in it, or at its
+    end, and no object is."""
+    top = _stack_top(elf, board)
+    if section.has_bytes or not section.address < top <= section.end:
+        return False
+    return not any(s.size and s.section == section.name for s in elf.symbols)
+
+
+def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
+    sections = {section.name: section for section in elf.sections}
+    for symbol in elf.symbols:
+        section = sections.get(symbol.section)
+        if section is None or not symbol.size or _is_planned_buffer(symbol):
+            continue
+        if _is_ram(board, section):
+            yield Contributor("ram", symbol.name, symbol.size)
+        if section.has_bytes:
+            yield Contributor("flash", symbol.name, symbol.size)
+    if board.stack_bytes:
+        yield Contributor("ram", "stack", board.stack_bytes)
+
+
+def _is_planned_buffer(symbol: Symbol) -> bool:
+    """Planned buffers lie in the arena, which counts once."""
+    return (
+        symbol.file.endswith("_memory.s")
+        and symbol.binding == "local"
+        and (symbol.name.startswith(("sid_", "scratch_")))
+    )
+
+
+def sections_fit(subject: Subject) -> Finding:
+    """Every section ends inside the memory it starts in, in RAM and in the image, and the stack
+    has what the board reserves."""
+    if subject.board.is_host:
+        return not_applicable("the host has no fixed memories")
+    problems = [p for s in subject.elf.sections for p in _overrun(subject, s)]
+    reserved = _reserved_stack(subject)
+    if reserved is not None and reserved < subject.board.stack_bytes:
+        problems.append(
+            f"{reserved} bytes are left for the stack, which needs {subject.board.stack_bytes}"
+        )
+    used = measure(subject.elf, subject.manifest)
+    flash, ram = _main_memories(subject.board)
+    problems += _excess(flash, used.flash, used.top("flash"))
+    problems += _excess(ram, used.ram, used.top("ram"))
+    expected = (
+        f"at most {flash.length} bytes in {flash.name}, {ram.length} in {ram.name} "
+        f"with a stack of {subject.board.stack_bytes}"
+    )
+    return judged(expected, problems, f"{used.flash} in {flash.name}, {used.ram} in {ram.name}")
+
+
+def _main_memories(board: Board) -> tuple[Memory, Memory]:
+    return board.memory(board.flash), board.memory(board.ram)
+
+
+def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:
+    if used > memory.length:
+        yield f"{used} bytes for {memory.name}, which has {memory.length}; largest: {top}"
+
+
+def _overrun(subject: Subject, section: Section) -> Iterator[str]:
+    places = {section.address, section.load} if section.has_bytes else {section.address}
+    for start in sorted(places):
+        memory = memory_at(subject, start)
+        if memory is not None and start + section.size > memory.origin + memory.length:
+            over = start + section.size - memory.origin - memory.length
+            yield f"{section.name} ends {over} bytes behind {memory.name}"
+
+
+def _reserved_stack(subject: Subject) -> int | None:
+    """Bytes from the initial stack pointer down to the nearest thing below it; None if it is
+    outside of RAM, which ``vector_table`` reports."""
+    elf, ram = subject.elf, subject.board.memory(subject.board.ram)
+    top = _stack_top(elf, subject.board)
+    if not ram.origin < top <= ram.origin + ram.length:
+        return None
+    below = [s.end for s in elf.sections if s.size and ram.origin <= s.address and s.end < top]
+    below += [s.end for s in elf.symbols if s.size and ram.origin <= s.address and s.end <= top]
+    return top - max(below, default=ram.origin)
+
+
+def flash_budget(subject: Subject) -> Finding:
+    """The image is within ``--flash``."""
+    return _budget(subject, "flash", subject.flash or subject.manifest.estimate.flash_budget)
+
+
+def ram_budget(subject: Subject) -> Finding:
+    """RAM, with the stack that the board reserves, is within ``--ram``."""
+    return _budget(subject, "ram", subject.ram or subject.manifest.estimate.ram_budget)
+
+
+def _budget(subject: Subject, memory: str, budget: int) -> Finding:
+    if not budget:
+        return not_applicable("no budget was given")
+    if subject.board.is_host:
+        return not_applicable("the host's memory is not the firmware's")
+    used = measure(subject.elf, subject.manifest)
+    nbytes = used.flash if memory == "flash" else used.ram
+    found = f"{nbytes} bytes; largest: {used.top(memory)}"
+    return judged(f"at most {budget} bytes", [found] if nbytes > budget else [], found)

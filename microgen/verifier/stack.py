@@ -1,0 +1,107 @@
+"""The worst-case stack: a bound from the ELF's own instructions, and the check of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from microgen.verifier.disassembly import parse
+from microgen.verifier.flow import Code, Frame, code_of, frame
+from microgen.verifier.image import RESET, vector
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_VECTORS = 16  # the core's own; a board's interrupts are never enabled
+_ALIGNMENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StackBound:
+    """``nbytes``: no run of the program uses more stack. ``path``: the functions of the deepest
+    path, as ``name depth-at-its-call``. With ``problems`` there is no bound."""
+
+    nbytes: int
+    path: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class CallGraph:
+    """Frames of every function that is reached, and the deepest path from each."""
+
+    code: Code
+    frames: dict[int, Frame] = field(default_factory=dict)
+    deepest: dict[int, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    active: list[int] = field(default_factory=list)
+
+    def depth(self, start: int) -> tuple[int, tuple[str, ...]]:
+        """Bytes of stack that a call of the function takes at most, and the path to there."""
+        if start in self.deepest:
+            return self.deepest[start]
+        if start in self.active:
+            cycle = [*self.active[self.active.index(start) :], start]
+            names = " -> ".join(self.code.name(address) for address in cycle)
+            self.problems.append(f"recursion: {names}")
+            return 0, ()
+        self.active.append(start)
+        self.deepest[start] = self._deepest_path(start)
+        self.active.pop()
+        return self.deepest[start]
+
+    def _deepest_path(self, start: int) -> tuple[int, tuple[str, ...]]:
+        own = self.frames[start] = frame(self.code, start)
+        self.problems += own.problems
+        name = self.code.name(start)
+        best: tuple[int, tuple[str, ...]] = own.depth, (f"{name} {own.depth}",)
+        for edge in own.edges:
+            below, path = self.depth(edge.target)
+            if edge.depth + below > best[0]:
+                best = edge.depth + below, (f"{name} {edge.depth}", *path)
+        return best
+
+
+def call_graph(subject: Subject) -> CallGraph:
+    """The call graph of an Arm firmware, empty until its depths are asked for. Raises ToolError
+    where objdump is missing."""
+    instructions = parse(subject.disassembly())
+    vector_table = subject.board.memory(subject.board.flash).origin
+    return CallGraph(code_of(subject.elf, instructions, vector_table))
+
+
+def bound(subject: Subject) -> StackBound:
+    """The deepest path from the reset handler, one exception frame, and the deepest handler.
+
+    Only one: no handler of a fault returns, and no interrupt is enabled. The core aligns the
+    stack to 8 bytes at an exception (Armv7-M Architecture Reference Manual, B1.5.7).
+    """
+    graph = call_graph(subject)
+    thread, path = graph.depth(vector(subject, RESET) & ~1)
+    handlers = sorted({vector(subject, number) & ~1 for number in range(RESET + 1, _VECTORS)} - {0})
+    handler = max((graph.depth(start) for start in handlers), default=(0, ()))
+    frame_bytes = subject.board.cpu.exception_frame
+    return StackBound(
+        nbytes=_aligned(thread) + frame_bytes + _aligned(handler[0]),
+        path=(*path, f"exception frame {frame_bytes}", *handler[1]),
+        problems=tuple(dict.fromkeys(graph.problems)),
+    )
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+def stack(subject: Subject) -> Finding:
+    """The bound is within what the board reserves, and not under what was measured."""
+    if subject.board.is_host:
+        return not_applicable("the host's stack is not the firmware's")
+    result = bound(subject)
+    problems = list(result.problems)
+    found = f"{result.nbytes} bytes: {' -> '.join(result.path)}"
+    if not problems and result.nbytes > subject.board.stack_bytes:
+        problems.append(found)
+    painted = subject.painted_stack
+    if painted is not None and painted > result.nbytes:
+        problems.append(f"{painted} bytes were used, over the bound of {result.nbytes}")
+    expected = f"at most {subject.board.stack_bytes} bytes, no recursion, no unknown call" + (
+        f", at least the {painted} that were used" if painted is not None else ""
+    )
+    return judged(expected, problems, found)

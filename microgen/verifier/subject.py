@@ -1,0 +1,55 @@
+"""What a check looks at, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.ir.graph import Array
+from microgen.manifest import Manifest
+from microgen.target.board import Board
+from microgen.verifier.elf import Elf
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A built project, read once.
+
+    ``parameters`` reads ``model/parameters/<module>.params`` and ``disassembly`` the text of
+    ``objdump -d``; both may raise MicrogenError. ``ram`` and ``flash`` are budgets in bytes, 0 for
+    none; ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
+    """
+
+    project: Path
+    elf: Elf
+    manifest: Manifest
+    board: Board
+    parameters: Callable[[], Mapping[str, Array]]
+    disassembly: Callable[[], str]
+    ram: int = 0
+    flash: int = 0
+    painted_stack: int | None = None
+    with_project_files: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A check's answer. ``status`` is "ok", "failed" or "n/a"."""
+
+    status: str
+    expected: str
+    found: str
+
+
+def judged(expected: str, problems: Sequence[str], found: str) -> Finding:
+    """Failed with the first problems if there are any, else ok with ``found``."""
+    if not problems:
+        return Finding("ok", expected, found)
+    more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
+    return Finding("failed", expected, "; ".join(problems[:3]) + more)
+
+
+def not_applicable(why: str) -> Finding:
+    """The check has no meaning here; ``why`` says so."""
+    return Finding("n/a", "", why)

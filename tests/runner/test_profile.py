@@ -1,0 +1,100 @@
+"""The plugin's compilation, and what it reports."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from microgen import toolchain
+from microgen.errors import RunError, ToolError
+from microgen.runner import profile
+from microgen.runner.image import Image
+from tests.runner import standin
+from tests.runner.standin import needs_cc
+
+MANIFEST = standin.manifest("mps2_an386")
+OPERATORS = {call.function: (0x40 * k, 0x40) for k, call in enumerate(MANIFEST.calls)}
+IMAGE = Image(
+    Path("firmware.elf"),
+    "EM_ARM",
+    0,
+    {
+        **OPERATORS,
+        "TVMPlatformTimerStart": (0x200, 8),
+        "TVMPlatformTimerStop": (0x208, 8),
+        "tvmgen_default___tvm_main__": (0x300, 0x50),
+    },
+)
+
+
+@needs_cc
+def test_the_plugin_is_compiled_once_into_the_users_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "a,b"  # a comma means something to QEMU
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    argument = profile.prepare(tmp_path, IMAGE, MANIFEST)
+    (library,) = (cache / "microgen").iterdir()
+    name = str(library).replace(",", ",,")
+    assert argument == f"{name},plan=profile_plan.txt,out=profile_counts.txt"
+    made = library.stat().st_mtime_ns
+    assert profile.prepare(tmp_path, IMAGE, MANIFEST) == argument
+    assert library.stat().st_mtime_ns == made
+
+
+@needs_cc
+def test_without_a_cache_the_plugin_stays_with_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    library = Path(profile.prepare(tmp_path, IMAGE, MANIFEST).split(",")[0])
+    assert library.parent == tmp_path
+    assert library.is_file()
+
+
+@needs_cc
+def test_the_plugin_compiles_without_a_warning(tmp_path: Path) -> None:
+    source = Path(profile.__file__).parent / "plugin" / "profile.c"
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef", "-pedantic", "-Werror"]
+    options = ["-std=c99", "-O2", "-shared", "-fPIC", *warnings]
+    subprocess.run(["gcc", *options, str(source), "-o", str(tmp_path / "p.so")], check=True)
+
+
+def test_without_a_c_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(toolchain, "has", lambda _: False)
+    with pytest.raises(ToolError, match="no C compiler to build it; install one"):
+        profile.prepare(tmp_path, IMAGE, MANIFEST)
+
+
+def test_a_missing_symbol_is_named(tmp_path: Path) -> None:
+    bare = Image(IMAGE.path, "EM_ARM", 0, OPERATORS)
+    with pytest.raises(RunError, match="the program has no symbol TVMPlatformTimerStart"):
+        profile.prepare(tmp_path, bare, MANIFEST)
+
+
+def test_counts_are_read_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "profile_counts.txt").write_text("12 3 4\n13 3 5\n")
+    assert profile.counts(tmp_path, calls=2, samples=2) == ((12, 3, 4), (13, 3, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("12 3 4\n", "1 inferences were counted between the timers of 2"),
+        ("12 3 4\n13 3\n", "sample 1 was seen to call 1 of 2 operators"),
+    ],
+)
+def test_counts_that_are_not_the_plans_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "profile_counts.txt").write_text(text)
+    with pytest.raises(RunError, match=message):
+        profile.counts(tmp_path, calls=2, samples=2)
+
+
+def test_an_emulator_without_plugins_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"cannot run the plugin .*: plugin support not enabled"):
+        profile.check_loaded(tmp_path, "plugin support not enabled")

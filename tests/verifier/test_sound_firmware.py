@@ -1,0 +1,124 @@
+"""A sound firmware passes, however it was compiled; reports have their documented form."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from microgen.errors import ProjectError
+from microgen.verifier import CHECKS, Check, VerifyReport, measure, verify
+
+needs_arm = pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
+)
+
+Make = Callable[..., Any]
+NO_BUDGET = {"ram_budget", "flash_budget"}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
+
+
+@needs_arm
+@pytest.mark.parametrize("level", ["-Os", "-O3"])
+@pytest.mark.parametrize(
+    "board", ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
+)
+def test_sound_firmware_passes_at_every_optimisation(project: Make, board: str, level: str) -> None:
+    built = project(board)
+    built.flags = [level]
+    report = verify(built.build().root)
+    assert report.failed == ()
+    assert {c.name for c in report.checks if c.status == "n/a"} == NO_BUDGET
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the host has no gcc")
+def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
+    report = verify(project("native").build().root)
+    assert report.ok
+    assert {c.name for c in report.checks if c.status == "n/a"} == NO_BUDGET | {
+        *("vector_table", "sections_fit", "heap", "libc", "soft_float", "build_attributes"),
+        "stack",
+    }
+
+
+@needs_arm
+def test_sizes_add_up(project: Make) -> None:
+    built = project().build()
+    sizes = measure(built.elf, built.manifest)
+    assert sizes.weights == 64 + 16 + 16 + 4
+    assert (sizes.arena, sizes.stack) == (256, 4096)
+    assert sizes.code == sizes.flash - sizes.weights > 0
+    # input 16, output 112, status 4
+    assert sizes.ram == pytest.approx(256 + 4096 + 132, abs=16)
+    assert sizes.top("ram").startswith("stack 4096, tvmgen_default_global_workspace 256")
+
+
+def test_not_built_yet(project: Make) -> None:
+    laid_out = project("native")
+    laid_out.write()
+    with pytest.raises(ProjectError, match=r"firmware\.elf: cannot be read.*microgen build"):
+        verify(laid_out.root)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"no ELF at all" * 9])
+def test_damaged_elf(project: Make, content: bytes) -> None:
+    laid_out = project("native")
+    laid_out.write()
+    laid_out.elf.write_bytes(content)
+    with pytest.raises(ProjectError, match="is not an ELF executable"):
+        verify(laid_out.root)
+
+
+@needs_arm
+def test_truncated_elf_is_one_clear_error_or_a_failed_check(project: Make) -> None:
+    built = project().build()
+    whole = built.elf.read_bytes()
+    for cut in range(0, len(whole), len(whole) // 40 + 1):
+        built.elf.write_bytes(whole[:cut])
+        with pytest.raises(ProjectError, match="is not an ELF executable"):
+            verify(built.root)
+
+
+def test_documented_names_are_the_names() -> None:
+    documented = re.findall(r"^\| `(\w+)` \|", DOCUMENT.read_text(), re.MULTILINE)
+    assert documented == list(CHECKS)
+
+
+REPORT = VerifyReport(
+    (
+        Check("sids", "failed", "11 objects", 'sid_1 is at 0x10 & "more"\x1b'),
+        Check("arena", "ok", "16 bytes", "16 bytes"),
+        Check("stack", "n/a", "", "the host's stack"),
+    )
+)
+
+
+def test_json_has_the_contracts_form() -> None:
+    data = json.loads(json.dumps(REPORT.to_json()))
+    assert data["ok"] is False
+    assert data["checks"][1] == {
+        "name": "arena",
+        "status": "ok",
+        "expected": "16 bytes",
+        "found": "16 bytes",
+    }
+
+
+def test_junit_names_failures_and_skips() -> None:
+    suite = ElementTree.fromstring(REPORT.to_junit())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    failure = suite.find("testcase[@name='sids']/failure")
+    assert failure is not None
+    assert failure.get("message") == 'expected 11 objects; found sid_1 is at 0x10 & "more"?'
+
+
+def test_text_names_every_check_once_and_failures_first() -> None:
+    lines = REPORT.to_text().splitlines()
+    assert lines[1].split()[:2] == ["sids", "failed"]
+    assert lines[-1] == "1 ok, 1 failed, 1 n/a"

@@ -1,0 +1,197 @@
+"""The stack bound: against the compiler's own frames, and on code that has none."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from microgen import toolchain
+from microgen.builder import disassemble
+from microgen.verifier import VerifyReport, stack_bound, verify
+from microgen.verifier.disassembly import parse
+from microgen.verifier.elf import load
+from microgen.verifier.flow import code_of, frame
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
+)
+
+Make = Callable[..., Any]
+CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
+
+
+def failed(project: Any, **options: Any) -> VerifyReport:
+    report = verify(project.root, project_files=False, **options)
+    assert [check.name for check in report.failed] == ["stack"]
+    return report
+
+
+@pytest.mark.parametrize("level", ["-O0", "-Os", "-O2", "-O3"])
+@pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
+def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, level: str) -> None:
+    built = project(board)
+    built.flags = [level]
+    built.add(
+        "__attribute__((noinline)) static int32_t big(volatile int32_t* p, int64_t n)\n"
+        "{ volatile int32_t a[600]; for (int i = 0; i < 600; i++) a[i] = *p;\n"
+        "  return a[n % 600] + (int32_t)(n / (*p | 1)); }\n"
+        "int32_t extra(int32_t n) { volatile int32_t x = n; return big(&x, n) + x; }"
+    ).build()
+    elf = load(built.elf)
+    code = code_of(elf, parse(disassemble(built.elf, built.board.toolchain)), 0)
+    frames = {s.stem: frame(code, elf.code_address(s)) for s in elf.functions()}
+    reported = {}
+    for path in (built.root / "build").glob("*.su"):
+        for line in path.read_text().splitlines():
+            place, nbytes, kind = line.split("\t")
+            assert kind == "static"
+            reported[place.split(":")[-1]] = int(nbytes)
+    common = reported.keys() & frames.keys()
+    assert {"big", "main", "tvmgen_default_fused_dense"} <= common
+    assert {n: frames[n].depth for n in common} == {n: reported[n] for n in common}
+    assert all(not f.problems for f in frames.values())
+
+
+@pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
+def test_instructions_are_read_with_and_without_their_encoding(project: Make, board: str) -> None:
+    built = project(board).build()
+    command = [f"{built.board.toolchain}objdump", "-d", built.elf]
+    plain = toolchain.run(command, seconds=60).output
+    assert parse(plain) == parse(disassemble(built.elf, built.board.toolchain))
+
+
+@pytest.mark.parametrize(
+    ("text", "mnemonic", "operands", "is_conditional"),
+    [
+        ("  8:\tpopne\t{r4, r6-r7, pc}", "pop", ("{r4, r6-r7, pc}",), True),
+        ("  8:\tldrne.w\tr3, [r2, r1, lsl #2]", "ldr", ("r3", "[r2, r1, lsl #2]"), True),
+        ("  8:\tstr.w\tr3, [sp, #-4]!\t@ 0x4", "str", ("r3", "[sp, #-4]!"), False),
+        ("  8:\t9000 f800 \tbls.n\t10 <f+0x8>", "bls", ("10 <f+0x8>",), False),
+        ("  8:\t\t\t@ <UNDEFINED> instruction: 0xea5494a4", "unlisted", ("0xea5494a4",), False),
+        ("  8:\t\t\t@ <UNDEFINED> instruction: 0xeb5494a4", "undefined", ("0xeb5494a4",), False),
+    ],
+)
+def test_instruction_text(
+    text: str, mnemonic: str, operands: tuple[str, ...], is_conditional: bool
+) -> None:
+    before = "  6:\tit\tne\n" if is_conditional else ""
+    instruction = parse(before + text)[8]
+    assert (instruction.mnemonic, instruction.operands) == (mnemonic, operands)
+    assert instruction.is_conditional == is_conditional
+
+
+def test_bound_is_the_deepest_path_with_an_exception(project: Make) -> None:
+    built = project("mps2_an385").build()
+    result = stack_bound(built.root)
+    assert result.problems == ()
+    steps = [step.rsplit(" ", 1) for step in result.path]
+    cut = next(i for i, (name, _) in enumerate(steps) if name == "exception frame")
+    thread, handler = (sum(int(n) for _, n in part) for part in (steps[:cut], steps[cut + 1 :]))
+    assert result.nbytes == -(-thread // 8) * 8 + 32 + -(-handler // 8) * 8
+    assert [name for name, _ in steps[:3]] == ["Reset_Handler", "main", "tvmgen_default_run"]
+
+
+def test_painted_stack_over_the_bound_fails(project: Make) -> None:
+    built = project().build()
+    nbytes = stack_bound(built.root).nbytes
+    assert verify(built.root, painted_stack=nbytes).ok
+    failed(built, painted_stack=nbytes + 4)
+
+
+def test_frame_larger_than_the_stack(project: Make) -> None:
+    built = project().add(
+        "int32_t extra(int32_t n) { volatile char a[5000]; a[n & 4095] = 1; return a[0]; }"
+    )
+    failed(built.build())
+
+
+@pytest.mark.parametrize("board", CORTEX_M)
+def test_recursion(project: Make, board: str) -> None:
+    built = project(board)
+    built.flags = ["-O1"]
+    built.add("int32_t extra(int32_t n) { return n < 2 ? n : extra(n - 1) + extra(n - 2); }")
+    found = failed(built.build()).check("stack").found
+    assert "recursion: extra -> extra" in found
+
+
+@pytest.mark.parametrize("board", CORTEX_M)
+def test_call_through_a_variable(project: Make, board: str) -> None:
+    built = project(board).add(
+        "static int32_t twice(int32_t n) { return 2 * n; }\n"
+        "int32_t (*volatile hook)(int32_t) = twice;\n"
+        "int32_t extra(int32_t n) { return hook(n) + 1; }"
+    )
+    assert "unknown indirect call" in failed(built.build()).check("stack").found
+
+
+@pytest.mark.parametrize("board", CORTEX_M)
+def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, board: str) -> None:
+    built = project(board).add(
+        "static int32_t flat(int32_t n) { return 2 * n; }\n"
+        "static int32_t deep(int32_t n) { volatile int32_t a[100]; a[n & 63] = n; return a[1]; }\n"
+        "static int32_t (*const hooks[2])(int32_t) = {flat, deep};\n"
+        "int32_t extra(int32_t n) { return hooks[n & 1](n) + 1; }"
+    )
+    built.build()
+    assert verify(built.root).ok
+    assert any(step.startswith("deep 4") for step in stack_bound(built.root).path)
+
+
+@pytest.mark.parametrize("level", ["-Os", "-O2"])
+@pytest.mark.parametrize("board", CORTEX_M)
+def test_switches_are_followed(project: Make, board: str, level: str) -> None:
+    cases = "".join(f"case {i}: return far{i % 3}(n * {i * i + 3});\n" for i in range(12))
+    functions = "".join(
+        f"__attribute__((noinline)) static int32_t far{i}(int32_t n)\n"
+        f"{{ volatile int32_t a[{50 * (i + 1)}]; a[n & 31] = n; return a[2]; }}\n"
+        for i in range(3)
+    )
+    built = project(board)
+    built.flags = [level]
+    built.add(f"{functions}int32_t extra(int32_t n) {{ switch (n) {{ {cases} }} return 0; }}")
+    built.build()
+    assert verify(built.root).ok
+    assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
+
+
+def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
+    # A loop over more code than a Thumb-1 branch reaches: GCC closes it with `bl`.
+    steps = "".join(f"p[{i}] += n * {i + 3};\n" for i in range(600))
+    built = project("microbit")
+    built.flags = ["-O0"]
+    built.add(
+        "extern volatile int32_t p[600]; volatile int32_t p[600];\n"
+        f"int32_t extra(int32_t n) {{ while (p[0] < n) {{ {steps} }} return p[1]; }}"
+    )
+    assert verify(built.build().root).failed == ()
+    assert "extra" in {i.operands[-1].split("<")[-1].split("+")[0] for i in far_jumps(built)}
+
+
+def far_jumps(built: Any) -> list[Any]:
+    instructions = parse(disassemble(built.elf, built.board.toolchain)).values()
+    return [i for i in instructions if i.mnemonic == "bl" and "+" in i.operands[-1]]
+
+
+def test_stack_of_variable_size(project: Make) -> None:
+    built = project().add(
+        "int32_t extra(int32_t n) { volatile char a[n & 63]; a[0] = 1; return a[0]; }"
+    )
+    assert "cannot follow the stack pointer" in failed(built.build()).check("stack").found
+
+
+def test_push_in_a_loop(project: Make) -> None:
+    built = project().add(
+        "__attribute__((naked)) int32_t extra(int32_t n)\n"
+        '{ __asm__("1: push {r0, r1}\\n subs r0, #1\\n bne 1b\\n bx lr"); }'
+    )
+    assert "the stack grows in a loop" in failed(built.build()).check("stack").found
+
+
+def test_stack_that_is_not_given_back(project: Make) -> None:
+    built = project().add(
+        '__attribute__((naked)) int32_t extra(int32_t n) { __asm__("push {r0, r1}\\n bx lr"); }'
+    )
+    assert "returns 8 bytes off" in failed(built.build()).check("stack").found
