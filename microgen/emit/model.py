@@ -105,6 +105,7 @@ class _Context:
 
     def runner(self) -> dict[str, Any]:
         ports = [*self.program.inputs, *self.program.outputs]
+        used = {argument.name for call in self.program.calls for argument in call.args}
         run = [f"inputs->{p.name}" for p in self.program.inputs]
         run += [f"outputs->{p.name}" for p in self.program.outputs]
         return {
@@ -112,6 +113,7 @@ class _Context:
             "arena": self.arena,
             "buffers": [_row(p) for p in self.plan.placements],
             "main_parameters": ", ".join(f"void *{p.name}" for p in ports),
+            "unused": [p.name for p in ports if p.name not in used],
             "run_arguments": ", ".join(run),
             "calls": [self._call(call) for call in self.program.calls],
         }
