@@ -33,7 +33,8 @@ class RunResult:
     ``outputs`` by the model's tensor name, in the model's order; ``instructions`` retired per
     sample and ``per_call`` of each sample per operator call, both None unless profiled;
     ``console`` is what the firmware printed; ``stack`` its painted high-water mark in bytes;
-    ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report.
+    ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report, with the
+    stack bound held against the high-water mark.
     """
 
     outputs: dict[str, Array]
@@ -108,23 +109,29 @@ def run(
     from microgen import builder, runner
 
     project = Path(project)
-    if not (project / "build" / "firmware.elf").is_file():
+    if builder.is_stale(project):
         builder.build(project)
-    checks = verify(project)
-    if not checks.ok:
-        failed = "; ".join(
-            f"{c.name}: expected {c.expected}, found {c.found}" for c in checks.failed
-        )
-        raise RunError(
-            f"not run, because the firmware is not what was planned: {failed}",
-            where=str(project),
-            hint=f"see `microgen verify {project}`",
-        )
+    checks = _checked(project)
     if compare and inputs is None:
         inputs = _own_samples(project)
     ran = runner.run(project, inputs, profile=profile, timeout=timeout)
+    if ran.stack:
+        checks = _checked(project, painted_stack=ran.stack)
     result = _result(ran, checks)
     return replace(result, verdicts=_compared(project, inputs, ran)) if compare else result
+
+
+def _checked(project: Path, **options: Any) -> VerifyReport:
+    """Verify's report. Raises RunError if a check failed."""
+    report = verify(project, **options)
+    if report.ok:
+        return report
+    failed = "; ".join(f"{c.name}: expected {c.expected}, found {c.found}" for c in report.failed)
+    raise RunError(
+        f"the firmware is not what was planned: {failed}",
+        where=str(project),
+        hint=f"see `microgen verify {project}`",
+    )
 
 
 def _result(ran: Ran, checks: VerifyReport) -> RunResult:

@@ -38,6 +38,15 @@ class BuildResult:
     log: str
 
 
+def is_stale(project: Path) -> bool:
+    """Whether the project has no firmware, or one older than one of its files."""
+    elf = project / BUILD / "firmware.elf"
+    if not elf.is_file():
+        return True
+    files = (project / name for name in manifest.load(project).files)
+    return any(f.is_file() and f.stat().st_mtime_ns > elf.stat().st_mtime_ns for f in files)
+
+
 def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     """Build the project into ``project/build``, or with sanitizers (the host only) into
     ``project/build-sanitize``.

@@ -77,7 +77,7 @@ class Measured:
 def demonstrate(board: str, project: Path) -> Measured:
     """Generate into ``project``, build, verify, run, compare."""
     images = np.load(HERE / "test_samples.npz")[INPUT]
-    samples = {INPUT: images[:, np.newaxis]}
+    samples = {INPUT: images}
     compiled = stage("generate", lambda: api.generate(MODEL, board, project, force=True))
     built = stage("build", lambda: api.build(project))
     return Measured(
@@ -102,7 +102,7 @@ def run(project: Path, samples: dict[str, Outputs]) -> api.RunResult:
 
 def references(graph: Graph, images: Outputs) -> tuple[Reference, ...]:
     """Microgen's numpy reference, and LiteRT's reference kernels where they are installed."""
-    runs = [interpreter.evaluate(graph, {INPUT: image[np.newaxis]}, registry()) for image in images]
+    runs = [interpreter.evaluate(graph, {INPUT: image}, registry()) for image in images]
     found = [Reference("numpy reference", np.concatenate([run[OUTPUT] for run in runs]))]
     if importlib.util.find_spec("ai_edge_litert"):
         import evaluate
@@ -159,7 +159,9 @@ def _add_memory(shown: Table, measured: Measured) -> None:
     applicable = [check for check in measured.report.checks if check.status != "n/a"]
     passed = sum(check.status == "ok" for check in applicable)
     shown.add_row("Checks of the ELF file passed", f"{passed} of {len(applicable)}")
-    shown.add_row("RAM: activations (arena)", f"{sizes.arena:,} B")
+    plan = measured.project.plan
+    shown.add_row("RAM: arena, input and output", f"{sizes.arena + plan.io_bytes:,} B")
+    shown.add_row("RAM: lower bound of that", f"{plan.lower_bound + plan.io_bytes:,} B")
     shown.add_row("RAM: reserved for the stack", f"{sizes.stack:,} B")
     shown.add_row("RAM: total", f"{sizes.ram:,} B")
     shown.add_row("Flash: code", f"{sizes.code:,} B")

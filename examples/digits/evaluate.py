@@ -30,7 +30,7 @@ def litert_outputs(resolver: OpResolverType) -> npt.NDArray[np.int8]:
     result = interpreter.get_output_details()[0]["index"]
     outputs = []
     for image in np.load(HERE / "test_samples.npz")["image"]:
-        interpreter.set_tensor(source, image[np.newaxis])
+        interpreter.set_tensor(source, image)
         interpreter.invoke()
         outputs.append(interpreter.get_tensor(result)[0])
     return np.array(outputs)

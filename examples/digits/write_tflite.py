@@ -2,7 +2,7 @@
 ``python write_tflite.py [--output DIR]``.
 
     digits_int8.tflite   the model
-    test_samples.npz     the held-out images as its int8 input, ``image`` [N,8,8,1]
+    test_samples.npz     the held-out images as its int8 input, ``image`` [N,1,8,8,1]
     digits_labels.npz    their labels, ``labels`` int64 [N]
 """
 
@@ -96,7 +96,7 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
     (output / "digits_int8.tflite").write_bytes(model_bytes(quantized))
     images = quantize.quantize_images(held_out.images, quantized.activations["image"])
-    np.savez(output / "test_samples.npz", image=images)
+    np.savez(output / "test_samples.npz", image=images[:, np.newaxis])  # the model's batch of 1
     np.savez(output / "digits_labels.npz", labels=held_out.labels)
     print(f"wrote digits_int8.tflite and {len(images)} held-out samples to {output}")
 

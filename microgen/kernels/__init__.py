@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from microgen.kernels.base import Kernel
 
-_SHARED = {"base", "pool"}  # not kernels of one op: what several are made of
+_SHARED = {"base", "pool", "window"}  # not kernels of one op: what several are made of
 
 
 @functools.cache

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair
 from microgen.quantize import activation_range
@@ -108,12 +110,26 @@ def int8_only(node: Node, graph: Graph) -> str | None:
     return None
 
 
-def constant_weights(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the data is int8 and weight and bias are constants."""
+def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
+    """Refusal unless the data is int8, weight and bias are constants, and no sum of products can
+    leave int32. ``axis`` is the weight's axis of output channels."""
     for name in node.inputs[1:]:
         if name not in graph.constants:
             return f"{name!r} is computed at run time, the kernel needs a constant"
-    return int8_only(node, graph)
+    return int8_only(node, graph) or _overflow(node, graph, axis)
+
+
+def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
+    """Refusal if the largest sum that the data can make with these weights and this bias is over
+    2**31 - 1."""
+    zero_point = graph.types[node.inputs[0]].zero_point
+    weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
+    others = tuple(i for i in range(weight.ndim) if i != axis)
+    largest = np.abs(weight).sum(axis=others) * max(127 - zero_point, zero_point + 128)
+    worst = int((largest + np.abs(bias[0]) if bias else largest).max())
+    if worst < 2**31:
+        return None
+    return f"sums with its weights and bias may reach {worst}, an int32 accumulator {2**31 - 1}"
 
 
 def spatial(tensor: TensorType) -> Pair:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.geometry import resolve
+from microgen.kernels import base, window
 
 OP_NAME = "nn.conv2d"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
     inputs, output = base.types(node, graph)
     data, weight = inputs[0].shape, inputs[1].shape
-    pads = resolve(
-        attrs.padding,
-        base.spatial(inputs[0]),
-        base.spatial(inputs[1]),
-        attrs.strides,
-        attrs.dilation,
-    )
     return (
         ("batches", data[0]),
         ("input_height", data[1]),
@@ -33,14 +24,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("kernel_height", weight[1]),
         ("kernel_width", weight[2]),
         ("filter_channels", weight[3]),
-        ("stride_height", attrs.strides[0]),
-        ("stride_width", attrs.strides[1]),
-        ("dilation_height", attrs.dilation[0]),
-        ("dilation_width", attrs.dilation[1]),
-        ("pad_top", pads[0]),
-        ("pad_left", pads[1]),
-        *base.offsets(inputs[0], output),
-        *base.activation_fields(attrs.activation, output),
+        *window.fields(node, graph),
     )
 
 
@@ -53,7 +37,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_conv2d_s8",
         needs=base.REFERENCE,
-        refusal=base.constant_weights,
+        refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
     ),

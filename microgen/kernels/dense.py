@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops.base import Rounding
@@ -46,7 +48,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_dense_s8",
         needs=base.REFERENCE,
-        refusal=base.constant_weights,
+        refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
     ),

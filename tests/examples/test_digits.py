@@ -43,7 +43,7 @@ def test_samples_are_the_models_int8_input_and_have_a_label_each():
         assert samples.files == ["image"]
         image = samples["image"]
     labels = np.load(DIGITS / "digits_labels.npz")["labels"]
-    assert (image.shape, image.dtype) == ((labels.size, 8, 8, 1), np.int8)
+    assert (image.shape, image.dtype) == ((labels.size, 1, 8, 8, 1), np.int8)
     assert set(labels) == set(range(10))
 
 

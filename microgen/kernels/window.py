@@ -1,0 +1,28 @@
+"""The parameters that both convolution kernels take, after those of their own."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.geometry import resolve
+
+
+def fields(node: Node, graph: Graph) -> base.Fields:
+    """Strides, dilation, padding, zero points and the clamp."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    size, kernel = base.spatial(data), base.spatial(weight)
+    top, left, _, _ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    return (
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("dilation_height", attrs.dilation[0]),
+        ("dilation_width", attrs.dilation[1]),
+        ("pad_top", top),
+        ("pad_left", left),
+        *base.offsets(data, output),
+        *base.activation_fields(attrs.activation, output),
+    )
