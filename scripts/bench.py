@@ -1,8 +1,8 @@
 """Sizes and times of models, one line each: ``make bench MODELS="a.tflite b.tflite"``.
 
 ``generate`` is CPU time of the whole process; the other times are wall clock. RAM counts the
-arena with the input and output buffers; instructions are those of one inference on zeros.
-Without models: the shipped example.
+arena with the input and output buffers; instructions are those of one inference on
+``numpy.random.RandomState(0)``. Without models: the shipped example.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from microgen import api, manifest
-from microgen.verifier import measure
+from microgen.ir.graph import Array
+from microgen.verifier import measure, stack_bound
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
 COLUMNS = (
@@ -30,6 +32,7 @@ COLUMNS = (
     "bound B",
     "code B",
     "weights B",
+    "stack bound B",
     "instructions",
 )
 
@@ -48,6 +51,14 @@ def generate(model: Path, board: str, project: Path) -> float:
     return children_cpu_seconds() - before
 
 
+def random_input(record: manifest.Manifest) -> dict[str, Array]:
+    """One sample, the same on every machine."""
+    state = np.random.RandomState(0)
+    return {
+        port.tensor: state.randint(-128, 128, port.shape).astype(np.int8) for port in record.inputs
+    }
+
+
 def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
     """One model, measured."""
     cpu_seconds = generate(model, board, project)
@@ -56,7 +67,7 @@ def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
     build_seconds = time.monotonic() - start
     record = manifest.load(project)
     sizes, plan = measure(built.elf, record), record.plan
-    (instructions,) = api.run(project, profile=True).instructions or (0,)
+    (instructions,) = api.run(project, random_input(record), profile=True).instructions or (0,)
     return (
         model.name,
         f"{cpu_seconds:.2f}",
@@ -65,6 +76,7 @@ def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
         f"{plan.lower_bound + plan.io_bytes:,}",
         f"{sizes.code:,}",
         f"{sizes.weights:,}",
+        f"{stack_bound(project).nbytes:,}",
         f"{instructions:,}",
     )
 

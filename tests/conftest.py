@@ -15,6 +15,11 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make golden` rewrites the expected files."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
 @pytest.fixture(scope="session")
 def mlperf_models() -> Path:
     """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models beside the repo."""

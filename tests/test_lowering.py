@@ -39,8 +39,6 @@ def test_functions_that_differ_in_a_parameter_get_a_number() -> None:
 def test_a_name_over_80_characters_is_cut_and_hashed() -> None:
     b = Builder()
     graph = b.graph(b.conv(b.input(1, 4, 4, 2), 2))
-    from microgen.options import Options
-
     (function,) = program_of(graph, Options(name="m" * 64)).functions
     assert function.name.startswith(f"tvmgen_{'m' * 64}_fused_")
     assert len(function.name) == 80 + 18
@@ -82,8 +80,6 @@ def test_a_constant_operand_is_a_constant_argument() -> None:
 
 
 def test_ports_whose_names_sanitise_equally_stay_apart() -> None:
-    from microgen import cnames
-
     taken: set[str] = set()
     for name in ("a/b", "a.b", "a_b", "3d", "int", "", "_x", "été"):
         plain = cnames.unique(cnames.identifier(name), taken)
@@ -91,3 +87,14 @@ def test_ports_whose_names_sanitise_equally_stay_apart() -> None:
         assert plain.isascii()
         assert plain not in taken
         taken.add(plain)
+
+
+def test_a_bias_that_could_overflow_the_accumulator_is_refused() -> None:
+    b = Builder()
+    data = b.input(1, 2, 2, 1)
+    weight = b.weight((1, 1, 1, 1), 0)
+    bias = b.constant(np.array([2**31 - 1], np.int32), None)
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
+    graph = b.graph(b.node("nn.conv2d", attrs, data, weight, bias))
+    with pytest.raises(UnsupportedError, match=r'layer "layer0".*bias may reach 21474\d+'):
+        program_of(graph)

@@ -28,9 +28,6 @@ CORES = {
 LIBC = {"memcpy", "memset"}
 
 needs_arm_gcc = pytest.mark.skipif(shutil.which(ARM_GCC) is None, reason=f"{ARM_GCC} is missing")
-needs_clang_format = pytest.mark.skipif(
-    shutil.which("clang-format") is None, reason="clang-format is missing"
-)
 
 
 def _run(command: list[str] | str, folder: Path) -> str:
@@ -122,11 +119,3 @@ def test_a_convolution_with_constant_parameters_is_at_most_512_bytes(
     }
     assert set(sizes) == {"layer"}, "the body, or its parameters, did not fold into the operator"
     assert sizes["layer"] <= 512
-
-
-@needs_clang_format
-def test_kernels_and_headers_are_formatted(tmp_path: Path) -> None:
-    style = CRT.parent / ".clang-format"
-    if style.is_file():  # a checkout: the style is not part of the wheel
-        files = map(str, (*KERNELS, *HEADERS))
-        _run(["clang-format", f"--style=file:{style}", "--dry-run", "-Werror", *files], tmp_path)
