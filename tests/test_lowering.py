@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from microgen.ops.base import Activation
+import numpy as np
+import pytest
+
+from microgen import cnames
+from microgen.errors import UnsupportedError
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.options import Options
 from microgen.program import Role, Storage
 from tests.compiling import program_of
 from tests.graphs import Builder
