@@ -101,13 +101,13 @@ def _plain(job: _Job) -> RunResult:
 
 
 def _profiled(job: _Job) -> RunResult:
-    if job.board.is_host:
+    if job.board.qemu is None:
         raise ToolError(
             f"instructions are counted by an emulator, and board {job.board.name} has none",
             hint="generate for another board, or run without --profile",
         )
     with process.directory() as where:
-        plugin = profiling.prepare(where, job.image, job.manifest)
+        plugin = profiling.prepare(where, job.image, job.manifest, job.board.qemu.system)
         result = _execute(job, where, plugin)
         rows = profiling.counts(where, len(job.manifest.calls), result.samples)
     return replace(

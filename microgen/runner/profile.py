@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import platform
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,18 +24,21 @@ _SOURCE = Path(__file__).parent / "plugin" / "profile.c"
 _FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE_SECONDS = 60.0
+_VERSION_SECONDS = 10.0
 _PLAN = "profile_plan.txt"
 _COUNTS = "profile_counts.txt"
 
 
-def prepare(directory: Path, image: Image, manifest: Manifest) -> str:
+def prepare(directory: Path, image: Image, manifest: Manifest, emulator: str) -> str:
     """Write the plugin's plan into ``directory``, the run's current one; QEMU's ``-plugin``
-    argument.
+    argument. ``emulator`` is the program that will load it.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
     (directory / _PLAN).write_text(_plan(image, manifest))
-    library = str(_library(directory)).replace(",", ",,")  # a comma ends the file's name
+    library = str(_library(directory, _api_version(emulator))).replace(
+        ",", ",,"
+    )  # a comma ends the file's name
     return f"{library},plan={_PLAN},out={_COUNTS}"
 
 
@@ -49,13 +53,20 @@ def _plan(image: Image, manifest: Manifest) -> str:
     return "".join(f"{number:x}\n" for number in numbers)
 
 
+def _api_version(emulator: str) -> int:
+    """The version of QEMU's plugin interface: 9.0 dropped version 1."""
+    said = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
+    found = re.search(r"version (\d+)\.", said)
+    return 1 if found and int(found[1]) < 9 else 2
+
+
 def check_loaded(directory: Path, diagnostics: str) -> None:
     """Raise ToolError if QEMU did not start the plugin: it opens its output at once."""
     if not (directory / _COUNTS).exists():
         said = " ".join(diagnostics.split())[:200]
         raise ToolError(
             f"QEMU cannot run the plugin that counts instructions: {said}",
-            hint="run without --profile, or use a QEMU before 9.0 with plugins enabled",
+            hint="run without --profile, or use a QEMU that has plugins enabled",
         )
 
 
@@ -79,14 +90,15 @@ def _check(rows: Sequence[Sequence[int]], calls: int, samples: int) -> None:
             )
 
 
-def _library(directory: Path) -> Path:
+def _library(directory: Path, api: int) -> Path:
     """The compiled plugin: from the user's cache, or in ``directory`` if that is not writable."""
-    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(_FLAGS).encode()).hexdigest()[:16]
+    flags = (*_FLAGS, f"-DAPI_VERSION={api}")
+    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]
     name = f"profile-{platform.machine()}-{key}.so"
     cache = _cache()
     if cache is None:
-        return _compile(directory / name)
-    return cache / name if (cache / name).is_file() else _compile(cache / name)
+        return _compile(directory / name, flags)
+    return cache / name if (cache / name).is_file() else _compile(cache / name, flags)
 
 
 def _cache() -> Path | None:
@@ -99,7 +111,7 @@ def _cache() -> Path | None:
     return None
 
 
-def _compile(library: Path) -> Path:
+def _compile(library: Path, flags: Sequence[str]) -> Path:
     compiler = next(filter(toolchain.has, _COMPILERS), None)
     if compiler is None:
         raise ToolError(
@@ -109,7 +121,7 @@ def _compile(library: Path) -> Path:
     # Compiled aside and renamed, so that a run beside this one never loads half a file.
     with tempfile.TemporaryDirectory(dir=library.parent) as aside:
         made = Path(aside) / library.name
-        command = [compiler, *_FLAGS, str(_SOURCE), "-o", str(made)]
+        command = [compiler, *flags, str(_SOURCE), "-o", str(made)]
         done = toolchain.run(command, seconds=_COMPILE_SECONDS)
         if not done.ok:
             first = (done.output.splitlines() or ["no message"])[0]

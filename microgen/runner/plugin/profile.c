@@ -4,10 +4,11 @@
  * entry of the second (TVMPlatformTimerStop): the first instruction counted is the one after the
  * call of the first, the last is the call of the second.
  *
- * QEMU adds one to a counter at each guest instruction. A callback at each translation block
- * charges what was counted since the last charge: to operator call k from the entry of the k-th
- * operator until control is back in the runner, and to nobody otherwise. So whatever an operator
- * calls counts to it, and a loop to an operator's own first instruction is not a new call.
+ * A callback at each translation block adds the instructions of the block before, which has then
+ * run to its end (only a fault leaves one early, and that ends the run). What was counted since the
+ * last charge goes to operator call k from the entry of the k-th operator until control is back in
+ * the runner, and to nobody otherwise. So whatever an operator calls counts to it, and a loop to an
+ * operator's own first instruction is not a new call.
  *
  * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, first
  * address of the runner, first address behind it, number of operator calls, entry of each.
@@ -20,16 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is used here of QEMU's plugin interface, version 1 (QEMU's manual, "TCG Plugins");
- * distributions of QEMU do not install a header for it. */
+/* What is used here of QEMU's plugin interface (QEMU's manual, "TCG Plugins"), the same in its
+ * versions 1 (QEMU before 9) and 2; distributions of QEMU do not install a header for it. */
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t plugin_id;
 enum register_access {
     NO_REGISTERS
-};
-enum inline_operation {
-    ADD_UINT64
 };
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
@@ -38,22 +36,21 @@ void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
                                           void (*on_execute)(unsigned, void *),
                                           enum register_access access, void *data);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *instruction,
-                                                enum inline_operation operation, void *counter,
-                                                uint64_t operand);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+__attribute__((visibility("default"))) int qemu_plugin_version = API_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void *info,
                                                                int argc, char **argv);
 
-/* A translation block: address of its first instruction, and of the one behind its last. */
+/* A translation block: address of its first instruction, and of the one behind its last; how many
+ * there are. */
 struct block {
     uint64_t start;
     uint64_t end;
+    uint64_t count;
 };
 
 static struct {
@@ -126,6 +123,7 @@ static void on_execute(unsigned cpu, void *data)
 {
     const struct block *block = data;
     (void)cpu;
+    counter += previous ? previous->count : 0;
     switch (state) {
     case OUTSIDE:
         if (block->start == plan.timer_start) {
@@ -154,6 +152,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
     if (block == NULL) {
         abort();
     }
+    block->count = count;
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(translation, i);
         uint64_t address = qemu_plugin_insn_vaddr(instruction);
@@ -161,7 +160,6 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
             block->start = address;
         }
         block->end = address + qemu_plugin_insn_size(instruction);
-        qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD_UINT64, &counter, 1);
     }
     qemu_plugin_register_vcpu_tb_exec_cb(translation, on_execute, NO_REGISTERS, block);
 }
