@@ -36,6 +36,8 @@ tvmgen_default_global_workspace:
     .set sid_22, tvmgen_default_global_workspace + 0
     .size sid_22, 10
 
-/* ld drops the local symbols of an object that has nothing but NOLOAD sections: have something. */
-    .ident "microgen"
+/* ld drops the local symbols of an object that contributes nothing but NOLOAD sections (and, from
+ * 2.44 on, mergeable ones): have a section with bytes. It takes no memory. */
+    .section .tvm.plan,"",%progbits
+    .asciz "tvmgen_default"
     .section .note.GNU-stack,"",%progbits
