@@ -3,11 +3,10 @@
 The public API; the command line is a thin layer on it.
 """
 
-__version__ = "0.1.0"
-
 from microgen.api import RunResult, build, compile_model, generate, run, verify
 from microgen.errors import MicrogenError
 from microgen.pipeline import Compiled
+from microgen.version import __version__
 
 __all__ = [
     "Compiled",

@@ -7,9 +7,9 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-import microgen
 from microgen.console import Console
 from microgen.errors import MicrogenError
+from microgen.version import __version__
 
 # Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
 COMMANDS = (
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="microgen",
         description="Compile a trained network to a verified microcontroller firmware project.",
     )
-    parser.add_argument("--version", action="version", version=f"microgen {microgen.__version__}")
+    parser.add_argument("--version", action="version", version=f"microgen {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = importlib.import_module(f"microgen.commands.{name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from microgen import __version__, mlf
+from microgen import mlf
 from microgen.emit.model import arena_symbol, constant_symbol
 from microgen.files import FileTree
 from microgen.manifest import (
@@ -24,6 +24,7 @@ from microgen.manifest import (
 from microgen.options import Options
 from microgen.program import Call, Constant, MemoryPlan, Port, Program, Role, Storage
 from microgen.target.board import Board
+from microgen.version import __version__
 
 ARENA_SECTION = ".bss.noinit.tvm"
 

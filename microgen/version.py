@@ -1,0 +1,3 @@
+"""The version, which the package's metadata, the manifest and ``--version`` all take from here."""
+
+__version__ = "0.1.0"
