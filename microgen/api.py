@@ -98,27 +98,28 @@ def run(
     *,
     profile: bool = False,
     compare: bool = False,
+    sanitize: bool = False,
     timeout: float = 60.0,
 ) -> RunResult:
     """Build if needed, verify, then run the firmware on samples.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
     samples. Without it one sample of zeros runs; a comparison then brings samples of its own.
-    Raises RunError if a check fails before anything runs.
+    ``sanitize`` (native only) runs a build with ASan and UBSan. ``timeout`` is in seconds without
+    a finished sample. Raises RunError if a check fails before anything runs.
     """
     from microgen import builder, runner
 
     project = Path(project)
-    if builder.is_stale(project):
-        builder.build(project)
-    checks = _checked(project)
+    elf = builder.up_to_date(project, sanitize=sanitize)
+    checks = _checked(project, elf=elf)
     if compare and inputs is None:
         inputs = _own_samples(project)
-    ran = runner.run(project, inputs, profile=profile, timeout=timeout)
+    ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
     if ran.stack:
-        checks = _checked(project, painted_stack=ran.stack)
+        checks = _checked(project, elf=elf, painted_stack=ran.stack)
     result = _result(ran, checks)
-    return replace(result, verdicts=_compared(project, inputs, ran)) if compare else result
+    return replace(result, verdicts=_compared(project, inputs, ran, elf)) if compare else result
 
 
 def _checked(project: Path, **options: Any) -> VerifyReport:
@@ -152,7 +153,9 @@ def _own_samples(project: Path) -> dict[str, Array]:
     return stimuli.samples(manifest.load(project).inputs, random=3)
 
 
-def _compared(project: Path, inputs: Mapping[str, Array] | None, ran: Ran) -> tuple[Verdict, ...]:
+def _compared(
+    project: Path, inputs: Mapping[str, Array] | None, ran: Ran, elf: Path
+) -> tuple[Verdict, ...]:
     from microgen import compare, manifest
     from microgen.runner import samples
 
@@ -160,6 +163,7 @@ def _compared(project: Path, inputs: Mapping[str, Array] | None, ran: Ran) -> tu
     record = manifest.load(project)
     stacked = samples.pack(record.inputs, inputs).stacked
     if stacked:
-        return compare.compare(project, inputs, ran.outputs)
+        return compare.compare(project, inputs, ran.outputs, elf)
     one = {name: array[None] for name, array in inputs.items()}
-    return compare.compare(project, one, {name: a[None] for name, a in ran.outputs.items()})
+    outputs = {name: array[None] for name, array in ran.outputs.items()}
+    return compare.compare(project, one, outputs, elf)

@@ -38,13 +38,20 @@ class BuildResult:
     log: str
 
 
-def is_stale(project: Path) -> bool:
-    """Whether the project has no firmware, or one older than one of its files."""
-    elf = project / BUILD / "firmware.elf"
-    if not elf.is_file():
-        return True
+def up_to_date(project: Path, *, sanitize: bool = False) -> Path:
+    """The project's ELF, built if there is none or it is older than one of the project's files.
+
+    Raises what ``build`` raises.
+    """
+    elf = project / (BUILD_SANITIZED if sanitize else BUILD) / "firmware.elf"
     files = (project / name for name in manifest.load(project).files)
-    return any(f.is_file() and f.stat().st_mtime_ns > elf.stat().st_mtime_ns for f in files)
+    if not elf.is_file() or any(_is_newer(file, elf) for file in files):
+        build(project, sanitize=sanitize)
+    return elf
+
+
+def _is_newer(file: Path, than: Path) -> bool:
+    return file.is_file() and file.stat().st_mtime_ns > than.stat().st_mtime_ns
 
 
 def build(project: Path, *, sanitize: bool = False) -> BuildResult:

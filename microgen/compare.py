@@ -56,7 +56,8 @@ class Verdict:
             return f"{text}; layers not read: {self.why_no_layers}"
         if self.layers.first:
             return f"{text}; first difference: {self.layers.first}"
-        return f"{text}; all {self.layers.compared} layers equal"
+        unknown = f", {len(self.layers.absent)} unknown to it" if self.layers.absent else ""
+        return f"{text}; all {self.layers.compared} layers equal{unknown}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -71,9 +72,9 @@ class Verdict:
 
 
 def compare(
-    project: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
+    project: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Array], elf: Path
 ) -> tuple[Verdict, ...]:
-    """Compare ``outputs``, which the project's firmware gave for ``inputs``, and the layers of one
+    """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference and, where it is installed and its profile is the project's,
     with LiteRT. All arrays have a leading axis of N samples.
 
@@ -90,7 +91,7 @@ def compare(
         expected = truth(samples)
         equal = [_outputs_equal(record, outputs, i, e) for i, e in enumerate(expected)]
         worst = equal.index(False) if False in equal else 0
-        layers, why = _layers(project, record, inputs, worst, expected[worst])
+        layers, why = _layers(project, elf, inputs, worst, expected[worst])
         verdicts.append(Verdict(name, len(equal), sum(equal), layers, why))
     return tuple(verdicts)
 
@@ -144,12 +145,12 @@ def _outputs_equal(
 
 
 def _layers(
-    project: Path, record: Manifest, inputs: Mapping[str, Array], sample: int, expected: Layers
+    project: Path, elf: Path, inputs: Mapping[str, Array], sample: int, expected: Layers
 ) -> tuple[Comparison | None, str]:
     one = {name: array[sample : sample + 1] for name, array in inputs.items()}
     try:
-        traced = runner.run(project, one, trace=True).layers
+        traced = runner.run(project, one, elf=elf, trace=True).layers
     except ToolError as error:
         return None, str(error)
     assert traced is not None
-    return compare_layers(record, traced, [expected]), ""
+    return compare_layers(manifest.load(project), traced, [expected]), ""

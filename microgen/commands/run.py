@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="Y.npz", help="write the outputs here")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
+    add("--sanitize", action="store_true", help="native only: a build with ASan and UBSan")
     add("--timeout", type=float, default=60.0, metavar="S", help="without a finished sample")
 
 
@@ -38,6 +39,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
             inputs,
             profile=args.profile,
             compare=args.compare,
+            sanitize=args.sanitize,
             timeout=args.timeout,
         )
     if args.output:
