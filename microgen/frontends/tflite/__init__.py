@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.tflite import records, signature
+from microgen.frontends.tflite import importers, records, signature
 from microgen.frontends.tflite.layers import Layer, Step
-from microgen.frontends.tflite.operators import IMPORTERS
 from microgen.frontends.tflite.records import ABSENT, ModelRecord, OperatorRecord, short
 from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import DType, Graph, Node, Origin
@@ -30,7 +29,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     for operator in model.operators:
         layer = Layer(operator, tensors, model.reader, numerics)
         origin = Origin(file, tensors.names[operator.outputs[0]])
-        for step in IMPORTERS[operator.name](layer):
+        for step in importers.registry()[operator.name](layer):
             _check_step(step, layer)
             steps.append((step, origin))
     return _graph(model, tensors, steps)
@@ -42,7 +41,7 @@ def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
     for operator in model.operators:
         if not operator.outputs:
             raise ModelError(f"an operator {operator.name} has no output", where=file)
-        if operator.name not in IMPORTERS:
+        if operator.name not in importers.registry():
             raise _no_importer(model, tensors, operator)
     if model.subgraphs != 1:
         raise UnsupportedError(
@@ -60,7 +59,7 @@ def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
 
 
 def _no_importer(model: ModelRecord, tensors: Tensors, operator: OperatorRecord) -> Exception:
-    lacking = {_called(o) for o in model.operators if o.name not in IMPORTERS}
+    lacking = {_called(o) for o in model.operators if o.name not in importers.registry()}
     others = sorted(lacking - {_called(operator)})
     also = f" (nor are {', '.join(others[:10])})" if others else ""
     name = short(tensors.names[operator.outputs[0]])
@@ -68,7 +67,7 @@ def _no_importer(model: ModelRecord, tensors: Tensors, operator: OperatorRecord)
         f"operator {_called(operator)} is not supported{also}: it would need an op, a kernel and "
         "an importer of its own",
         where=f'{model.reader.file}: layer "{name}"',
-        hint=f"supported: {', '.join(sorted(IMPORTERS))}, all int8",
+        hint=f"supported: {', '.join(sorted(importers.registry()))}, all int8",
     )
 
 
@@ -177,4 +176,4 @@ def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
 
 def supported() -> tuple[str, ...]:
     """Names of the operators that have an importer, sorted."""
-    return tuple(sorted(IMPORTERS))
+    return tuple(importers.registry())

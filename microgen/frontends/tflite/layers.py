@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,9 @@ class Step:
     attrs: Attrs
     inputs: tuple[Tensor, ...]
     output: Tensor
+
+
+Importer = Callable[["Layer"], tuple[Step, ...]]
 
 
 class Options:

@@ -1,6 +1,7 @@
     .file "default_memory.s"
     /* Some content: ld drops the local symbols of an object that has none. */
-    .ident "microgen"
+    .section .tvm.plan,"",%progbits /* bytes, or ld drops the local symbols */
+    .asciz "microgen"
     .section .bss.noinit.tvm, "aw", %nobits
     .balign 16
     .global tvmgen_default_global_workspace

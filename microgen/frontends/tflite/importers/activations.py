@@ -1,0 +1,39 @@
+"""Activations that are layers of their own, and SOFTMAX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.SoftmaxOptions import SoftmaxOptions
+
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.ops.base import Activation
+from microgen.ops.clip import ClipAttrs
+from microgen.ops.softmax import SoftmaxAttrs
+
+
+def _softmax(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1)
+    options = layer.options(SoftmaxOptions, BuiltinOptions.SoftmaxOptions)
+    beta = float(options.number("Beta"))
+    if not 0.0 < beta < math.inf:
+        raise layer.invalid(f"has beta {beta:g}; a positive, finite value is expected")
+    return (Step("nn.softmax", SoftmaxAttrs(beta), (layer.data(0),), layer.output()),)
+
+
+def _relu(activation: Activation) -> Importer:
+    def importer(layer: Layer) -> tuple[Step, ...]:
+        layer.expect_inputs(1)
+        return (Step("clip", ClipAttrs(activation), (layer.data(0),), layer.output()),)
+
+    return importer
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "RELU": _relu(Activation.RELU),
+    "RELU6": _relu(Activation.RELU6),
+    "RELU_N1_TO_1": _relu(Activation.RELU_N1_TO_1),
+    "SOFTMAX": _softmax,
+}

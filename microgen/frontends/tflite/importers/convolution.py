@@ -1,0 +1,67 @@
+"""CONV_2D and DEPTHWISE_CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.Conv2DOptions import Conv2DOptions
+from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
+
+from microgen.frontends.tflite.importers.arguments import dilation, strides
+from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+
+
+def _conv2d(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2, 3)
+    options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
+    weight = layer.weights(1, rank=4)
+    attrs = Conv2DAttrs(
+        strides=strides(layer, options),
+        dilation=dilation(layer, options),
+        padding=layer.padding(options),
+        activation=layer.activation(options),
+        rounding=layer.numerics.rounding["nn.conv2d"],
+    )
+    inputs = (layer.data(0), weight, *layer.bias(2, weight.type.shape[0]))
+    return (Step("nn.conv2d", attrs, inputs, layer.output()),)
+
+
+def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2, 3)
+    options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
+    data, weight = layer.data(0), layer.weights(1, rank=4)
+    layer.expect_rank(data, 4)
+    attrs = DepthwiseConv2DAttrs(
+        strides=strides(layer, options),
+        dilation=dilation(layer, options),
+        padding=layer.padding(options),
+        depth_multiplier=_depth_multiplier(layer, options, data, weight),
+        activation=layer.activation(options),
+        rounding=layer.numerics.rounding["nn.depthwise_conv2d"],
+    )
+    inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
+    return (Step("nn.depthwise_conv2d", attrs, inputs, layer.output()),)
+
+
+def _depth_multiplier(layer: Layer, options: Options, data: Tensor, weight: Tensor) -> int:
+    """From the shapes, as LiteRT computes it; TFLite Micro reads the option, so they must agree."""
+    channels, filters = data.type.shape[3], weight.type.shape[3]
+    if filters % channels:
+        raise layer.invalid(f"has {filters} filters for {channels} channels: not a multiple")
+    stated = options.number("DepthMultiplier")
+    if stated not in (0, filters // channels):  # 0: not stated
+        raise layer.invalid(
+            f"has the depth multiplier {stated}, but {filters} filters for {channels} channels "
+            f"make it {filters // channels}"
+        )
+    return filters // channels
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "CONV_2D": _conv2d,
+    "DEPTHWISE_CONV_2D": _depthwise_conv2d,
+}

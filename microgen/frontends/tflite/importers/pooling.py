@@ -1,0 +1,39 @@
+"""AVERAGE_POOL_2D and MAX_POOL_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.Pool2DOptions import Pool2DOptions
+
+from microgen.frontends.tflite.importers.arguments import strides
+from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
+from microgen.ops.base import Pair
+from microgen.ops.max_pool2d import MaxPool2DAttrs
+
+
+def _average_pool2d(layer: Layer) -> tuple[Step, ...]:
+    pool_size, strides, options = _pool(layer)
+    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
+    return (Step("nn.avg_pool2d", attrs, (layer.data(0),), layer.output()),)
+
+
+def _max_pool2d(layer: Layer) -> tuple[Step, ...]:
+    pool_size, strides, options = _pool(layer)
+    attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
+    return (Step("nn.max_pool2d", attrs, (layer.data(0),), layer.output()),)
+
+
+def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
+    layer.expect_inputs(1)
+    options = layer.options(Pool2DOptions, BuiltinOptions.Pool2DOptions)
+    pool_size = layer.positive_pair(options, "FilterHeight", "FilterWidth")
+    return pool_size, strides(layer, options), options
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "AVERAGE_POOL_2D": _average_pool2d,
+    "MAX_POOL_2D": _max_pool2d,
+}

@@ -1,0 +1,68 @@
+"""Operators that only change a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.ReshapeOptions import ReshapeOptions
+from tflite.SqueezeOptions import SqueezeOptions
+
+from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ops.base import Shape
+from microgen.ops.reshape import ReshapeAttrs
+
+
+def _reshape(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1, 2)
+    data, output = layer.data(0), layer.output()
+    options = layer.options(ReshapeOptions, BuiltinOptions.ReshapeOptions, required=False)
+    # As in LiteRT the second input, where there is one, wins over the option.
+    stated = integers(layer, 1) if layer.has_input(1) else options.integers("NewShape")
+    shape = output.type.shape
+    matches = len(stated) == len(shape) and all(
+        found in (-1, size) for found, size in zip(stated, shape, strict=True)
+    )
+    if not matches or stated.count(-1) > 1:
+        raise layer.invalid(
+            f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
+        )
+    return _reshaped(layer, data, shape)
+
+
+def _squeeze(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1)
+    data = layer.data(0)
+    options = layer.options(SqueezeOptions, BuiltinOptions.SqueezeOptions, required=False)
+    shape, rank = data.type.shape, len(data.type.shape)
+    stated = options.integers("SqueezeDims")
+    axes = {resolved_axis(layer, axis, rank) for axis in stated}
+    if not stated:
+        axes = {axis for axis, size in enumerate(shape) if size == 1}
+    if any(shape[axis] != 1 for axis in axes):
+        raise layer.invalid(
+            f"removes the axes {sorted(axes)} of {data.type}, which are not all of size 1"
+        )
+    return _reshaped(layer, data, tuple(n for axis, n in enumerate(shape) if axis not in axes))
+
+
+def _expand_dims(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    data, stated = layer.data(0), integers(layer, 1)
+    if len(stated) != 1:
+        raise layer.invalid(f"has {len(stated)} axes; one is expected")
+    axis = resolved_axis(layer, stated[0], len(data.type.shape) + 1)
+    return _reshaped(layer, data, (*data.type.shape[:axis], 1, *data.type.shape[axis:]))
+
+
+def _reshaped(layer: Layer, data: Tensor, shape: Shape) -> tuple[Step, ...]:
+    return (Step("reshape", ReshapeAttrs(shape), (data,), layer.output()),)
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "EXPAND_DIMS": _expand_dims,
+    "RESHAPE": _reshape,
+    "SQUEEZE": _squeeze,
+}
