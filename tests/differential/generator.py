@@ -1,0 +1,270 @@
+"""Random small networks as .tflite files: odd shapes, extreme quantization, branches, shared
+inputs, outputs that are used inside. The same seed gives the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tflite
+
+from microgen.errors import MicrogenError
+from microgen.frontends import tflite as frontend
+from microgen.numerics import profile
+from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
+
+MAX_LAYERS = 8
+MAX_ELEMENTS = 4096
+_ACTIVATIONS = (
+    tflite.ActivationFunctionType.NONE,
+    tflite.ActivationFunctionType.RELU,
+    tflite.ActivationFunctionType.RELU6,
+    tflite.ActivationFunctionType.RELU_N1_TO_1,
+)
+
+
+@dataclass
+class Network:
+    """A network in the making: everything but which tensors are its outputs."""
+
+    rng: np.random.Generator
+    tensors: dict[str, TensorSpec] = field(default_factory=dict)
+    operators: list[OperatorSpec] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+
+    @property
+    def computed(self) -> list[str]:
+        """Tensors that layers made, in order."""
+        return [str(name) for op in self.operators for name in op.outputs]
+
+    def model(self, outputs: list[str]) -> bytes:
+        """The file."""
+        return build_model(tuple(self.tensors.values()), self.operators, self.inputs, outputs)
+
+    def pruned(self, output: str) -> Network:
+        """Only what ``output`` depends on, and all the inputs."""
+        wanted, kept = {output, *self.inputs}, []
+        for op in reversed(self.operators):
+            if wanted & set(op.outputs):
+                wanted |= {str(ref) for ref in op.inputs if ref != -1}
+                kept.append(op)
+        tensors = {name: spec for name, spec in self.tensors.items() if name in wanted}
+        return Network(self.rng, tensors, kept[::-1], self.inputs)
+
+    # Tensors
+
+    def activation(self, shape: tuple[int, ...], like: str = "") -> str:
+        """A new int8 tensor, with the quantization of ``like`` or a random one."""
+        name = f"t{len(self.tensors)}"
+        if like:
+            scale, zero_point = self.tensors[like].scale, self.tensors[like].zero_point
+        else:
+            scale = (float(np.float32(2.0 ** self.rng.uniform(-9, 2))),)
+            zero_point = (int(self.rng.choice([-128, 127, 0, self.rng.integers(-128, 128)])),)
+        self.tensors[name] = TensorSpec(name, shape, scale=scale, zero_point=zero_point)
+        return name
+
+    def constant(self, array: np.ndarray[Any, Any], **quantization: Any) -> str:
+        """A new constant."""
+        name = f"c{len(self.tensors)}"
+        self.tensors[name] = TensorSpec(
+            name, array.shape, dtype=array.dtype.name, data=array, **quantization
+        )
+        return name
+
+    def weight(self, shape: tuple[int, ...], axis: int, data: str) -> tuple[str, str]:
+        """Weights, per channel or per tensor, and a bias on the accumulator's scale."""
+        channels = shape[axis]
+        count = channels if self.rng.random() < 0.7 else 1
+        scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
+        weight = self.constant(
+            self.rng.integers(-127, 128, shape).astype(np.int8),
+            scale=tuple(map(float, scales)),
+            zero_point=(0,) * count,
+            axis=axis,
+        )
+        bias_scales = scales * np.float32(self.tensors[data].scale[0])
+        bias = self.constant(
+            self.rng.integers(-5000, 5000, channels).astype(np.int32),
+            scale=tuple(map(float, bias_scales.astype(np.float32))),
+            zero_point=(0,) * count,
+        )
+        return weight, bias
+
+    def pick(self, rank: int | None = None) -> str:
+        """An activation that a layer may read; IndexError if there is none of that rank."""
+        names = [*self.inputs, *self.computed, *self.computed[-2:]]
+        fitting = [n for n in names if rank is None or len(self.tensors[n].shape) == rank]
+        return fitting[int(self.rng.integers(len(fitting)))]
+
+    def add(
+        self,
+        code: str,
+        inputs: list[str | int],
+        output: str,
+        options_type: str = "",
+        options: Mapping[str, OptionValue] | None = None,
+    ) -> None:
+        """Append an operator."""
+        self.operators.append(OperatorSpec(code, inputs, [output], options_type, options or {}))
+
+    def fused(self) -> int:
+        return int(self.rng.choice(_ACTIVATIONS))
+
+
+Maker = Callable[[Network], None]
+
+
+def _window(net: Network, data: str) -> tuple[dict[str, OptionValue], tuple[int, int], Any]:
+    """Options of a window that leaves an output, the kernel's size, and the output's size."""
+    rng, size = net.rng, np.array(net.tensors[data].shape[1:3])
+    kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
+    dilation = rng.integers(1, 3, 2) if rng.random() < 0.3 else np.array([1, 1])
+    same = bool(rng.random() < 0.6)
+    cover = (kernel - 1) * dilation + 1
+    out = -(-size // stride) if same else (size - cover) // stride + 1
+    if out.min() < 1:
+        raise IndexError("no output")
+    options: dict[str, OptionValue] = {
+        "padding": tflite.Padding.SAME if same else tflite.Padding.VALID,
+        "strideH": int(stride[0]),
+        "strideW": int(stride[1]),
+        "dilationHFactor": int(dilation[0]),
+        "dilationWFactor": int(dilation[1]),
+        "fusedActivationFunction": net.fused(),
+    }
+    return options, (int(kernel[0]), int(kernel[1])), tuple(map(int, out))
+
+
+def _conv2d(net: Network) -> None:
+    data = net.pick(rank=4)
+    options, kernel, (height, width) = _window(net, data)
+    batches, _, _, depth = net.tensors[data].shape
+    filters = int(net.rng.integers(1, 9))
+    weight, bias = net.weight((filters, *kernel, depth), 0, data)
+    output = net.activation((batches, height, width, filters))
+    net.add("CONV_2D", [data, weight, bias], output, "Conv2DOptions", options)
+
+
+def _depthwise(net: Network) -> None:
+    data = net.pick(rank=4)
+    options, kernel, (height, width) = _window(net, data)
+    batches, _, _, depth = net.tensors[data].shape
+    multiplier = int(net.rng.integers(1, 4))
+    weight, bias = net.weight((1, *kernel, depth * multiplier), 3, data)
+    options["depthMultiplier"] = multiplier
+    output = net.activation((batches, height, width, depth * multiplier))
+    inputs: list[str | int] = [data, weight, bias]  # LiteRT wants one here
+    net.add("DEPTHWISE_CONV_2D", inputs, output, "DepthwiseConv2DOptions", options)
+
+
+def _dense(net: Network) -> None:
+    data = net.pick()
+    shape = net.tensors[data].shape
+    features = int(net.rng.integers(1, 9))
+    weight, bias = net.weight((features, shape[-1]), 0, data)
+    rows = int(np.prod(shape[:-1]))
+    keep = bool(net.rng.random() < 0.3)
+    output = net.activation((*shape[:-1], features) if keep else (rows, features))
+    options = {"fusedActivationFunction": net.fused(), "keepNumDims": keep}
+    bias_or_none = bias if net.rng.random() < 0.8 else -1
+    inputs: list[str | int] = [data, weight, bias_or_none]
+    net.add("FULLY_CONNECTED", inputs, output, "FullyConnectedOptions", options)
+
+
+def _pool(net: Network) -> None:
+    data = net.pick(rank=4)
+    options, kernel, (height, width) = _window(net, data)
+    if options.pop("dilationHFactor") != 1 or options.pop("dilationWFactor") != 1:
+        raise IndexError("pools have no dilation")
+    batches, _, _, depth = net.tensors[data].shape
+    options |= {"filterHeight": kernel[0], "filterWidth": kernel[1]}
+    output = net.activation((batches, height, width, depth), like=data)
+    code = str(net.rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]))
+    net.add(code, [data], output, "Pool2DOptions", options)
+
+
+def _add(net: Network) -> None:
+    lhs = net.pick()
+    shape = net.tensors[lhs].shape
+    partners = [n for n in [*net.inputs, *net.computed] if net.tensors[n].shape == shape]
+    rhs = str(net.rng.choice(partners))
+    if net.rng.random() < 0.3:
+        kept = tuple(n if net.rng.random() < 0.5 else 1 for n in shape)
+        scale = (float(np.float32(2.0 ** net.rng.uniform(-7, 0))),)
+        values = net.rng.integers(-128, 128, kept).astype(np.int8)
+        rhs = net.constant(values, scale=scale, zero_point=(int(net.rng.integers(-128, 128)),))
+    operands: list[str | int] = [lhs, rhs] if net.rng.random() < 0.5 else [rhs, lhs]
+    options = {"fusedActivationFunction": net.fused()}
+    net.add("ADD", operands, net.activation(shape), "AddOptions", options)
+
+
+def _relu(net: Network) -> None:
+    data = net.pick()
+    same = net.rng.random() < 0.5
+    output = net.activation(net.tensors[data].shape, like=data if same else "")
+    net.add(str(net.rng.choice(["RELU", "RELU6", "RELU_N1_TO_1"])), [data], output)
+
+
+def _reshape(net: Network) -> None:
+    data = net.pick()
+    shape = net.tensors[data].shape
+    size = int(np.prod(shape))
+    target = [(size,), (1, size), (1, 1, 1, size), (1, *shape), shape][int(net.rng.integers(5))]
+    if len(target) > 4:
+        raise IndexError("rank")
+    stated = net.constant(np.array(target, np.int32))
+    net.add("RESHAPE", [data, stated], net.activation(target, like=data))
+
+
+def _pad(net: Network) -> None:
+    data = net.pick()
+    shape = net.tensors[data].shape
+    amounts = net.rng.integers(0, 3, (len(shape), 2)).astype(np.int32)
+    padded = tuple(int(n) for n in np.array(shape) + amounts.sum(axis=1))
+    paddings = net.constant(amounts)
+    net.add("PAD", [data, paddings], net.activation(padded, like=data), "PadOptions")
+
+
+def _softmax(net: Network) -> None:
+    data = net.pick()
+    output = net.activation(net.tensors[data].shape)
+    spec = net.tensors[output]
+    net.tensors[output] = TensorSpec(output, spec.shape, scale=(1 / 256,), zero_point=(-128,))
+    options = {"beta": float(net.rng.choice([1.0, 0.5, 2.0]))}
+    net.add("SOFTMAX", [data], output, "SoftmaxOptions", options)
+
+
+MAKERS: tuple[Maker, ...] = (
+    *(_conv2d, _depthwise, _dense, _pool, _add, _add, _relu, _reshape, _pad, _softmax),
+)
+
+
+def generate(seed: int) -> tuple[Network, list[str]]:
+    """A network that the frontend accepts, and the tensors that are its outputs."""
+    rng = np.random.default_rng(seed)
+    net = Network(rng)
+    for _ in range(1 + int(rng.random() < 0.3)):
+        shape = (1, *(int(n) for n in rng.choice([1, 2, 3, 5, 6, 8], 3)))
+        net.inputs.append(net.activation(shape))
+    for _ in range(200):
+        if len(net.operators) == MAX_LAYERS or (net.operators and rng.random() < 0.1):
+            break
+        _try(net, MAKERS[int(rng.integers(len(MAKERS)))])
+    inner = [name for name in net.computed[:-1] if rng.random() < 0.15]
+    return net, [*inner, net.computed[-1]]
+
+
+def _try(net: Network, maker: Maker) -> None:
+    """Add a layer, unless nothing fits it or microgen says why it will not have it."""
+    tensors, operators = dict(net.tensors), list(net.operators)
+    try:
+        maker(net)
+        last = net.computed[-1]
+        if np.prod(net.tensors[last].shape) > MAX_ELEMENTS:
+            raise IndexError("too large")
+        frontend.load(net.model([last]), file="x.tflite", numerics=profile("litert"))
+    except (IndexError, MicrogenError):
+        net.tensors, net.operators = tensors, operators
