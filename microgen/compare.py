@@ -88,7 +88,11 @@ def compare(
         if isinstance(truth, str):
             verdicts.append(Verdict(name, 0, 0, None, truth, is_skipped=True))
             continue
-        expected = truth(samples)
+        try:
+            expected = truth(samples)
+        except oracle.OracleError as error:
+            verdicts.append(Verdict(name, 0, 0, None, str(error), is_skipped=True))
+            continue
         equal = [_outputs_equal(record, outputs, i, e) for i, e in enumerate(expected)]
         worst = equal.index(False) if False in equal else 0
         layers, why = _layers(project, elf, inputs, worst, expected[worst])

@@ -29,6 +29,8 @@ _TOOLS = (
     ("ninja", "build"),
     ("arm-none-eabi-gcc", "build, for Arm boards"),
     ("qemu-system-arm", "run, for Arm boards"),
+    ("riscv64-unknown-elf-gcc", "build, for RISC-V boards (optional)"),
+    ("qemu-system-riscv32", "run, for RISC-V boards (optional)"),
     ("cc", "build and run on board native; run --profile"),
     ("gdbserver", "run --compare on board native (optional)"),
 )
@@ -59,10 +61,10 @@ def doctor() -> tuple[ToolStatus, ...]:
 
 
 def version_in(text: str) -> str:
-    """The version in what a program prints for ``--version``: the first number of the first line
-    that is not inside parentheses, where distributions put their own."""
+    """The version in what a program prints for ``--version``: the first word of the first line
+    that starts with a digit and is not inside parentheses, where distributions put their own."""
     line = re.sub(r"\(.*?\)", "", text.partition("\n")[0])
-    match = re.search(r"\d[\w.+-]*", line)
+    match = re.search(r"(?<!\S)\d[\w.+-]*", line)
     return match[0] if match else "unknown version"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
 
 PROFILE = "litert"  # the numerics profile whose outputs LiteRT's are
@@ -16,14 +18,32 @@ def is_installed() -> bool:
     return importlib.util.find_spec("ai_edge_litert") is not None
 
 
+class OracleError(MicrogenError):
+    """LiteRT cannot run the model with its reference kernels."""
+
+
 def layers(
     model: bytes, samples: Sequence[Sequence[Array]], names: Sequence[str]
 ) -> Iterator[dict[str, Array]]:
-    """For each sample (one array per model input, in order) every tensor of the model by name.
+    """For each sample (one array per model input, in order) every tensor of the model by name,
+    but those that nothing uses.
 
     ``names`` are the graph's names of the file's tensors, in the file's order. Kernels are
-    BUILTIN_REF, one thread.
+    BUILTIN_REF, one thread. Raises OracleError where LiteRT refuses (it has no reference ELU,
+    say, and stops at the square root of a negative value).
     """
+    try:
+        interpreter = _interpreter(model)
+        for sample in samples:
+            for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
+                interpreter.set_tensor(detail["index"], array)
+            interpreter.invoke()
+            yield dict(_tensors(interpreter, names))
+    except (RuntimeError, ValueError) as error:
+        raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
+
+
+def _interpreter(model: bytes) -> Any:
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     make: Any = Interpreter  # the package has no annotations
@@ -34,9 +54,11 @@ def layers(
         num_threads=1,
     )
     interpreter.allocate_tensors()
-    indices = [d["index"] for d in interpreter.get_tensor_details() if d["index"] < len(names)]
-    for sample in samples:
-        for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
-            interpreter.set_tensor(detail["index"], array)
-        interpreter.invoke()
-        yield {names[index]: interpreter.get_tensor(index) for index in indices}
+    return interpreter
+
+
+def _tensors(interpreter: Any, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    for detail in interpreter.get_tensor_details():
+        if detail["index"] < len(names):
+            with contextlib.suppress(ValueError):  # no data: nothing reads or writes it
+                yield names[detail["index"]], interpreter.get_tensor(detail["index"])

@@ -42,7 +42,7 @@ def assemble(
     platform = _crt_file(f"src/platform_{board.platform}.c")
     fixed = {"src/platform.c": platform}
     if not board.is_host:
-        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.platform}.c")
+        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = _values(module, inputs, outputs, board)
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
@@ -62,11 +62,21 @@ def assemble(
     rendered = {name: _render(name, values) for name in _TEMPLATES}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
+    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC}
     crt = {f"crt/{name}": data for name, data in needed.items()}
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
 
 
 _C_OR_ASM = (".c", ".s")
+
+# Headers for compilers that come without a C library; CMakeLists.txt searches them last.
+_LIBC = ("libc/stdint.h", "libc/string.h")
+
+# Debian's packages, by the compiler's prefix.
+_COMPILERS = {
+    "arm-none-eabi-": "gcc-arm-none-eabi",
+    "riscv64-unknown-elf-": "gcc-riscv64-unknown-elf",
+}
 
 
 def _render(name: str, values: dict[str, Any]) -> bytes:
@@ -133,8 +143,8 @@ def _toolchain_note(board: Board) -> str:
     if board.is_host:
         return "It needs CMake, Ninja and a C compiler."
     return (
-        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` with the headers of a C "
-        "library (Debian: cmake ninja-build gcc-arm-none-eabi libnewlib-arm-none-eabi)."
+        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
+        f"{_COMPILERS[board.toolchain]}); no C library."
     )
 
 

@@ -20,11 +20,15 @@ _PACKAGES = {
     "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
     "arm-none-eabi-objdump": "binutils-arm-none-eabi",
     "arm-none-eabi-nm": "binutils-arm-none-eabi",
+    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
+    "riscv64-unknown-elf-objdump": "binutils-riscv64-unknown-elf",
+    "riscv64-unknown-elf-nm": "binutils-riscv64-unknown-elf",
     "cc": "gcc",
     "gcc": "gcc",
     "objdump": "binutils",
     "nm": "binutils",
     "qemu-system-arm": "qemu-system-arm",
+    "qemu-system-riscv32": "qemu-system-misc",
     "gdbserver": "gdbserver",
 }
 

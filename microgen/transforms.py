@@ -24,11 +24,15 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     Kinds and their sources and arguments:
 
     - ``identity``: one array of any dtype; none. The array itself.
+    - ``clamp``: one array of integers; ``low``, ``high``. Its values, those outside moved to the
+      nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
       ``rule`` ("conv" or "dense", see ``quantize.conv_scales`` and ``dense_scales``), ``channels``
       (n, or the length of the table that one scale for all is repeated to). Multipliers int32
       [channels], Q31.
     - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
+    - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
+      int8 [channels], 0 where the multiplier is 0.
 
     Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
     """
@@ -55,6 +59,12 @@ def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
     return array
 
 
+def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (array,) = sources
+    clamped: Array = np.clip(array, int(arguments["low"]), int(arguments["high"]))
+    return clamped.astype(array.dtype)
+
+
 def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
     multipliers, _ = quantize.per_channel_multipliers(_effective_scales(sources, arguments))
     return multipliers
@@ -63,6 +73,14 @@ def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Ar
 def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
     _, shifts = quantize.per_channel_multipliers(_effective_scales(sources, arguments))
     return shifts
+
+
+def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    multipliers, shifts = quantize.per_channel_multipliers(_effective_scales(sources, arguments))
+    if np.any((shifts >= 0) & (multipliers != 0)):
+        raise ValueError("a scale is 1/2 or more")
+    rounding_shifts: Array = np.where(multipliers == 0, 0, -1 - shifts).astype(np.int8)
+    return rounding_shifts
 
 
 def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -90,6 +108,8 @@ RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
 
 KINDS: Mapping[str, Function] = {
     "identity": _identity,
+    "clamp": _clamp,
     "requantize_multiplier": _requantize_multiplier,
     "requantize_shift": _requantize_shift,
+    "requantize_rounding_shift": _requantize_rounding_shift,
 }

@@ -16,6 +16,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.sigmoid import SigmoidAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 
 DEFAULT = Quant((0.05,), (3,))
@@ -118,6 +119,9 @@ class Builder:
         assert quant is not None
         return self.node("reshape", ReshapeAttrs(shape), data, quant=quant)
 
+    def sigmoid(self, data: str) -> str:
+        return self.node("sigmoid", SigmoidAttrs(), data, quant=Quant((1 / 256,), (-128,)))
+
     def softmax(self, data: str) -> str:
         quant = Quant((1 / 256,), (-128,))
         return self.node("nn.softmax", SoftmaxAttrs(1.0), data, quant=quant)
@@ -155,7 +159,7 @@ def _random_node(b: Builder, images: list[str]) -> str:
     rng = b.rng
     data = str(rng.choice(images))
     quant = Quant((float(np.float32(rng.uniform(0.01, 0.2))),), (int(rng.integers(-128, 128)),))
-    choice = rng.integers(10)
+    choice = rng.integers(11)
     if choice == 0:
         padding: Padding = "SAME" if rng.random() < 0.5 else (1, 2, 2, 1)
         return b.conv(data, int(rng.integers(1, 5)), padding=padding, quant=quant)
@@ -174,5 +178,7 @@ def _random_node(b: Builder, images: list[str]) -> str:
         same = b.types[data].zero_point
         value = same if rng.random() < 0.7 else int(rng.integers(-128, 128))
         return b.pad(data, ((0, 0), (1, 0), (0, 2), (0, int(rng.random() < 0.2))), value)
+    if choice == 8:
+        return b.sigmoid(data)
     partners = [name for name in images if b.types[name].shape == b.types[data].shape]
     return b.add(data, str(rng.choice(partners)), quant)

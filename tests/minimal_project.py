@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen import project
 from microgen.builder import BuildResult, build
@@ -33,6 +34,22 @@ needs_build = pytest.mark.skipif(
 needs_qemu = pytest.mark.skipif(
     shutil.which("qemu-system-arm") is None, reason="QEMU is needed to run firmware"
 )
+
+
+def _is_usable(board: boards.Board) -> bool:
+    tools = (f"{board.toolchain}gcc", board.qemu.system) if board.qemu else ("cc",)
+    return all(shutil.which(tool) for tool in tools)
+
+
+def board_params(*names: str) -> list[ParameterSet]:
+    """The boards, or all there are, each skipped where its compiler or its emulator is missing."""
+    reason = "the board's compiler and emulator are needed"
+    return [
+        pytest.param(
+            name, marks=pytest.mark.skipif(not _is_usable(boards.load(name)), reason=reason)
+        )
+        for name in names or boards.available()
+    ]
 
 
 def model_files(changed: Mapping[str, str] = {}) -> FileTree:

@@ -50,12 +50,12 @@ MAY_IMPORT = {
     "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
-    "oracle": {"ir"},
+    "oracle": {*BASE, "ir"},
     "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner"},
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.
-JOINING = {"api", "cli", "commands", "inspection", "pipeline", "__init__", "__main__"}
+JOINING = {"api", "cli", "commands", "inspection", "pipeline", "support", "__init__", "__main__"}
 
 # A library -> the only parts that may use it.
 ONLY_IN = {

@@ -11,7 +11,15 @@ from microgen import toolchain
 from microgen.builder import BuildResult, build, disassemble
 from microgen.errors import BuildError, CapacityError, ProjectError, ToolError
 from microgen.target import board as boards
-from tests.minimal_project import PARAMS, built, model_files, needs_build, with_statement, write
+from tests.minimal_project import (
+    PARAMS,
+    board_params,
+    built,
+    model_files,
+    needs_build,
+    with_statement,
+    write,
+)
 
 pytestmark = needs_build
 
@@ -39,7 +47,7 @@ def test_the_result_names_the_firmware_and_the_map(m4: BuildResult) -> None:
     assert "tvmgen_default_run" in m4.map.read_text()
 
 
-@pytest.mark.parametrize("board", [b for b in boards.available() if b != "native"])
+@pytest.mark.parametrize("board", board_params(*(b for b in boards.available() if b != "native")))
 def test_nothing_is_linked_but_the_project_and_integer_helpers(board: str) -> None:
     names = symbols(built(board).elf)
     unwanted = re.compile(

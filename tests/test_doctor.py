@@ -31,6 +31,7 @@ def put(folder: Path, name: str, script: str) -> None:
         ("cmake version 3.25.1\n\nCMake suite maintained by 9.9", "3.25.1"),
         ("1.11.1\n", "1.11.1"),
         ("arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205\n", "12.2.1"),
+        ("riscv64-unknown-elf-gcc () 12.2.0\n", "12.2.0"),
         ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)\n", "7.2.22"),
         ("GNU gdbserver (Debian 13.1-3) 13.1\n", "13.1"),
         ("no number\n", "unknown version"),
@@ -59,6 +60,8 @@ def test_a_program_that_is_there_has_its_version(bin_folder: Path):
         ("arm-none-eabi-gcc", "gcc-arm-none-eabi"),
         ("qemu-system-arm", "qemu-system-arm"),
         ("newlib", "libnewlib-arm-none-eabi"),
+        ("riscv64-unknown-elf-gcc", "gcc-riscv64-unknown-elf"),
+        ("qemu-system-riscv32", "qemu-system-misc"),
     ],
 )
 def test_a_missing_program_says_what_to_type(name: str, package: str):

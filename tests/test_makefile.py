@@ -18,6 +18,8 @@ TOOLS = (
     "gdbserver",
     "ninja",
     "qemu-system-arm",
+    "qemu-system-riscv32",
+    "riscv64-unknown-elf-gcc",
 )
 # A python3 whose `-m venv` makes another of its kind, and which logs what pip is asked for.
 PYTHON = """\
@@ -155,12 +157,20 @@ def test_an_apt_get_that_fails_is_not_taken_for_success(machine: Machine):
     assert "install -y cmake\n" in result.stderr
 
 
-def test_missing_extras_are_named_and_do_not_stop(machine: Machine):
-    machine.put_tools(without=("gdbserver",))
+@pytest.mark.parametrize(
+    ("tool", "package"),
+    [
+        ("gdbserver", "gdbserver"),
+        ("riscv64-unknown-elf-gcc", "gcc-riscv64-unknown-elf"),
+        ("qemu-system-riscv32", "qemu-system-misc"),
+    ],
+)
+def test_missing_extras_are_named_and_do_not_stop(tool: str, package: str, machine: Machine):
+    machine.put_tools(without=(tool,))
     machine.user(1000)
     result = machine.bootstrap()
     assert result.returncode == 0
-    assert "going on without: gdbserver" in result.stderr
+    assert f"going on without: {package} (apt-get install -y {package})" in result.stderr
 
 
 def test_extras_that_could_not_be_installed_are_not_tried_for_again(machine: Machine):

@@ -32,6 +32,10 @@ def test_a_board_gets_its_start_up_code_and_linker_script() -> None:
         "crt/src/freestanding.h",
         "crt/src/semihosting.c",
         "crt/src/semihosting.h",
+        "crt/src/start.c",
+        "crt/src/start.h",
+        "crt/libc/stdint.h",
+        "crt/libc/string.h",
     }
 
 

@@ -1,6 +1,7 @@
-/* Arm semihosting (Arm IHI 0100): a debugger or QEMU does the work at a breakpoint.
+/* Arm semihosting (Arm IHI 0100), which RISC-V has taken over: a debugger or QEMU does the work at
+ * a breakpoint.
  *
- * Without either, the breakpoint is a HardFault. */
+ * Without either, the breakpoint is a fault. */
 #ifndef MICROGEN_SEMIHOSTING_H
 #define MICROGEN_SEMIHOSTING_H
 

@@ -1,35 +1,20 @@
 /* Start-up for Arm Cortex-M, Armv6-M to Armv8.1-M: vector table, reset, faults, stack paint.
  *
- * Needs from the linker script: __stack_limit, __stack_top, __data_start, __data_end, __data_load,
- * __bss_start, __bss_end, all multiples of 4 (the stack's of 8), and .vectors where the core looks
- * for it. */
-#include "freestanding.h"
-#include "io.h"
+ * Needs from the linker script what start.h says, and .vectors where the core looks for it. */
+#include "start.h"
 
 #include <stdint.h>
 
-/* The same number stands in Reset_Handler, which can take no operands. */
-#define STACK_PAINT 0xC5C5C5C5U
-
-/* Exit status of a program that ended in a fault. */
-#define EXIT_FAULT 3
-
 /* System control block: Armv7-M Architecture Reference Manual (DDI 0403), B3.2. */
-#define SCB_SHCSR ((volatile uint32_t *)0xE000ED24U)
 #define SCB_CFSR ((volatile uint32_t *)0xE000ED28U)
-/* MemManage, BusFault, UsageFault, and SecureFault where there is one. */
-#define SHCSR_FAULTS 0x000F0000U
 
+/* Armv7-M, Armv8-M mainline and later; the others have no fault status registers. */
 #define HAS_FAULT_STATUS (__ARM_ARCH_ISA_THUMB >= 2)
 
-extern uint32_t __stack_limit[], __stack_top[];
-extern uint32_t __data_start[], __data_end[], __data_load[];
-extern uint32_t __bss_start[], __bss_end[];
+extern uint32_t __stack_top[];
 
-int main(void);
 void Reset_Handler(void);
 void Fault_Handler(void);
-void mg_start(void) __attribute__((noreturn));
 void mg_fault(const uint32_t *frame, uint32_t exception) __attribute__((noreturn));
 
 /* Assembly, because C may use FPU registers for anything at all, and before there is a stack to
@@ -46,6 +31,18 @@ __attribute__((naked)) void Reset_Handler(void)
         "dsb                      \n"
         "isb                      \n"
 #endif
+#if HAS_FAULT_STATUS
+        /* VTOR: the vectors are not at 0 everywhere, nor always where the core started from. */
+        "ldr r0, =0xE000ED08      \n"
+        "ldr r1, =vectors         \n"
+        "str r1, [r0]             \n"
+        /* SHCSR: MemManage, BusFault, UsageFault, and SecureFault where there is one, are else
+         * every one a HardFault. */
+        "ldr r0, =0xE000ED24      \n"
+        "ldr r1, [r0]             \n"
+        "orr r1, r1, #0x000F0000  \n"
+        "str r1, [r0]             \n"
+#endif
         "ldr r0, =__stack_limit   \n"
 #if __ARM_ARCH >= 8 && __ARM_ARCH_ISA_THUMB >= 2
         "msr msplim, r0           \n"
@@ -57,16 +54,6 @@ __attribute__((naked)) void Reset_Handler(void)
         "blo 1b                   \n"
         "bl mg_start              \n"
         ".ltorg                   \n");
-}
-
-void mg_start(void)
-{
-    (void)memcpy(__data_start, __data_load, (uintptr_t)__data_end - (uintptr_t)__data_start);
-    (void)memset(__bss_start, 0, (uintptr_t)__bss_end - (uintptr_t)__bss_start);
-#if HAS_FAULT_STATUS
-    *SCB_SHCSR |= SHCSR_FAULTS; /* else every fault is a HardFault */
-#endif
-    mg_io_exit(main());
 }
 
 /* Every exception but reset: nothing enables an interrupt, so all of them are faults. With the
@@ -95,31 +82,14 @@ void mg_fault(const uint32_t *frame, uint32_t exception)
 {
     static const char *const names[] = {"Exception", "Exception", "NMI",        "HardFault",
                                         "MemManage", "BusFault",  "UsageFault", "SecureFault"};
-
-    mg_io_print("microgen: fault=");
-    mg_io_print(names[exception < 8U ? exception : 0U]);
-    mg_io_print(" pc=");
-    mg_io_print_hex(frame != 0 ? frame[6] : 0U);
-    mg_io_print(" lr=");
-    mg_io_print_hex(frame != 0 ? frame[5] : 0U);
-    mg_io_print(" cfsr=");
 #if HAS_FAULT_STATUS
-    mg_io_print_hex(*SCB_CFSR);
+    const uint32_t status = *SCB_CFSR;
 #else
-    mg_io_print_hex(0U); /* Armv6-M has no fault status registers */
+    const uint32_t status = 0U;
 #endif
-    mg_io_print("\n");
-    mg_io_exit(EXIT_FAULT);
-}
 
-uint32_t mg_io_stack_used(void)
-{
-    const uint32_t *word = __stack_limit;
-
-    while (word < __stack_top && *word == STACK_PAINT) {
-        word++;
-    }
-    return (uint32_t)((uintptr_t)__stack_top - (uintptr_t)word);
+    mg_report_fault(names[exception < 8U ? exception : 0U], frame != 0 ? frame[6] : 0U,
+                    frame != 0 ? frame[5] : 0U, status);
 }
 
 /* The core's own exceptions; a void * entry would not hold both a pointer and functions in C. */

@@ -32,8 +32,8 @@ class Builtin:
         """One region per node for which some kernel fits."""
         claims: list[Region | Refusal] = []
         for node in graph.nodes:
-            fitting, refusals = _choices(node, graph, board)
-            if fitting:
+            kernel, refusals = _choice(node, graph, board)
+            if kernel:
                 claims.append(Region(self.name, (node,)))
             else:
                 claims.append(Refusal(self.name, node, "; ".join(refusals) or "it has no kernel"))
@@ -42,8 +42,8 @@ class Builtin:
     def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
         """The primitive function of the region's only node."""
         (node,) = region.nodes
-        fitting, refusals = _choices(node, graph, board)
-        kernel = fitting[0]
+        kernel, refusals = _choice(node, graph, board)
+        assert kernel is not None, "claims said so"
         inputs, constants = _arguments(kernel, node, graph)
         scratch = kernel.scratch(node, graph)
         parameters = _parameters(inputs, constants, node, graph, has_scratch=scratch > 0)
@@ -51,29 +51,34 @@ class Builtin:
             words=ops()[node.op].parts(node.attrs, len(node.inputs)),
             target=board.cpu.name,
             parameters=parameters,
-            body=(_kernel_call(kernel, node, graph, parameters, constants),),
+            body=_kernel_calls(kernel, node, graph, parameters, constants),
             inputs=tuple(inputs),
             constants=tuple(c for c in constants if not c.is_absent),
             outputs=node.outputs,
             scratch=scratch,
             in_place=_in_place(kernel, node, graph, inputs, parameters),
             kernel=kernel.symbol,
-            reason="the reference kernel" if not kernel.needs else "the best that fits",
+            reason=_reason(kernel, node),
             refusals=tuple(refusals),
         )
 
 
-def _choices(node: Node, graph: Graph, board: Board) -> tuple[list[Kernel], list[str]]:
-    """The kernels that fit, best first, and the reasons of those better than the first."""
-    fitting: list[Kernel] = []
+def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[str]]:
+    """The first kernel that fits, and why those before it do not."""
     refusals: list[str] = []
     for kernel in kernels().get(node.op, ()):
         why = _refusal(kernel, node, graph, board)
         if why is None:
-            fitting.append(kernel)
-        elif not fitting:
-            refusals.append(f"{kernel.symbol}: {why}")
-    return fitting, refusals
+            return kernel, refusals
+        refusals.append(f"{kernel.symbol}: {why}")
+    return None, refusals
+
+
+def _reason(kernel: Kernel, node: Node) -> str:
+    entries = kernels()[node.op]
+    if kernel is entries[-1]:
+        return "the reference kernel"
+    return "the best there is" if kernel is entries[0] else "the best that fits"
 
 
 def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
@@ -87,7 +92,7 @@ def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], lis
     """What the kernel is passed: tensors computed at run time, and constants."""
     inputs: list[str] = []
     constants: list[KernelConstant] = []
-    for position in kernel.inputs:
+    for position in kernel.passed(node):
         name = node.inputs[position]
         if name in graph.constants:
             ctype = C_TYPES[graph.types[name].dtype]
@@ -120,22 +125,26 @@ def _parameters(
     return tuple(found)
 
 
-def _kernel_call(
+def _kernel_calls(
     kernel: Kernel,
     node: Node,
     graph: Graph,
     parameters: tuple[Parameter, ...],
     constants: list[KernelConstant],
-) -> KernelCall:
-    tensors = [f"in{position}" for position in kernel.inputs]
+) -> tuple[KernelCall, ...]:
+    tensors = [f"in{position}" for position in kernel.passed(node)]
     own = [c for c in constants if c.name not in tensors]
     last = [p.name for p in parameters if p.role in (Role.OUTPUT, Role.SCRATCH)]
-    return KernelCall(
-        symbol=kernel.symbol,
-        header=kernel.header,
-        source=kernel.source,
-        params=kernel.params(node, graph),
-        args=(*tensors, *("NULL" if c.is_absent else c.name for c in own), *last),
+    rest = (*("NULL" if c.is_absent else c.name for c in own), *last)
+    return tuple(
+        KernelCall(
+            symbol=kernel.symbol,
+            header=kernel.header,
+            source=kernel.source,
+            params=params,
+            args=(*(f"in{position}" for position in positions), *rest),
+        )
+        for positions, params in kernel.calls(node, graph)
     )
 
 

@@ -11,7 +11,18 @@ from types import MappingProxyType
 
 from microgen.kernels.base import Kernel
 
-_SHARED = {"base", "pool", "window"}  # not kernels of one op: what several are made of
+# Not kernels of one op: what several are made of.
+_SHARED = {
+    "arg_extreme",
+    "base",
+    "blocks",
+    "mve",
+    "broadcast",
+    "pool",
+    "strided",
+    "reduction",
+    "window",
+}
 
 
 @functools.cache

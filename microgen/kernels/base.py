@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from microgen.ir.graph import DType, Graph, Node, TensorType
+from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair
 from microgen.quantize import activation_range
 from microgen.target.cpu import Feature
@@ -66,6 +66,9 @@ class Kernel:
     the kernel's own business in ``constants``).
     ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
     ``scratch(node, graph)`` is in bytes.
+    ``each_input(node, graph, position)``, where there is one, says that the kernel is called once
+    for each input of the node, all writing parts of one output; ``inputs`` does not count then.
+    These fields follow those of ``params``.
     """
 
     symbol: str
@@ -76,6 +79,20 @@ class Kernel:
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
     in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
+    each_input: Callable[[Node, Graph, int], Fields] | None = None
+
+    def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
+        """The calls that compute the node: positions of the inputs passed, struct fields."""
+        fields = self.params(node, graph)
+        if self.each_input is None:
+            return ((self.inputs, fields),)
+        return tuple(
+            ((i,), (*fields, *self.each_input(node, graph, i))) for i in range(len(node.inputs))
+        )
+
+    def passed(self, node: Node) -> tuple[int, ...]:
+        """Positions of the inputs that are passed as tensors in some call."""
+        return self.inputs if self.each_input is None else tuple(range(len(node.inputs)))
 
     @property
     def file(self) -> str:
@@ -122,14 +139,21 @@ def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal if the largest sum that the data can make with these weights and this bias is over
     2**31 - 1."""
-    zero_point = graph.types[node.inputs[0]].zero_point
-    weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
-    others = tuple(i for i in range(weight.ndim) if i != axis)
-    largest = np.abs(weight).sum(axis=others) * max(127 - zero_point, zero_point + 128)
-    worst = int((largest + np.abs(bias[0]) if bias else largest).max())
+    worst = int(largest_sums(node, graph, axis).sum(axis=0).max())
     if worst < 2**31:
         return None
     return f"sums with its weights and bias may reach {worst}, an int32 accumulator {2**31 - 1}"
+
+
+def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
+    """Per output channel, the largest magnitude of a sum that the data can make with the
+    channel's weights, and that of its bias: int64 [2, channels]. ``axis`` is the weight's axis of
+    output channels."""
+    zero_point = graph.types[node.inputs[0]].zero_point
+    weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
+    others = tuple(i for i in range(weight.ndim) if i != axis)
+    products = np.abs(weight).sum(axis=others) * max(127 - zero_point, zero_point + 128)
+    return np.stack([products, np.abs(bias[0]) if bias else np.zeros_like(products)])
 
 
 def spatial(tensor: TensorType) -> Pair:

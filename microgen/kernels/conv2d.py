@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, window
+from microgen.kernels import base, blocks, mve, window
 
 OP_NAME = "nn.conv2d"
 
@@ -33,7 +33,26 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     return base.weights_and_tables(node, graph, "conv", channels)
 
 
+_narrowed = blocks.narrowed(_constants)
+
 KERNELS = (
+    base.Kernel(
+        symbol="mg_conv2d_1x1_s8_mve",
+        needs=mve.NEEDS,
+        refusal=mve.pointwise,
+        params=_params,
+        constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_s8_mve",
+        needs=mve.NEEDS,
+        refusal=mve.one_group,
+        params=_params,
+        constants=_constants,
+        scratch=mve.window_rows,
+    ),
+    *blocks.variants("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
+    *blocks.variants("mg_conv2d_s8", blocks.rows, _params, _narrowed),
     base.Kernel(
         symbol="mg_conv2d_s8",
         needs=base.REFERENCE,

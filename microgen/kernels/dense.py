@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, blocks, mve
 from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
 
@@ -45,6 +45,16 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 KERNELS = (
+    base.Kernel(
+        symbol="mg_dense_s8_mve",
+        needs=mve.NEEDS,
+        refusal=functools.partial(base.constant_weights, axis=0),
+        params=_params,
+        constants=_constants,
+    ),
+    *blocks.variants(
+        "mg_dense_s8", functools.partial(base.constant_weights, axis=0), _params, _constants
+    ),
     base.Kernel(
         symbol="mg_dense_s8",
         needs=base.REFERENCE,

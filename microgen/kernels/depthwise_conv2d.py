@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, window
+from microgen.kernels import base, blocks, mve, window
 
 OP_NAME = "nn.depthwise_conv2d"
 
@@ -32,7 +32,18 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     return base.weights_and_tables(node, graph, "conv", channels)
 
 
+_narrowed = blocks.narrowed(_constants)
+
 KERNELS = (
+    base.Kernel(
+        symbol="mg_depthwise_conv2d_s8_mve",
+        needs=mve.NEEDS,
+        refusal=mve.depthwise,
+        params=_params,
+        constants=_constants,
+        scratch=mve.depthwise_tables,
+    ),
+    *blocks.variants("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s8",
         needs=base.REFERENCE,

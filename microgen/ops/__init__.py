@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from microgen.ops.base import Op
 
-_SHARED = {"base", "geometry", "window"}  # not ops: what several ops are made of
+# Not ops: what several ops are made of.
+_SHARED = {"arg_extreme", "base", "broadcast", "geometry", "reduction", "unary", "window"}
 
 
 @functools.cache

@@ -56,6 +56,8 @@ class Op:
     that the types (dtypes, quantization) break, or None.
     ``reference(attrs, operands)`` returns one array per output: the specification, bit for bit.
     ``is_view``: the output has the input's bytes under another shape.
+    ``is_tabulated``: a function of each int8 value of its only input by itself. It needs no
+    kernel, because ``passes/tabulate.py`` makes it a ``lookup``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     """
@@ -67,3 +69,4 @@ class Op:
     reference: Callable[[Any, Operands], tuple[Array, ...]]
     parts: Callable[[Any, int], tuple[str, ...]]
     is_view: bool = False
+    is_tabulated: bool = False

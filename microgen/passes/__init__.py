@@ -14,6 +14,7 @@ from microgen.passes.fold_pad import fold_pad
 from microgen.passes.fuse_activation import fuse_activation
 from microgen.passes.merge_views import merge_views
 from microgen.passes.own_outputs import own_outputs
+from microgen.passes.tabulate import tabulate
 
 Pass = Callable[[Graph], Graph]
 
@@ -23,6 +24,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     fold_pad,  # a pad by the zero point becomes the window's own padding
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # chains of reshapes become one, reshapes to the same shape none
+    tabulate,  # functions of one value become tables, which need no kernel each
     dead_code,  # drops what the others left without a reader
     own_outputs,  # last: each output gets a node of its own that computes it
 )

@@ -40,6 +40,18 @@ _CFSR = {
     25: "a division by zero",
 }
 
+# RISC-V has no more to say than its name. Privileged Architecture, table 3.6 (mcause).
+_TRAPS = {
+    "InstructionAddressMisaligned": "a jump to an odd address",
+    "InstructionAccessFault": "an instruction was fetched from where there is no code",
+    "IllegalInstruction": "an undefined instruction",
+    "Breakpoint": "a breakpoint: the program gave up",
+    "LoadAddressMisaligned": "an unaligned read",
+    "LoadAccessFault": "a read from where there is no memory, or none that may be read",
+    "StoreAddressMisaligned": "an unaligned write",
+    "StoreAccessFault": "a write to where there is no memory, or none that may be written",
+}
+
 
 def status_line(console: str) -> tuple[int, int, int] | None:
     """(status, samples, painted stack in bytes) of the firmware's last line; None without one."""
@@ -73,15 +85,15 @@ def hang(limit: float, doing: str, place: str, elf: Path) -> RunError:
 
 
 def _fault(match: re.Match[str], image: Image) -> str:
+    is_riscv = image.machine == "EM_RISCV"  # has no frame that might not have been pushed
     kind, pc, caller, status = match[1], *(int(number, 16) for number in match.groups()[1:])
     causes = [text for bit, text in _CFSR.items() if status >> bit & 1]
+    causes += [_TRAPS[kind]] if kind in _TRAPS else []
     cause = f": {'; '.join(causes)}" if causes else ""
-    if pc == 0:
-        return f"the firmware ended in a {kind}{cause}; where is not known: its stack overflowed"
-    return (
-        f"the firmware ended in a {kind}{cause}; pc {image.place(pc)}, "
-        f"called from {image.place(caller & ~1)}"
-    )
+    ended = f"the firmware ended in {'an' if kind[0] in 'IE' else 'a'} {kind}{cause}"
+    if pc == 0 and not is_riscv:
+        return f"{ended}; where is not known: its stack overflowed"
+    return f"{ended}; pc {image.place(pc)}, called from {image.place(caller & ~1)}"
 
 
 def _sanitizer(diagnostics: str) -> str:

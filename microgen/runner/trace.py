@@ -53,6 +53,8 @@ class Convention:
 CONVENTIONS = {
     # Arm IHI 0042 (AAPCS32): r0-r3, then the stack; gdb's list is r0-r15.
     "EM_ARM": Convention(16, 4, (0, 1, 2, 3), stack=13, pc=15, link=14, breakpoint=2),
+    # RISC-V ELF psABI, ilp32: a0-a7 (x10-x17), then the stack; gdb's list is x0-x31, pc.
+    "EM_RISCV": Convention(33, 4, tuple(range(10, 18)), stack=2, pc=32, link=1, breakpoint=2),
     # System V ABI, AMD64: rdi, rsi, rdx, rcx, r8, r9, then the stack behind the return address;
     # gdb's list is rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8-r15, rip.
     "EM_X86_64": Convention(17, 8, (5, 4, 3, 2, 8, 9), stack=7, pc=16, link=None, breakpoint=1),

@@ -37,8 +37,9 @@ class Board:
     """A board: CPU, memories, compiler, start-up files and how to run it.
 
     ``flash`` and ``ram`` name the regions that code and data go to. ``platform`` names the
-    runtime's files in ``crt/src`` ("cortex_m" or "posix"). ``stack_bytes`` is what the linker
-    script reserves. ``toolchain`` is the compiler's prefix, empty for the host.
+    runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
+    ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
+    reserves. ``toolchain`` is the compiler's prefix, empty for the host.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Board:
     cflags: tuple[str, ...]
     toolchain: str
     platform: str
+    startup: str
     memories: tuple[Memory, ...]
     flash: str
     ram: str
@@ -101,6 +103,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             cflags=tuple(map(str, data.get("cflags", ()))),
             toolchain=str(data.get("toolchain", "")),
             platform=str(data["platform"]),
+            startup=str(data.get("startup", "")),
             memories=memories,
             flash=str(data.get("flash", "")),
             ram=str(data.get("ram", "")),

@@ -18,12 +18,14 @@ class Feature(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """A core. ``cflags`` select it; ``attributes`` are the build attributes that an ELF for it
-    must carry (names as readelf -A prints them; empty where the format has none);
+    """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core.
+    ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
+    prints them; the versions of RISC-V's extensions are not compared; empty where there are none).
     ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes."""
 
     name: str
     title: str
+    architecture: str
     features: frozenset[Feature]
     cflags: tuple[str, ...]
     attributes: tuple[tuple[str, str], ...] = ()
@@ -38,6 +40,7 @@ CPUS = {
         Cpu(
             "cortex-m0",
             "Arm Cortex-M0",
+            "arm",
             frozenset(),
             ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
             (("Tag_CPU_arch", "v6S-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
@@ -46,6 +49,7 @@ CPUS = {
         Cpu(
             "cortex-m3",
             "Arm Cortex-M3",
+            "arm",
             frozenset({Feature.LONG_MULTIPLY}),
             ("-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"),
             (("Tag_CPU_arch", "v7"), ("Tag_CPU_arch_profile", "Microcontroller")),
@@ -54,6 +58,7 @@ CPUS = {
         Cpu(
             "cortex-m4f",
             "Arm Cortex-M4 with FPU",
+            "arm",
             frozenset(_FPU),
             ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
@@ -62,19 +67,38 @@ CPUS = {
         Cpu(
             "cortex-m7f",
             "Arm Cortex-M7 with double-precision FPU",
+            "arm",
             frozenset({*_FPU, Feature.FPU64}),
             ("-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
         ),
         Cpu(
+            "cortex-m33",
+            "Arm Cortex-M33 with DSP and FPU",
+            "arm",
+            frozenset(_FPU),
+            ("-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"),
+            (("Tag_CPU_arch", "v8-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
+            104,
+        ),
+        Cpu(
             "cortex-m55",
             "Arm Cortex-M55 with MVE",
+            "arm",
             frozenset({*_FPU, Feature.FPU64, Feature.MVE}),
             ("-mcpu=cortex-m55", "-mthumb", "-mfpu=auto", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v8.1-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
         ),
-        Cpu("host", "the machine that builds", frozenset({Feature.LONG_MULTIPLY}), ()),
+        Cpu(
+            "rv32imac",
+            "RISC-V RV32IMAC",
+            "riscv",
+            frozenset(),
+            ("-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2"),
+            (("Tag_RISCV_arch", "rv32i2p0_m2p0_a2p0_c2p0"), ("Tag_RISCV_stack_align", "16-bytes")),
+        ),
+        Cpu("host", "the machine that builds", "host", frozenset({Feature.LONG_MULTIPLY}), ()),
     )
 }

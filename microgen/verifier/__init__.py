@@ -12,7 +12,7 @@ from microgen.errors import ProjectError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.target import board as boards
-from microgen.verifier import constants, elf, image, linked, memory, sizes, stack
+from microgen.verifier import constants, elf, image, linked, memory, sizes, stack, vectors
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
@@ -32,8 +32,8 @@ __all__ = [
 
 # The fixed list of names, in the order of reports. docs/verify.md says what each reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
-    "entry_point": image.entry_point,
-    "vector_table": image.vector_table,
+    "entry_point": vectors.entry_point,
+    "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
     "sids": memory.sids,

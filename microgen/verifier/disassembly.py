@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from microgen.verifier.architecture import Instruction
 
 # The encoding is there or not, as objdump is told; sizes come from the addresses.
 _LINE = re.compile(
@@ -15,31 +16,6 @@ _LINE = re.compile(
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
 _CONDITIONS = frozenset(re.findall(r"\w\w", "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al"))
 _IT = re.compile(r"i(t[te]{0,3})")
-
-
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """One instruction. ``mnemonic`` is without width (``.w``) and, inside an IT block, without
-    the condition, which ``is_conditional`` stands for. Operands are as objdump prints them."""
-
-    address: int
-    size: int
-    mnemonic: str
-    operands: tuple[str, ...]
-    is_conditional: bool = False
-
-    @property
-    def next(self) -> int:
-        """The address behind it."""
-        return self.address + self.size
-
-    @property
-    def target(self) -> int:
-        """Where a direct branch goes: its last operand, ``<address> <name>``."""
-        return int(self.operands[-1].split()[0], 16)
-
-    def __str__(self) -> str:
-        return f"{self.mnemonic} {', '.join(self.operands)}"
 
 
 def parse(text: str) -> dict[int, Instruction]:

@@ -10,14 +10,18 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+from elftools.elf.sections import (
+    ARMAttributesSection,
+    RISCVAttributesSection,
+    SymbolTableSection,
+)
 from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
 _PF_X, _PF_W, _PF_R = 1, 2, 4
-_EM_ARM = "EM_ARM"
+_EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
 # Architecture", section 3.3.
@@ -42,7 +46,12 @@ _ATTRIBUTES: Mapping[str, tuple[str, Mapping[int, str]]] = {
     "TAG_CPU_ARCH": ("Tag_CPU_arch", _ARCHITECTURES),
     "TAG_CPU_ARCH_PROFILE": ("Tag_CPU_arch_profile", _PROFILES),
     "TAG_ABI_VFP_ARGS": ("Tag_ABI_VFP_args", _VFP_ARGS),
+    # Source: RISC-V ELF psABI, "Attributes".
+    "TAG_ARCH": ("Tag_RISCV_arch", {}),
+    "TAG_STACK_ALIGN": ("Tag_RISCV_stack_align", {16: "16-bytes", 4: "4-bytes"}),
 }
+# The same, "File Header": bits 1 and 2 of the flags.
+_RISCV_FLOAT_ABI = {0: "soft", 2: "single", 4: "double", 6: "quad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +124,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """A linked program. ``attributes`` are the Arm build attributes that checks look at, under
-    readelf's names."""
+    """A linked program. ``attributes`` are the build attributes that checks look at, under
+    readelf's names; RISC-V's "float ABI" is from the ELF header."""
 
     path: Path
     machine: str
@@ -251,10 +260,13 @@ def _lower(constant: object) -> str:
 
 
 def _attributes(file: ELFFile) -> dict[str, str]:
-    section = file.get_section_by_name(".ARM.attributes")
-    if not isinstance(section, ARMAttributesSection):
-        return {}
+    name = {_EM_ARM: ".ARM.attributes", _EM_RISCV: ".riscv.attributes"}.get(file["e_machine"], "")
+    section = file.get_section_by_name(name)
     found = {}
+    if file["e_machine"] == _EM_RISCV:
+        found["float ABI"] = _RISCV_FLOAT_ABI[file["e_flags"] & 6]
+    if not isinstance(section, (ARMAttributesSection, RISCVAttributesSection)):
+        return found
     for subsection in section.iter_subsections():
         for part in subsection.iter_subsubsections():
             for attribute in part.iter_attributes():

@@ -15,14 +15,19 @@ _PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
 # Kernels are mg_<op>_<dtype>[_<variant>].
 _KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
 
-# libgcc: the Arm run-time ABI's helpers (Arm IHI 0043) and GCC's own names for the same.
-_COMPILER = re.compile(r"__aeabi_\w+|__gnu_\w+|__(?:u?div|u?mod|u?divmod|[a-z]+)[sdt]i[234]")
+# libgcc: GCC's own names, the Arm run-time ABI's for the same (Arm IHI 0043), and what RISC-V's
+# -msave-restore calls.
+_COMPILER = re.compile(
+    r"__aeabi_\w+|__gnu_\w+|__riscv_(?:save|restore)_\d+"
+    r"|__(?:u?div|u?mod|u?divmod|[a-z]+)[sdt]i[234]"
+)
 _SOFT_FLOAT = re.compile(
     r"__aeabi_(?:[fd]\w+|c[fd]\w+|h2[fd]\w*|u?[il]2[fd]|ul2[fd])"
-    r"|__(?:add|sub|mul|div|neg|pow|cmp|eq|ne|lt|le|gt|ge|unord)[sd]f(?:[23]|i2)"
-    r"|__(?:fix|fixuns|float|floatun|floatuns|extend|trunc)(?:[sdh]f[sdt]i|[sdt]i[sd]f|[hsd]f[hsd]f)2?"
+    r"|__(?:add|sub|mul|div|neg|pow|cmp|eq|ne|lt|le|gt|ge|unord)[sdt]f(?:[23]|i2)"
+    r"|__(?:fix|fixuns|float|floatun|floatuns|extend|trunc)"
+    r"(?:[sdht]f[sdt]i|[sdt]i[sdt]f|[hsdt]f[hsdt]f)2?"
 )
-_SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*df\w*")
+_SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\w*")
 
 
 def run_symbol(subject: Subject) -> Finding:

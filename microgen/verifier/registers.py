@@ -1,21 +1,18 @@
-"""What registers hold, followed through one instruction: enough to know the stack pointer.
+"""What Arm's registers hold, followed through one Thumb instruction.
 
-A value is the stack pointer at the function's entry plus an offset, a constant, or a word of a
-constant table; everything else is unknown. Where this module cannot follow the stack pointer it
-raises ``UnknownStackPointerError``: it never guesses.
+Where this module cannot follow the stack pointer it raises ``UnknownStackPointerError``: it never
+guesses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from microgen.verifier.disassembly import Instruction
+from microgen.verifier.architecture import Instruction
+from microgen.verifier.values import Registers, UnknownStackPointerError, Value, value
 
-_WORD = 2**32
-_CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
 _NUMBERED = {
     "r11": "fp",
     "r12": "ip",
@@ -32,51 +29,6 @@ _NO_RESULT = re.compile(
     r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
 )
 _TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
-
-
-class UnknownStackPointerError(Exception):
-    """An instruction writes the stack pointer in a way that cannot be followed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """``base`` "sp": the stack pointer at entry plus ``offset``. "const": ``offset`` itself.
-    "table": a word of the constant table at address ``offset``, which one is not known."""
-
-    base: Literal["sp", "const", "table"]
-    offset: int
-
-    def plus(self, other: Value | None, sign: int) -> Value | None:
-        """The sum or difference with a constant; None if the result is none of the three."""
-        if other is None or other.base != "const" or self.base == "table":
-            return None
-        return _value(self.base, self.offset + sign * other.offset)
-
-
-def _value(base: Literal["sp", "const", "table"], offset: int) -> Value:
-    if base == "sp":  # small and signed
-        return Value(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
-    return Value(base, offset % _WORD)
-
-
-Registers = Mapping[str, Value]
-ENTRY: Registers = {"sp": Value("sp", 0)}
-
-
-def depth(registers: Registers) -> int:
-    """Bytes that the function has on the stack."""
-    return -registers["sp"].offset
-
-
-def joined(a: Registers, b: Registers) -> Registers:
-    """What is known where two paths meet: equal values, and the deeper stack pointer."""
-    common = {name: value for name, value in a.items() if b.get(name) == value}
-    return {**common, "sp": Value("sp", min(a["sp"].offset, b["sp"].offset))}
-
-
-def after_call(registers: Registers) -> Registers:
-    """What a called function leaves, by the Arm procedure call standard (IHI 0042)."""
-    return {name: v for name, v in registers.items() if name not in _CALL_CLOBBERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +71,9 @@ class Machine:
             return
         for register in _results(instruction):
             known.pop(register, None)
-        value = self._computed(instruction, before)
-        if value is not None:
-            known[register_name(instruction.operands[0])] = value
+        result = self._computed(instruction, before)
+        if result is not None:
+            known[register_name(instruction.operands[0])] = result
 
     def _write_back(
         self, instruction: Instruction, before: Registers, known: dict[str, Value]
@@ -134,7 +86,7 @@ class Machine:
         if old is None or change is None or old.base == "table":
             known.pop(register, None)
         else:
-            known[register] = _value(old.base, old.offset + change)
+            known[register] = value(old.base, old.offset + change)
 
     def _computed(self, instruction: Instruction, before: Registers) -> Value | None:
         name = instruction.mnemonic
@@ -159,18 +111,18 @@ class Machine:
             return None
         if name == "movt":
             low = before.get(register_name(instruction.operands[0]))
-            return _value("const", numbers[0] << 16 | low.offset & 0xFFFF) if low else None
+            return value("const", numbers[0] << 16 | low.offset & 0xFFFF) if low else None
         if name in ("mvn", "mvns") and len(numbers) == 1:
-            return _value("const", ~numbers[0])
+            return value("const", ~numbers[0])
         if name in ("negs", "rsbs", "rsb") and numbers[1:] in ([], [0]):
-            return _value("const", -numbers[0])
+            return value("const", -numbers[0])
         if name in ("lsl", "lsls") and len(numbers) == 2:
-            return _value("const", numbers[0] << min(numbers[1], 32))
+            return value("const", numbers[0] << min(numbers[1], 32))
         return None
 
     def _operand(self, instruction: Instruction, text: str, known: Registers) -> Value | None:
         if text.startswith("#"):
-            return _value("const", int(text[1:], 0))
+            return value("const", int(text[1:], 0))
         if text == "pc":
             return Value("const", (instruction.address + 4) & ~3)
         return known.get(register_name(text))

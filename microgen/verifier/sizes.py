@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from microgen.manifest import Manifest
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
+from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Symbol
 from microgen.verifier.image import memory_at
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -79,8 +80,8 @@ def _is_ram(board: Board, section: Section) -> bool:
 
 
 def _stack_top(elf: Elf, board: Board) -> int:
-    """The initial stack pointer, from the vector table; 0 where there is none."""
-    return 0 if board.is_host else elf.word(board.memory(board.flash).origin) or 0
+    """The initial stack pointer; 0 where there is none."""
+    return 0 if board.is_host else architecture_of(board).stack_top(elf, board)
 
 
 def _is_stack(elf: Elf, board: Board, section: Section) -> bool:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from microgen.verifier.disassembly import parse
-from microgen.verifier.flow import Code, Frame, code_of, frame
-from microgen.verifier.image import RESET, vector
+from microgen.verifier.architecture import Code
+from microgen.verifier.architectures import architecture_of
+from microgen.verifier.flow import Frame, code_of, frame
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
-
-_VECTORS = 16  # the core's own; a board's interrupts are never enabled
-_ALIGNMENT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +44,10 @@ class CallGraph:
         self.active.pop()
         return self.deepest[start]
 
+    def handlers(self) -> set[int]:
+        """The trap handlers that functions reached so far install."""
+        return {handler for own in self.frames.values() for handler in own.handlers}
+
     def _deepest_path(self, start: int) -> tuple[int, tuple[str, ...]]:
         own = self.frames[start] = frame(self.code, start)
         self.problems += own.problems
@@ -60,33 +61,37 @@ class CallGraph:
 
 
 def call_graph(subject: Subject) -> CallGraph:
-    """The call graph of an Arm firmware, empty until its depths are asked for. Raises ToolError
+    """The call graph of a board's firmware, empty until its depths are asked for. Raises ToolError
     where objdump is missing."""
-    instructions = parse(subject.disassembly())
-    vector_table = subject.board.memory(subject.board.flash).origin
-    return CallGraph(code_of(subject.elf, instructions, vector_table))
+    instructions = architecture_of(subject.board).parse(subject.disassembly())
+    return CallGraph(code_of(subject.elf, subject.board, instructions))
 
 
 def bound(subject: Subject) -> StackBound:
     """The deepest path from the reset handler, one exception frame, and the deepest handler.
 
-    Only one: no handler of a fault returns, and no interrupt is enabled. The core aligns the
-    stack to 8 bytes at an exception (Armv7-M Architecture Reference Manual, B1.5.7).
+    Only one: no handler of a fault returns, and no interrupt is enabled. The stack is aligned at
+    an exception: by the core on Arm (Armv7-M Architecture Reference Manual, B1.5.7), by the
+    procedure call standard on RISC-V.
     """
     graph = call_graph(subject)
-    thread, path = graph.depth(vector(subject, RESET) & ~1)
-    handlers = sorted({vector(subject, number) & ~1 for number in range(RESET + 1, _VECTORS)} - {0})
+    arch = graph.code.arch
+    thread, path = graph.depth(graph.code.reset)
+    handlers = sorted(arch.handlers(subject.elf, subject.board, graph.handlers()))
     handler = max((graph.depth(start) for start in handlers), default=(0, ()))
     frame_bytes = subject.board.cpu.exception_frame
+    thread_bytes, handler_bytes = (
+        _aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
+    )
     return StackBound(
-        nbytes=_aligned(thread) + frame_bytes + _aligned(handler[0]),
+        nbytes=thread_bytes + frame_bytes + handler_bytes,
         path=(*path, f"exception frame {frame_bytes}", *handler[1]),
         problems=tuple(dict.fromkeys(graph.problems)),
     )
 
 
-def _aligned(nbytes: int) -> int:
-    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+def _aligned(nbytes: int, alignment: int) -> int:
+    return -(-nbytes // alignment) * alignment
 
 
 def stack(subject: Subject) -> Finding:

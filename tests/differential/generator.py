@@ -237,8 +237,128 @@ def _softmax(net: Network) -> None:
     net.add("SOFTMAX", [data], output, "SoftmaxOptions", options)
 
 
+_FIXED_OUTPUT = {"LOGISTIC": -128, "TANH": 0, "LOG_SOFTMAX": 127}
+_FIXED_SCALE = {"LOGISTIC": 1 / 256, "TANH": 1 / 128, "LOG_SOFTMAX": 16 / 256}
+_UNARY = ("ABS", "EXP", "HARD_SWISH", "LOGISTIC", "TANH", "LOG_SOFTMAX", "QUANTIZE")
+
+
+def _unary(net: Network) -> None:
+    data = net.pick()
+    code = str(net.rng.choice(_UNARY))
+    output = net.activation(net.tensors[data].shape)
+    if code in _FIXED_OUTPUT:
+        scale, zero_point = (_FIXED_SCALE[code],), (_FIXED_OUTPUT[code],)
+        shape = net.tensors[output].shape
+        net.tensors[output] = TensorSpec(output, shape, scale=scale, zero_point=zero_point)
+    net.add(code, [data], output)
+
+
+def _leaky_relu(net: Network) -> None:
+    data = net.pick()
+    options = {"alpha": float(np.float32(net.rng.uniform(0.01, 0.9)))}
+    output = net.activation(net.tensors[data].shape)
+    net.add("LEAKY_RELU", [data], output, "LeakyReluOptions", options)
+
+
+_BINARY = {
+    "SUB": "SubOptions",
+    "MUL": "MulOptions",
+    "MAXIMUM": "MaximumMinimumOptions",
+    "MINIMUM": "MaximumMinimumOptions",
+    "SQUARED_DIFFERENCE": "SquaredDifferenceOptions",
+}
+
+
+def _binary(net: Network) -> None:
+    lhs = net.pick()
+    shape = net.tensors[lhs].shape
+    code = str(net.rng.choice(list(_BINARY)))
+    same = code in ("MAXIMUM", "MINIMUM")  # operands and output of one quantization
+    kept = tuple(n if net.rng.random() < 0.7 else 1 for n in shape)
+    like = net.tensors[lhs]
+    scale = like.scale if same else (float(np.float32(2.0 ** net.rng.uniform(-7, 0))),)
+    zero_point = like.zero_point if same else (int(net.rng.integers(-128, 128)),)
+    values = net.rng.integers(-128, 128, kept).astype(np.int8)
+    rhs = net.constant(values, scale=scale, zero_point=zero_point)
+    options = {"fusedActivationFunction": net.fused()} if code in ("SUB", "MUL") else {}
+    output = net.activation(shape, like=lhs if same else "")
+    net.add(code, [lhs, rhs], output, _BINARY[code], options)
+
+
+def _concatenate(net: Network) -> None:
+    first = net.pick()
+    shape, like = net.tensors[first].shape, net.tensors[first]
+    axis = int(net.rng.integers(len(shape)))
+    other = (*shape[:axis], int(net.rng.integers(1, 4)), *shape[axis + 1 :])
+    values = net.rng.integers(-128, 128, other).astype(np.int8)
+    second = net.constant(values, scale=like.scale, zero_point=like.zero_point)
+    joined = (*shape[:axis], shape[axis] + other[axis], *shape[axis + 1 :])
+    inputs: list[str | int] = [first, second, first] if net.rng.random() < 0.3 else [second, first]
+    if len(inputs) == 3:
+        joined = (*shape[:axis], joined[axis] + shape[axis], *shape[axis + 1 :])
+    output = net.activation(joined, like=first)
+    net.add("CONCATENATION", inputs, output, "ConcatenationOptions", {"axis": axis})
+
+
+def _reduce(net: Network) -> None:
+    data = net.pick()
+    shape = net.tensors[data].shape
+    axes = sorted({int(n) for n in net.rng.integers(0, len(shape), net.rng.integers(1, 4))})
+    keep = bool(net.rng.random() < 0.5)
+    code = str(net.rng.choice(["MEAN", "SUM", "REDUCE_MAX"]))
+    reduced = tuple(1 if i in axes else n for i, n in enumerate(shape) if keep or i not in axes)
+    if not reduced:
+        raise IndexError("a scalar")
+    output = net.activation(reduced, like=data if code == "REDUCE_MAX" else "")
+    where = net.constant(np.array(axes, np.int32))
+    net.add(code, [data, where], output, "ReducerOptions", {"keepDims": keep})
+
+
+def _transpose(net: Network) -> None:
+    data = net.pick()
+    shape = net.tensors[data].shape
+    order = net.rng.permutation(len(shape)).astype(np.int32)
+    output = net.activation(tuple(shape[i] for i in order), like=data)
+    net.add("TRANSPOSE", [data, net.constant(order)], output, "TransposeOptions")
+
+
+def _slice(net: Network) -> None:
+    data = net.pick()
+    shape = np.array(net.tensors[data].shape)
+    begin = (net.rng.random(len(shape)) * shape).astype(np.int32)
+    size = (1 + net.rng.random(len(shape)) * (shape - begin - 1)).astype(np.int32)
+    output = net.activation(tuple(map(int, size)), like=data)
+    net.add("SLICE", [data, net.constant(begin), net.constant(size)], output, "SliceOptions")
+
+
+def _strided_slice(net: Network) -> None:
+    data = net.pick()
+    shape = np.array(net.tensors[data].shape)
+    begin = (net.rng.random(len(shape)) * shape).astype(np.int32)
+    strides = net.rng.integers(1, 4, len(shape)).astype(np.int32)
+    sizes = -(-(shape - begin) // strides)
+    inputs: list[str | int] = [data, *(net.constant(a) for a in (begin, shape.astype(np.int32)))]
+    output = net.activation(tuple(map(int, sizes)), like=data)
+    net.add("STRIDED_SLICE", [*inputs, net.constant(strides)], output, "StridedSliceOptions")
+
+
+def _resize(net: Network) -> None:
+    data = net.pick(rank=4)
+    batches, _, _, depth = net.tensors[data].shape
+    height, width = (int(n) for n in net.rng.integers(1, 9, 2))
+    code = str(net.rng.choice(["RESIZE_NEAREST_NEIGHBOR", "RESIZE_BILINEAR"]))
+    table = {"RESIZE_BILINEAR": "ResizeBilinearOptions"}.get(code, "ResizeNearestNeighborOptions")
+    options = [{}, {"alignCorners": True}, {"halfPixelCenters": True}][int(net.rng.integers(3))]
+    output = net.activation((batches, height, width, depth), like=data)
+    size = net.constant(np.array([height, width], np.int32))
+    net.add(code, [data, size], output, table, options)
+
+
+# Some twice: what networks are mostly made of.
 MAKERS: tuple[Maker, ...] = (
-    *(_conv2d, _depthwise, _dense, _pool, _add, _add, _relu, _reshape, _pad, _softmax),
+    *(_conv2d, _conv2d, _depthwise, _depthwise, _dense, _dense, _pool, _add, _add, _relu),
+    *(_reshape, _pad, _softmax, _unary, _unary, _leaky_relu, _binary, _binary, _concatenate),
+    *(_reduce, _transpose, _slice, _strided_slice, _resize),
 )
 
 

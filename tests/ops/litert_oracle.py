@@ -45,13 +45,14 @@ class Case:
     attrs: Attrs
     types: Sequence[TensorType]
     arrays: Sequence[Array]
-    output_quant: Quant
+    output_quant: Quant | None
     code: str
     options_type: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     constants: Sequence[int] = ()
     extra: Sequence[TensorSpec] = ()
     version: int = 1
+    output_dtype: DType = DType.INT8
 
 
 def activation_type(shape: tuple[int, ...], scale: float, zero_point: int) -> TensorType:
@@ -75,7 +76,7 @@ def random_values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 def output_type(case: Case) -> TensorType:
     """The type of the case's output, by ``infer``."""
     (shape,) = registry()[case.op].infer(case.attrs, case.types)
-    return TensorType(shape, DType.INT8, case.output_quant)
+    return TensorType(shape, case.output_dtype, case.output_quant)
 
 
 def by_reference(case: Case) -> Array:
@@ -84,7 +85,7 @@ def by_reference(case: Case) -> Array:
     output = output_type(case)
     assert op.check(case.attrs, case.types, (output,)) is None
     (result,) = op.reference(case.attrs, Operands(tuple(case.arrays), tuple(case.types), (output,)))
-    assert result.dtype == np.int8
+    assert result.dtype == output.dtype.numpy
     assert result.shape == output.shape
     return result
 
@@ -92,7 +93,7 @@ def by_reference(case: Case) -> Array:
 def by_litert(case: Case) -> Array:
     """The output that LiteRT's reference kernel computes."""
     fed = [i for i in range(len(case.arrays)) if i not in case.constants]
-    interpreter = _interpreter(_model(case, fed))
+    interpreter = interpreter_of(_model(case, fed))
     for details, i in zip(interpreter.get_input_details(), fed, strict=True):
         interpreter.set_tensor(details["index"], case.arrays[i])
     interpreter.invoke()
@@ -130,7 +131,8 @@ def _spec(name: str, kind: TensorType, data: Array | None) -> TensorSpec:
     return TensorSpec(name, kind.shape, kind.dtype.value, data, scale, zero_point, axis)
 
 
-def _interpreter(model: bytes) -> Any:
+def interpreter_of(model: bytes) -> Any:
+    """A LiteRT interpreter with reference kernels, ready for its inputs."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     interpreter = Interpreter(

@@ -31,9 +31,14 @@ ARM = [
     *(
         "-T",
         str(FIRMWARE / "arm.ld"),
-        str(FIRMWARE / "arm_host.c"),
+        str(FIRMWARE / "board_host.c"),
         str(FIRMWARE / "arm_network.s"),
     ),
+]
+RISCV = [
+    *("riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2", "-O1"),
+    *("-ffreestanding", "-nostdlib", "-T", str(FIRMWARE / "riscv.ld")),
+    *(str(FIRMWARE / "board_host.c"), str(FIRMWARE / "riscv_network.s")),
 ]
 NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_network.c")]
 
@@ -41,6 +46,10 @@ NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_
 needs_arm = pytest.mark.skipif(
     not all(map(shutil.which, ("qemu-system-arm", "arm-none-eabi-gcc"))),
     reason="needs qemu-system-arm and arm-none-eabi-gcc",
+)
+needs_riscv = pytest.mark.skipif(
+    not all(map(shutil.which, ("qemu-system-riscv32", "riscv64-unknown-elf-gcc"))),
+    reason="needs qemu-system-riscv32 and riscv64-unknown-elf-gcc",
 )
 needs_cc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 needs_gdbserver = pytest.mark.skipif(
@@ -51,7 +60,7 @@ needs_gdbserver = pytest.mark.skipif(
 
 def make(project: Path, board: str, fault: str = "") -> Path:
     """Make a built project in ``project``; ``fault`` is a symbol that the network's source knows:
-    FAIL, HANG, FAULT, LOCKUP (Arm), HANG, CRASH (native)."""
+    FAIL, HANG, FAULT (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
     project.mkdir()
     (project / "microgen.json").write_bytes(manifest(board).dumps())
     _link(project / "build" / "firmware.elf", board, fault)
@@ -60,7 +69,7 @@ def make(project: Path, board: str, fault: str = "") -> Path:
 
 def _link(elf: Path, board: str, fault: str) -> None:
     elf.parent.mkdir()
-    command = list(NATIVE if board == "native" else ARM)
+    command = list({"native": NATIVE, "qemu_riscv32": RISCV}.get(board, ARM))
     if fault:
         command += [f"-Wa,--defsym,{fault}=1", f"-D{fault}"]
     sources = [str(FIRMWARE / "main.c"), str(FIRMWARE / "workspace.s")]

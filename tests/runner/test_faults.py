@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,25 @@ def test_a_fault_is_put_in_words(status: int, cause: str) -> None:
 def test_a_fault_without_a_frame_is_a_stack_overflow() -> None:
     console = "microgen: fault=UsageFault pc=0x0 lr=0x0 cfsr=0x00100000\n"
     assert "UsageFault: the stack overflowed; where is not known" in message(3, console)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("IllegalInstruction", "an IllegalInstruction: an undefined instruction; pc 0x204 in"),
+        ("StoreAccessFault", "a StoreAccessFault: a write to where there is no memory, or none"),
+        ("Exception", "an Exception; pc 0x204 in tvmgen_default_fused_x"),
+    ],
+)
+def test_a_trap_is_put_in_words(kind: str, words: str) -> None:
+    console = f"microgen: fault={kind} pc=0x00000204 lr=0x00000110 cfsr=0x00000000\n"
+    assert f"the firmware ended in {words}" in message(3, console)
+
+
+def test_a_jump_through_a_null_pointer_is_no_stack_overflow_on_riscv() -> None:
+    console = "microgen: fault=InstructionAccessFault pc=0x0 lr=0x110 cfsr=0x0\n"
+    said = str(faults.failure(3, console, "", replace(IMAGE, machine="EM_RISCV")))
+    assert "pc 0x0, called from 0x110 in main" in said
 
 
 def test_a_place_outside_every_symbol_is_a_number() -> None:

@@ -198,6 +198,8 @@ def _sources(board: Board) -> dict[str, str]:
     names = [n for n in NAMES if not (board.is_host and n == "startup.c")]
     sources = {name: (SOURCES / name).read_text() for name in (*names, "model.h")}
     sources["default_params.c"] = _constants()
+    if board.cpu.architecture == "riscv":
+        sources["startup.c"] = (SOURCES / "startup_riscv.c").read_text()
     script = "native.ld" if board.is_host else "board.ld"
     sources[script] = _filled((SOURCES / script).read_text(), board)
     return sources

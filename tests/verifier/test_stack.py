@@ -41,7 +41,7 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
         "int32_t extra(int32_t n) { volatile int32_t x = n; return big(&x, n) + x; }"
     ).build()
     elf = load(built.elf)
-    code = code_of(elf, parse(disassemble(built.elf, built.board.toolchain)), 0)
+    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board.toolchain)))
     frames = {s.stem: frame(code, elf.code_address(s)) for s in elf.functions()}
     reported = {}
     for path in (built.root / "build").glob("*.su"):

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "microgen/broadcast.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
@@ -36,39 +37,37 @@ typedef struct {
  * overlap an operand. */
 void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 
-/* Offset of element [n][y][x][c] in an operand. */
-MG_INLINE int32_t mg_add_s8_at(const int32_t stride[4], int32_t n, int32_t y, int32_t x, int32_t c)
+/* The left operand's stored value, on the scale that operands are added on. */
+MG_INLINE int32_t mg_add_s8_left(const mg_add_s8_params *p, int8_t lhs)
 {
-    return n * stride[0] + y * stride[1] + x * stride[2] + c * stride[3];
+    return mg_requantize(mg_shift_left(lhs + p->lhs_offset, p->left_shift), p->lhs_multiplier,
+                         p->lhs_shift);
+}
+
+/* The same of the right operand. */
+MG_INLINE int32_t mg_add_s8_right(const mg_add_s8_params *p, int8_t rhs)
+{
+    return mg_requantize(mg_shift_left(rhs + p->rhs_offset, p->left_shift), p->rhs_multiplier,
+                         p->rhs_shift);
+}
+
+/* A sum on that scale, as the output stores it. */
+MG_INLINE int8_t mg_add_s8_stored(const mg_add_s8_params *p, int32_t sum)
+{
+    return mg_offset_and_clamp(mg_requantize(sum, p->output_multiplier, p->output_shift),
+                               p->output_offset, p->activation_min, p->activation_max);
 }
 
 /* The sum of two stored values, as the output stores it. */
 MG_INLINE int8_t mg_add_s8_element(const mg_add_s8_params *p, int8_t lhs, int8_t rhs)
 {
-    const int32_t left = mg_requantize(mg_shift_left(lhs + p->lhs_offset, p->left_shift),
-                                       p->lhs_multiplier, p->lhs_shift);
-    const int32_t right = mg_requantize(mg_shift_left(rhs + p->rhs_offset, p->left_shift),
-                                        p->rhs_multiplier, p->rhs_shift);
-    return mg_offset_and_clamp(mg_requantize(left + right, p->output_multiplier, p->output_shift),
-                               p->output_offset, p->activation_min, p->activation_max);
+    return mg_add_s8_stored(p, mg_add_s8_left(p, lhs) + mg_add_s8_right(p, rhs));
 }
 
 MG_INLINE void mg_add_s8_body(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                               int8_t *output)
 {
-    int32_t i = 0;
-
-    for (int32_t n = 0; n < p->shape[0]; n++) {
-        for (int32_t y = 0; y < p->shape[1]; y++) {
-            for (int32_t x = 0; x < p->shape[2]; x++) {
-                for (int32_t c = 0; c < p->shape[3]; c++) {
-                    output[i] = mg_add_s8_element(p, lhs[mg_add_s8_at(p->lhs_stride, n, y, x, c)],
-                                                  rhs[mg_add_s8_at(p->rhs_stride, n, y, x, c)]);
-                    i++;
-                }
-            }
-        }
-    }
+    MG_BROADCAST(mg_add_s8_element, p, lhs, rhs, output);
 }
 
 #ifdef __cplusplus

@@ -131,7 +131,8 @@ def _check_step(step: Step, layer: Layer) -> None:
 
 def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]]) -> Graph:
     file = model.reader.file
-    ports = [_port(tensors, index, file) for index in (*model.inputs, *model.outputs)]
+    ports = [_port(tensors, index, file) for index in model.inputs]
+    ports += [_output_port(tensors, index, model) for index in model.outputs]
     used = {
         tensor.name: tensor
         for tensor in (*ports, *(t for step, _ in steps for t in (*step.inputs, step.output)))
@@ -164,6 +165,21 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
             f'"{short(tensor.name)}", an input or output of the graph, is not int8 with one scale',
             where=file,
             hint="convert the model with int8 inputs and outputs",
+        )
+    return tensor
+
+
+def _output_port(tensors: Tensors, index: int, model: ModelRecord) -> Tensor:
+    """An output of the graph, which may also be plain int32 numbers that a node computes."""
+    file = model.reader.file
+    tensor = tensors.get(index, file)
+    if tensor.type.dtype is not DType.INT32 or tensor.type.quant is not None:
+        return _port(tensors, index, file)
+    if tensor.value is not None or model.outputs.count(index) > 1:
+        raise UnsupportedError(
+            f'"{short(tensor.name)}", an int32 output of the graph, is a constant or listed twice',
+            where=file,
+            hint="supported: int32 outputs that an operator computes, each once",
         )
     return tensor
 

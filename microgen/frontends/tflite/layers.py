@@ -99,6 +99,19 @@ class Layer:
                 f"{expected} and 1 are expected"
             )
 
+    def expect_any_inputs(self) -> int:
+        """The number of inputs, of an operator that takes one or more and has one output."""
+        self.expect_inputs(max(1, len(self._record.inputs)))
+        return len(self._record.inputs)
+
+    def expect_outputs(self, inputs: int, outputs: int) -> None:
+        """Raise unless the operator has these numbers of inputs and outputs."""
+        found = (len(self._record.inputs), len(self._record.outputs))
+        if found != (inputs, outputs):
+            raise self.invalid(
+                f"has {found[0]} inputs and {found[1]} outputs; {inputs} and {outputs} are expected"
+            )
+
     def has_input(self, position: int) -> bool:
         """Whether the optional input is there."""
         inputs = self._record.inputs
@@ -111,6 +124,27 @@ class Layer:
     def output(self) -> Tensor:
         """The int8 output, quantized per tensor."""
         return self._activation(self._record.outputs[0])
+
+    def outputs(self) -> tuple[Tensor, ...]:
+        """All int8 outputs, each quantized per tensor."""
+        return tuple(self._activation(index) for index in self._record.outputs)
+
+    def output_of(self, dtype: DType) -> Tensor:
+        """The output as plain numbers of that dtype, without quantization."""
+        index = self._record.outputs[0]
+        record = self._tensors.records[index]
+        if record.dtype != dtype.value:
+            raise self.unsupported(
+                f'has an output "{short(record.name)}" of {record.dtype}',
+                supported=f"{dtype.value} outputs of this operator",
+            )
+        tensor = self._tensors.get(index, self.where)
+        if tensor.type.quant is not None:
+            raise self.unsupported(
+                f'has an output "{short(tensor.name)}" of {dtype.value} with a scale',
+                supported=f"plain {dtype.value} numbers",
+            )
+        return tensor
 
     def weights(self, position: int, rank: int) -> Tensor:
         """An int8 constant of that rank, symmetric, quantized per tensor or per channel."""

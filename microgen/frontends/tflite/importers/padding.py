@@ -1,12 +1,17 @@
-"""PAD and PADV2."""
+"""PAD, PADV2 and MIRROR_PAD."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.MirrorPadMode import MirrorPadMode
+from tflite.MirrorPadOptions import MirrorPadOptions
+
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ops.base import Pair
+from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 
 
@@ -33,6 +38,17 @@ def _padv2(layer: Layer) -> tuple[Step, ...]:
     return (Step("nn.pad", attrs, (data,), output),)
 
 
+def _mirror_pad(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    data = layer.data(0)
+    options = layer.options(MirrorPadOptions, BuiltinOptions.MirrorPadOptions)
+    mode = options.number("Mode")
+    if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
+        raise layer.invalid(f"has the mode {mode}; REFLECT (0) or SYMMETRIC (1) is expected")
+    attrs = MirrorPadAttrs(_pads(layer, data), mode == MirrorPadMode.SYMMETRIC)
+    return (Step("nn.mirror_pad", attrs, (data,), layer.output()),)
+
+
 def _pads(layer: Layer, data: Tensor) -> tuple[Pair, ...]:
     amounts, rank = layer.integers(1), len(data.type.shape)
     if amounts.shape != (rank, 2):
@@ -45,6 +61,7 @@ def _pads(layer: Layer, data: Tensor) -> tuple[Pair, ...]:
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "MIRROR_PAD": _mirror_pad,
     "PAD": _pad,
     "PADV2": _padv2,
 }

@@ -6,9 +6,10 @@
 
 #include "microgen/add_s8.h"
 #include "microgen/avg_pool2d_s8.h"
-#include "microgen/conv2d_s8.h"
-#include "microgen/dense_s8.h"
-#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/conv2d_1x1_s8_dsp.h"
+#include "microgen/conv2d_s8_dsp.h"
+#include "microgen/dense_s8_dsp.h"
+#include "microgen/depthwise_conv2d_s8_dsp.h"
 #include "microgen/softmax_s8.h"
 
 /* called by "conv1/Relu" */
@@ -17,10 +18,10 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_cli
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *shift,
+    const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_conv2d_s8_params params = {
+    static const mg_conv2d_s8_dsp_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -42,13 +43,13 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_cli
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_body(
+    mg_conv2d_s8_dsp_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
-        shift,
+        rounding_shift,
         out0);
     return 0;
 }
@@ -59,10 +60,10 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bi
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *shift,
+    const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_depthwise_conv2d_s8_params params = {
+    static const mg_depthwise_conv2d_s8_dsp_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -83,13 +84,13 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bi
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_depthwise_conv2d_s8_body(
+    mg_depthwise_conv2d_s8_dsp_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
-        shift,
+        rounding_shift,
         out0);
     return 0;
 }
@@ -100,10 +101,10 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *shift,
+    const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_conv2d_s8_params params = {
+    static const mg_conv2d_1x1_s8_dsp_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -125,13 +126,13 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_body(
+    mg_conv2d_1x1_s8_dsp_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
-        shift,
+        rounding_shift,
         out0);
     return 0;
 }
@@ -204,7 +205,7 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *shift,
     int8_t *out0)
 {
-    static const mg_dense_s8_params params = {
+    static const mg_dense_s8_dsp_params params = {
         .batches = 1,
         .input_features = 256,
         .output_features = 10,
@@ -215,7 +216,7 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_dense_s8_body(
+    mg_dense_s8_dsp_body(
         &params,
         in0,
         weight,

@@ -1,4 +1,4 @@
-/* The platform of a Cortex-M board: console, files, timer and exit by semihosting. */
+/* The platform of a board: console, files, timer and exit by semihosting. */
 #include "io.h"
 #include "semihosting.h"
 #include "tvm/runtime/crt/platform.h"

@@ -1,0 +1,39 @@
+/* Elementwise kernels of two operands, either of which may be broadcast along any axis. */
+#ifndef MICROGEN_BROADCAST_H
+#define MICROGEN_BROADCAST_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+/* Offset of element [n][y][x][c] in an operand. */
+MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y, int32_t x,
+                                  int32_t c)
+{
+    return n * stride[0] + y * stride[1] + x * stride[2] + c * stride[3];
+}
+
+/* output[i] = element(p, left, right) for each element of the output, in order, where p points to
+ * a struct with shape[4] of the output, and lhs_stride[4] and rhs_stride[4] in elements (0 where
+ * the operand is broadcast). Both elements are read before the result is written, so the output
+ * may be the very buffer of an operand that has its shape.
+ *
+ * A macro, so that `element` is inlined at every optimisation level, for any types. */
+#define MG_BROADCAST(element, p, lhs, rhs, output)                                                 \
+    do {                                                                                           \
+        int32_t i_ = 0;                                                                            \
+        for (int32_t n_ = 0; n_ < (p)->shape[0]; n_++) {                                           \
+            for (int32_t y_ = 0; y_ < (p)->shape[1]; y_++) {                                       \
+                for (int32_t x_ = 0; x_ < (p)->shape[2]; x_++) {                                   \
+                    for (int32_t c_ = 0; c_ < (p)->shape[3]; c_++) {                               \
+                        (output)[i_] =                                                             \
+                            element((p), (lhs)[mg_broadcast_at((p)->lhs_stride, n_, y_, x_, c_)],  \
+                                    (rhs)[mg_broadcast_at((p)->rhs_stride, n_, y_, x_, c_)]);      \
+                        i_++;                                                                      \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+#endif

@@ -1,0 +1,65 @@
+/* 1x1 convolution with stride 1 and no padding, int8, four output channels at a time, in plain C.
+ */
+#ifndef MICROGEN_CONV2D_1X1_S8_PORTABLE_H
+#define MICROGEN_CONV2D_1X1_S8_PORTABLE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s8.h"
+#include "microgen/conv2d_s8.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_portable_params;
+
+/* What mg_conv2d_s8 computes, of the same arguments, but in place of shift there is
+ * rounding_shift: the shift to the right less one, 0 where the multiplier is 0, so every scale is
+ * below 1/2. Sums stay below 2^30. Kernel and strides are 1, there is no padding, one group. */
+void mg_conv2d_1x1_s8_portable(const mg_conv2d_1x1_s8_portable_params *p, const int8_t *input,
+                               const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                               const int8_t *rounding_shift, int8_t *output);
+
+MG_INLINE void mg_conv2d_1x1_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *input,
+                                       const int8_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const int8_t *rounding_shift,
+                                       int8_t *output, int dsp)
+{
+    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const int32_t depth = p->input_channels;
+    const int32_t channels = p->output_channels;
+    const int32_t whole = channels - channels % 4;
+    const int32_t pixels = p->batches * p->input_height * p->input_width;
+
+    for (int32_t i = 0; i < pixels; i++) {
+        const int8_t *pixel = &input[i * depth];
+        int8_t *out = &output[i * channels];
+        for (int32_t c = 0; c < whole; c += 4) {
+            const mg_sums sums = mg_dot_4(mg_bias_4(bias, c), pixel, &weight[c * depth], depth,
+                                          depth, p->input_offset, dsp);
+            mg_store_4(&scaling, c, sums, out);
+        }
+        for (int32_t c = whole; c < channels; c++) {
+            const int32_t sum =
+                mg_dot(mg_bias(bias, c), pixel, &weight[c * depth], depth, p->input_offset);
+            out[c] = mg_scaled(&scaling, c, sum);
+        }
+    }
+}
+
+MG_INLINE void mg_conv2d_1x1_s8_portable_body(const mg_conv2d_1x1_s8_portable_params *p,
+                                              const int8_t *input, const int8_t *weight,
+                                              const int32_t *bias, const int32_t *multiplier,
+                                              const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_1x1_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,134 @@
+/* 2-D convolution of one group with undilated columns, int8, four output channels at a time, in
+ * plain C. */
+#ifndef MICROGEN_CONV2D_S8_PORTABLE_H
+#define MICROGEN_CONV2D_S8_PORTABLE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s8.h"
+#include "microgen/conv2d_s8.h"
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_s8_params mg_conv2d_s8_portable_params;
+
+/* What mg_conv2d_s8 computes, of the same arguments, but in place of shift there is
+ * rounding_shift: the shift to the right less one, 0 where the multiplier is 0, so every scale is
+ * below 1/2. Sums stay below 2^30. There is one group, and dilation_width is 1. */
+void mg_conv2d_s8_portable(const mg_conv2d_s8_portable_params *p, const int8_t *input,
+                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                           const int8_t *rounding_shift, int8_t *output);
+
+/* The part of a window that lies in the input: rows of `run` values each, the values of one row
+ * `value_step` after those of the row before, and its weights `weight_step`. */
+typedef struct {
+    const int8_t *values;
+    const int8_t *weight;
+    int32_t rows;
+    int32_t run;
+    int32_t value_step;
+    int32_t weight_step;
+} mg_conv2d_s8_window;
+
+MG_INLINE mg_conv2d_s8_window mg_conv2d_s8_window_at(const mg_conv2d_s8_params *p,
+                                                     const int8_t *input, const int8_t *weight,
+                                                     int32_t batch, int32_t y, int32_t x)
+{
+    const int32_t top = y * p->stride_height - p->pad_top;
+    const int32_t left = x * p->stride_width - p->pad_left;
+    const mg_taps rows = mg_taps_inside(top, p->kernel_height, p->dilation_height, p->input_height);
+    const mg_taps columns = mg_taps_inside(left, p->kernel_width, 1, p->input_width);
+    const int32_t depth = p->input_channels;
+    mg_conv2d_s8_window window = {
+        input, weight, 0, 0, p->dilation_height * p->input_width * depth, p->kernel_width * depth};
+
+    if ((rows.begin < rows.end) && (columns.begin < columns.end)) {
+        window.values += mg_nhwc(batch, top + rows.begin * p->dilation_height, left + columns.begin,
+                                 p->input_height, p->input_width, depth);
+        window.weight += (rows.begin * p->kernel_width + columns.begin) * depth;
+        window.rows = rows.end - rows.begin;
+        window.run = (columns.end - columns.begin) * depth;
+    }
+    return window;
+}
+
+/* The window times the weights of four channels from c on; `size` is one channel's filter. */
+MG_INLINE mg_sums mg_conv2d_s8_dot_4(const mg_conv2d_s8_window *window, mg_sums sums, int32_t c,
+                                     int32_t size, int32_t offset, int dsp)
+{
+    const int8_t *values = window->values;
+    const int8_t *weight = &window->weight[c * size];
+
+    for (int32_t row = 0; row < window->rows; row++) {
+        sums = mg_dot_4(sums, values, weight, size, window->run, offset, dsp);
+        values += window->value_step;
+        weight += window->weight_step;
+    }
+    return sums;
+}
+
+/* The same for one channel. */
+MG_INLINE int32_t mg_conv2d_s8_dot_1(const mg_conv2d_s8_window *window, int32_t sum, int32_t c,
+                                     int32_t size, int32_t offset)
+{
+    const int8_t *values = window->values;
+    const int8_t *weight = &window->weight[c * size];
+
+    for (int32_t row = 0; row < window->rows; row++) {
+        sum = mg_dot(sum, values, weight, window->run, offset);
+        values += window->value_step;
+        weight += window->weight_step;
+    }
+    return sum;
+}
+
+MG_INLINE void mg_conv2d_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *input,
+                                   const int8_t *weight, const int32_t *bias,
+                                   const int32_t *multiplier, const int8_t *rounding_shift,
+                                   int8_t *output, int dsp)
+{
+    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const int32_t channels = p->output_channels;
+    const int32_t whole = channels - channels % 4;
+    const int32_t size = p->kernel_height * p->kernel_width * p->input_channels;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            for (int32_t x = 0; x < p->output_width; x++) {
+                const mg_conv2d_s8_window window =
+                    mg_conv2d_s8_window_at(p, input, weight, n, y, x);
+                int8_t *out =
+                    &output[mg_nhwc(n, y, x, p->output_height, p->output_width, channels)];
+                for (int32_t c = 0; c < whole; c += 4) {
+                    const mg_sums sums = mg_conv2d_s8_dot_4(&window, mg_bias_4(bias, c), c, size,
+                                                            p->input_offset, dsp);
+                    mg_store_4(&scaling, c, sums, out);
+                }
+                for (int32_t c = whole; c < channels; c++) {
+                    const int32_t sum =
+                        mg_conv2d_s8_dot_1(&window, mg_bias(bias, c), c, size, p->input_offset);
+                    out[c] = mg_scaled(&scaling, c, sum);
+                }
+            }
+        }
+    }
+}
+
+MG_INLINE void mg_conv2d_s8_portable_body(const mg_conv2d_s8_portable_params *p,
+                                          const int8_t *input, const int8_t *weight,
+                                          const int32_t *bias, const int32_t *multiplier,
+                                          const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

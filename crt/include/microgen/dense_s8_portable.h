@@ -1,0 +1,78 @@
+/* Fully connected layer, int8, four output channels at a time, in plain C. */
+#ifndef MICROGEN_DENSE_S8_PORTABLE_H
+#define MICROGEN_DENSE_S8_PORTABLE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s8.h"
+#include "microgen/dense_s8.h"
+#include "microgen/inline.h"
+#include "microgen/requantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_dense_s8_params mg_dense_s8_portable_params;
+
+/* What mg_dense_s8 computes, of the same arguments. */
+void mg_dense_s8_portable(const mg_dense_s8_portable_params *p, const int8_t *input,
+                          const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                          const int8_t *shift, int8_t *output);
+
+/* The output of channel c. */
+MG_INLINE int8_t mg_dense_s8_scaled(const mg_dense_s8_params *p, int32_t c, int32_t sum,
+                                    const int32_t *multiplier, const int8_t *shift)
+{
+    const int32_t channel = (p->per_channel != 0) ? c : 0;
+    int32_t scaled = 0;
+
+    if (p->single_rounding != 0) {
+        scaled = mg_requantize_single(sum, multiplier[channel], shift[channel]);
+    } else {
+        scaled = mg_requantize(sum, multiplier[channel], shift[channel]);
+    }
+    return mg_offset_and_clamp(scaled, p->output_offset, p->activation_min, p->activation_max);
+}
+
+MG_INLINE void mg_dense_s8_blocks(const mg_dense_s8_params *p, const int8_t *input,
+                                  const int8_t *weight, const int32_t *bias,
+                                  const int32_t *multiplier, const int8_t *shift, int8_t *output,
+                                  int dsp)
+{
+    const int32_t depth = p->input_features;
+    const int32_t channels = p->output_features;
+    const int32_t whole = channels - channels % 4;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        const int8_t *values = &input[n * depth];
+        int8_t *out = &output[n * channels];
+        for (int32_t c = 0; c < whole; c += 4) {
+            const mg_sums sums = mg_dot_4(mg_bias_4(bias, c), values, &weight[c * depth], depth,
+                                          depth, p->input_offset, dsp);
+            out[c] = mg_dense_s8_scaled(p, c, sums.a, multiplier, shift);
+            out[c + 1] = mg_dense_s8_scaled(p, c + 1, sums.b, multiplier, shift);
+            out[c + 2] = mg_dense_s8_scaled(p, c + 2, sums.c, multiplier, shift);
+            out[c + 3] = mg_dense_s8_scaled(p, c + 3, sums.d, multiplier, shift);
+        }
+        for (int32_t c = whole; c < channels; c++) {
+            const int32_t sum =
+                mg_dot(mg_bias(bias, c), values, &weight[c * depth], depth, p->input_offset);
+            out[c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift);
+        }
+    }
+}
+
+MG_INLINE void mg_dense_s8_portable_body(const mg_dense_s8_portable_params *p, const int8_t *input,
+                                         const int8_t *weight, const int32_t *bias,
+                                         const int32_t *multiplier, const int8_t *shift,
+                                         int8_t *output)
+{
+    mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,175 @@
+/* 2-D depthwise convolution of depth multiplier 1, int8, four output channels at a time, in plain
+ * C. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_PORTABLE_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_PORTABLE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s8.h"
+#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_portable_params;
+
+/* What mg_depthwise_conv2d_s8 computes, of the same arguments, but in place of shift there is
+ * rounding_shift: the shift to the right less one, 0 where the multiplier is 0, so every scale is
+ * below 1/2. Sums stay below 2^30. depth_multiplier is 1. */
+void mg_depthwise_conv2d_s8_portable(const mg_depthwise_conv2d_s8_portable_params *p,
+                                     const int8_t *input, const int8_t *weight, const int32_t *bias,
+                                     const int32_t *multiplier, const int8_t *rounding_shift,
+                                     int8_t *output);
+
+/* The part of a window that lies in the input, and the steps in it. */
+typedef struct {
+    const int8_t *values;
+    const int8_t *weight;
+    int32_t rows;
+    int32_t columns;
+    int32_t value_step;     /* from one column to the next */
+    int32_t value_row_step; /* from one row to the next */
+    int32_t weight_row_step;
+} mg_depthwise_conv2d_s8_window;
+
+MG_INLINE mg_depthwise_conv2d_s8_window
+mg_depthwise_conv2d_s8_window_at(const mg_depthwise_conv2d_s8_params *p, const int8_t *input,
+                                 const int8_t *weight, int32_t batch, int32_t y, int32_t x)
+{
+    const int32_t top = y * p->stride_height - p->pad_top;
+    const int32_t left = x * p->stride_width - p->pad_left;
+    const mg_taps rows = mg_taps_inside(top, p->kernel_height, p->dilation_height, p->input_height);
+    const mg_taps columns =
+        mg_taps_inside(left, p->kernel_width, p->dilation_width, p->input_width);
+    const int32_t depth = p->input_channels;
+    mg_depthwise_conv2d_s8_window window = {input,
+                                            weight,
+                                            0,
+                                            0,
+                                            p->dilation_width * depth,
+                                            p->dilation_height * p->input_width * depth,
+                                            p->kernel_width * depth};
+
+    if ((rows.begin < rows.end) && (columns.begin < columns.end)) {
+        window.values += mg_nhwc(batch, top + rows.begin * p->dilation_height,
+                                 left + columns.begin * p->dilation_width, p->input_height,
+                                 p->input_width, depth);
+        window.weight += (rows.begin * p->kernel_width + columns.begin) * depth;
+        window.rows = rows.end - rows.begin;
+        window.columns = columns.end - columns.begin;
+    }
+    return window;
+}
+
+/* One tap of four channels. */
+MG_INLINE mg_sums mg_depthwise_conv2d_s8_tap(mg_sums sums, const int8_t *values,
+                                             const int8_t *weight, int32_t offset, int dsp)
+{
+    if (dsp != 0) {
+        const uint32_t offsets = mg_twice_s16(offset);
+        const uint32_t bytes = mg_load_4_s8(values);
+        const uint32_t taps = mg_load_4_s8(weight);
+        const uint32_t even = mg_sxtab16(offsets, bytes);
+        const uint32_t odd = mg_sxtab16_odd(offsets, bytes);
+        const uint32_t even_taps = mg_sxtb16(taps);
+        const uint32_t odd_taps = mg_sxtb16_odd(taps);
+        sums.a = mg_smlabb(even, even_taps, sums.a);
+        sums.b = mg_smlabb(odd, odd_taps, sums.b);
+        sums.c = mg_smlatt(even, even_taps, sums.c);
+        sums.d = mg_smlatt(odd, odd_taps, sums.d);
+    } else {
+        sums.a += (values[0] + offset) * weight[0];
+        sums.b += (values[1] + offset) * weight[1];
+        sums.c += (values[2] + offset) * weight[2];
+        sums.d += (values[3] + offset) * weight[3];
+    }
+    return sums;
+}
+
+/* The window of four channels from c on, of `depth`. */
+MG_INLINE mg_sums mg_depthwise_conv2d_s8_dot_4(const mg_depthwise_conv2d_s8_window *window,
+                                               mg_sums sums, int32_t c, int32_t depth,
+                                               int32_t offset, int dsp)
+{
+    const int8_t *row = &window->values[c];
+    const int8_t *weight_row = &window->weight[c];
+
+    for (int32_t y = 0; y < window->rows; y++) {
+        const int8_t *values = row;
+        const int8_t *weight = weight_row;
+        for (int32_t x = 0; x < window->columns; x++) {
+            sums = mg_depthwise_conv2d_s8_tap(sums, values, weight, offset, dsp);
+            values += window->value_step;
+            weight += depth;
+        }
+        row += window->value_row_step;
+        weight_row += window->weight_row_step;
+    }
+    return sums;
+}
+
+/* The same for one channel. */
+MG_INLINE int32_t mg_depthwise_conv2d_s8_dot_1(const mg_depthwise_conv2d_s8_window *window,
+                                               int32_t sum, int32_t c, int32_t depth,
+                                               int32_t offset)
+{
+    const int8_t *row = &window->values[c];
+    const int8_t *weight_row = &window->weight[c];
+
+    for (int32_t y = 0; y < window->rows; y++) {
+        for (int32_t x = 0; x < window->columns; x++) {
+            sum += (row[x * window->value_step] + offset) * weight_row[x * depth];
+        }
+        row += window->value_row_step;
+        weight_row += window->weight_row_step;
+    }
+    return sum;
+}
+
+MG_INLINE void mg_depthwise_conv2d_s8_blocks(const mg_depthwise_conv2d_s8_params *p,
+                                             const int8_t *input, const int8_t *weight,
+                                             const int32_t *bias, const int32_t *multiplier,
+                                             const int8_t *rounding_shift, int8_t *output, int dsp)
+{
+    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const int32_t depth = p->input_channels;
+    const int32_t whole = depth - depth % 4;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            for (int32_t x = 0; x < p->output_width; x++) {
+                const mg_depthwise_conv2d_s8_window window =
+                    mg_depthwise_conv2d_s8_window_at(p, input, weight, n, y, x);
+                int8_t *out = &output[mg_nhwc(n, y, x, p->output_height, p->output_width, depth)];
+                for (int32_t c = 0; c < whole; c += 4) {
+                    const mg_sums sums = mg_depthwise_conv2d_s8_dot_4(
+                        &window, mg_bias_4(bias, c), c, depth, p->input_offset, dsp);
+                    mg_store_4(&scaling, c, sums, out);
+                }
+                for (int32_t c = whole; c < depth; c++) {
+                    const int32_t sum = mg_depthwise_conv2d_s8_dot_1(&window, mg_bias(bias, c), c,
+                                                                     depth, p->input_offset);
+                    out[c] = mg_scaled(&scaling, c, sum);
+                }
+            }
+        }
+    }
+}
+
+MG_INLINE void mg_depthwise_conv2d_s8_portable_body(const mg_depthwise_conv2d_s8_portable_params *p,
+                                                    const int8_t *input, const int8_t *weight,
+                                                    const int32_t *bias, const int32_t *multiplier,
+                                                    const int8_t *rounding_shift, int8_t *output)
+{
+    mg_depthwise_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

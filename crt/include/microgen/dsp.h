@@ -1,0 +1,165 @@
+/* The saturating and packed 16-bit arithmetic of Arm cores, and the same in plain C where a
+ * compiler has no such target: kernels written with it compute the same everywhere. */
+#ifndef MICROGEN_DSP_H
+#define MICROGEN_DSP_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "microgen/inline.h"
+#include "microgen/requantize.h"
+
+#ifdef __ARM_FEATURE_DSP
+#include <arm_acle.h>
+#endif
+
+/* Four int8 values as they lie in memory, at any address. */
+MG_INLINE uint32_t mg_load_4_s8(const int8_t *values)
+{
+    uint32_t word = 0;
+    memcpy(&word, values, sizeof(word));
+    return word;
+}
+
+/* Two int16 values in one word, each the same. */
+MG_INLINE uint32_t mg_twice_s16(int32_t value)
+{
+    const uint32_t low = (uint32_t)value & 0xFFFFU;
+    return (low << 16) | low;
+}
+
+/* A half of a word as a number. */
+MG_INLINE int32_t mg_low_s16(uint32_t pair)
+{
+    return (int32_t)((pair & 0xFFFFU) ^ 0x8000U) - 0x8000;
+}
+
+MG_INLINE int32_t mg_high_s16(uint32_t pair)
+{
+    return mg_low_s16(pair >> 16);
+}
+
+/* floor(x / 2), moved to the nearest int8. */
+MG_INLINE int32_t mg_half_as_s8(int32_t x)
+{
+#ifdef __ARM_FEATURE_SAT
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #1" : "=r"(result) : "r"(x));
+    return result;
+#else
+    return mg_offset_and_clamp(mg_shift_right(x, 1), 0, INT8_MIN, INT8_MAX);
+#endif
+}
+
+#ifdef __ARM_FEATURE_DSP
+
+/* Bytes 0 and 2 of a word, widened to int16 each and added to a pair. */
+MG_INLINE uint32_t mg_sxtab16(uint32_t pair, uint32_t bytes)
+{
+    uint32_t result;
+    __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(pair), "r"(bytes));
+    return result;
+}
+
+/* Bytes 1 and 3 of a word, widened to int16 each and added to a pair. */
+MG_INLINE uint32_t mg_sxtab16_odd(uint32_t pair, uint32_t bytes)
+{
+    uint32_t result;
+    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(pair), "r"(bytes));
+    return result;
+}
+
+/* Bytes 0 and 2 of a word, widened to int16 each. */
+MG_INLINE uint32_t mg_sxtb16(uint32_t bytes)
+{
+    uint32_t result;
+    __asm__("sxtb16 %0, %1" : "=r"(result) : "r"(bytes));
+    return result;
+}
+
+/* Bytes 1 and 3 of a word, widened to int16 each. */
+MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
+{
+    uint32_t result;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
+    return result;
+}
+
+/* sum + both products of halves. */
+MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
+{
+    return __smlad((int16x2_t)a, (int16x2_t)b, sum);
+}
+
+/* sum + the product of the low halves. Spelt out: as C the compiler unpacks the halves first. */
+MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)
+{
+    int32_t result;
+    __asm__("smlabb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+
+/* sum + the product of the high halves. */
+MG_INLINE int32_t mg_smlatt(uint32_t a, uint32_t b, int32_t sum)
+{
+    int32_t result;
+    __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+
+/* a * b / 2^32, rounded to nearest, ties upwards. */
+MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
+{
+    int32_t result;
+    __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
+#else
+
+MG_INLINE uint32_t mg_sxtab16(uint32_t pair, uint32_t bytes)
+{
+    const uint32_t low = (bytes & 0xFFU) ^ 0x80U;
+    const uint32_t high = ((bytes >> 16) & 0xFFU) ^ 0x80U;
+    return ((pair + low - 0x80U) & 0xFFFFU) | (((pair >> 16) + high - 0x80U) << 16);
+}
+
+MG_INLINE uint32_t mg_sxtab16_odd(uint32_t pair, uint32_t bytes)
+{
+    return mg_sxtab16(pair, bytes >> 8);
+}
+
+MG_INLINE uint32_t mg_sxtb16(uint32_t bytes)
+{
+    return mg_sxtab16(0, bytes);
+}
+
+MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
+{
+    return mg_sxtab16(0, bytes >> 8);
+}
+
+MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)
+{
+    return sum + mg_low_s16(a) * mg_low_s16(b);
+}
+
+MG_INLINE int32_t mg_smlatt(uint32_t a, uint32_t b, int32_t sum)
+{
+    return sum + mg_high_s16(a) * mg_high_s16(b);
+}
+
+MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
+{
+    return mg_smlatt(a, b, mg_smlabb(a, b, sum));
+}
+
+MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
+{
+    const int64_t product = (int64_t)a * b + ((int64_t)1 << 31);
+    return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
+}
+
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* Any function of one int8 value, by table. */
+#ifndef MICROGEN_LOOKUP_S8_H
+#define MICROGEN_LOOKUP_S8_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size; /* elements */
+} mg_lookup_s8_params;
+
+/* Replaces each value of input [size] by its entry in table [256], whose first is that of -128,
+ * into output [size].
+ *
+ * Output may be the very buffer of the input; otherwise they must not overlap. */
+void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
+                  int8_t *output);
+
+MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *input,
+                                 const int8_t *table, int8_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = table[input[i] + 128];
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* Loops over the axes of a reduction, for the kernels that sum or compare.
+ *
+ * `shape` has six sizes, kept and reduced axes by turns: kept, reduced, kept, reduced, kept,
+ * reduced. The output has the kept ones, in order. */
+#ifndef MICROGEN_REDUCTION_H
+#define MICROGEN_REDUCTION_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+/* Values of the output. */
+MG_INLINE int32_t mg_reduction_size(const int32_t *shape)
+{
+    return shape[0] * shape[2] * shape[4];
+}
+
+/* Position in the input of the first value that output value `index` is made of. */
+MG_INLINE int32_t mg_reduction_start(const int32_t *shape, int32_t index)
+{
+    const int32_t kept_4 = index % shape[4];
+    const int32_t kept_2 = (index / shape[4]) % shape[2];
+    const int32_t kept_0 = index / shape[4] / shape[2];
+    return (((kept_0 * shape[1]) * shape[2] + kept_2) * shape[3] * shape[4] + kept_4) * shape[5];
+}
+
+/* Distance in the input between neighbours on the first and on the second reduced axis; on the
+ * third it is 1. */
+MG_INLINE int32_t mg_reduction_stride_1(const int32_t *shape)
+{
+    return shape[2] * shape[3] * shape[4] * shape[5];
+}
+
+MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
+{
+    return shape[4] * shape[5];
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* Elementwise squared difference of int8 tensors with broadcasting. */
+#ifndef MICROGEN_SQUARED_DIFFERENCE_S8_H
+#define MICROGEN_SQUARED_DIFFERENCE_S8_H
+
+#include <stdint.h>
+
+#include "microgen/add_s8.h"
+#include "microgen/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_add_s8_params mg_squared_difference_s8_params; /* an addition's; left_shift up to 7 */
+
+/* Squares lhs - rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], all requantized with
+ * double rounding.
+ *
+ * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * overlap an operand. */
+void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
+                              const int8_t *rhs, int8_t *output);
+
+/* The squared difference of two stored values, as the output stores it. */
+MG_INLINE int8_t mg_squared_difference_s8_element(const mg_squared_difference_s8_params *p,
+                                                  int8_t lhs, int8_t rhs)
+{
+    const int32_t difference = mg_add_s8_left(p, lhs) - mg_add_s8_right(p, rhs);
+    return mg_add_s8_stored(p, difference * difference);
+}
+
+MG_INLINE void mg_squared_difference_s8_body(const mg_squared_difference_s8_params *p,
+                                             const int8_t *lhs, const int8_t *rhs, int8_t *output)
+{
+    MG_BROADCAST(mg_squared_difference_s8_element, p, lhs, rhs, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

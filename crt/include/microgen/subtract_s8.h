@@ -1,0 +1,41 @@
+/* Elementwise subtraction of int8 tensors with broadcasting. */
+#ifndef MICROGEN_SUBTRACT_S8_H
+#define MICROGEN_SUBTRACT_S8_H
+
+#include <stdint.h>
+
+#include "microgen/add_s8.h"
+#include "microgen/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_add_s8_params mg_subtract_s8_params; /* the parameters of an addition */
+
+/* Subtracts rhs from lhs into output [shape[0]][shape[1]][shape[2]][shape[3]], each requantized
+ * from its own scale with double rounding.
+ *
+ * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * overlap an operand. */
+void mg_subtract_s8(const mg_subtract_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                    int8_t *output);
+
+/* The difference of two stored values, as the output stores it. */
+MG_INLINE int8_t mg_subtract_s8_element(const mg_subtract_s8_params *p, int8_t lhs, int8_t rhs)
+{
+    return mg_add_s8_stored(p, mg_add_s8_left(p, lhs) - mg_add_s8_right(p, rhs));
+}
+
+MG_INLINE void mg_subtract_s8_body(const mg_subtract_s8_params *p, const int8_t *lhs,
+                                   const int8_t *rhs, int8_t *output)
+{
+    MG_BROADCAST(mg_subtract_s8_element, p, lhs, rhs, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,199 @@
+"""Operators that put elements in another order, or tensors together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.ConcatenationOptions import ConcatenationOptions
+from tflite.DepthToSpaceOptions import DepthToSpaceOptions
+from tflite.PackOptions import PackOptions
+from tflite.SpaceToDepthOptions import SpaceToDepthOptions
+
+from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
+from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Attrs, TensorType
+from microgen.ops import registry
+from microgen.ops.base import Activation, Pair, Shape
+from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.pad import PadAttrs
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.transpose import TransposeAttrs
+
+
+def _concatenation(layer: Layer) -> tuple[Step, ...]:
+    inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
+    options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
+    if layer.activation(options) is not Activation.NONE:
+        raise layer.unsupported(
+            "has a fused activation, which LiteRT refuses here too",
+            supported="concatenations without an activation",
+        )
+    axis = resolved_axis(layer, int(options.number("Axis")), len(inputs[0].type.shape))
+    return (Step("concatenate", ConcatenateAttrs(axis), inputs, layer.output()),)
+
+
+def _pack(layer: Layer) -> tuple[Step, ...]:
+    inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
+    options = layer.options(PackOptions, BuiltinOptions.PackOptions)
+    output, shape = layer.output(), inputs[0].type.shape
+    axis = resolved_axis(layer, int(options.number("Axis")), len(shape) + 1)
+    one = ReshapeAttrs((*shape[:axis], 1, *shape[axis:]))
+    if any(tensor.type.shape != shape for tensor in inputs):
+        raise layer.invalid("packs tensors of different shapes")
+    if len(inputs) == 1:
+        return (Step("reshape", one, inputs, output),)
+    rows = [_step(layer, "reshape", one, tensor) for tensor in inputs]
+    parts = tuple(step.output for step in rows)
+    return (*rows, Step("concatenate", ConcatenateAttrs(axis), parts, output))
+
+
+def _transpose(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    data, order = layer.data(0), integers(layer, 1)
+    rank = len(data.type.shape)
+    axes = tuple(resolved_axis(layer, axis, rank) for axis in order)
+    return (Step("transpose", TransposeAttrs(axes), (data,), layer.output()),)
+
+
+# Blocks: a reshape that gives the positions inside a block axes of their own, a transposition,
+# and a reshape that makes them part of others. Sources: TFLite reference/space_to_depth.h,
+# depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
+
+
+def _space_to_depth(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(SpaceToDepthOptions, BuiltinOptions.SpaceToDepthOptions)
+    data, block = _image(layer), _block_size(layer, options)
+    n, height, width, channels = data.type.shape
+    if height % block or width % block:
+        raise layer.invalid(f"has blocks of {block}, which do not divide {data.type}")
+    parts = (n, height // block, block, width // block, block, channels)
+    final = (n, height // block, width // block, block * block * channels)
+    return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
+
+
+def _depth_to_space(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(DepthToSpaceOptions, BuiltinOptions.DepthToSpaceOptions)
+    data, block = _image(layer), _block_size(layer, options)
+    n, height, width, channels = data.type.shape
+    if channels % (block * block):
+        raise layer.invalid(f"has blocks of {block}, whose square does not divide {data.type}")
+    depth = channels // (block * block)
+    parts = (n, height, width, block, block, depth)
+    final = (n, height * block, width * block, depth)
+    return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
+
+
+def _space_to_batch_nd(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(3)
+    data, output = layer.data(0), layer.output()
+    blocks, pads = _blocks(layer, data, "paddings")
+    around = ((0, 0), *pads, *((0, 0),) * (len(data.type.shape) - 1 - len(pads)))
+    steps: tuple[Step, ...] = ()
+    if any(map(any, around)):
+        # TFLite fills with the stored value that means 0.
+        padding = PadAttrs(around, output.type.zero_point)
+        steps = (_step(layer, "nn.pad", padding, data),)
+        data = steps[0].output
+    n, *sizes = data.type.shape
+    m = len(blocks)
+    if any(size % block for size, block in zip(sizes, blocks, strict=False)):
+        raise layer.invalid(f"has blocks of {cut(blocks)}, which do not divide {data.type}")
+    inner = [size // block for size, block in zip(sizes, blocks, strict=False)]
+    parts = (n, *(k for pair in zip(inner, blocks, strict=True) for k in pair), *sizes[m:])
+    places, images = range(2, 2 * m + 1, 2), range(1, 2 * m + 1, 2)
+    axes = (*places, 0, *images, *range(2 * m + 1, len(parts)))
+    return (*steps, *_moved(layer, data, parts, axes, output.type.shape))
+
+
+def _batch_to_space_nd(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(3)
+    data, output = layer.data(0), layer.output()
+    blocks, crops = _blocks(layer, data, "crops")
+    batches, *sizes = data.type.shape
+    m, count = len(blocks), math.prod(blocks)
+    if batches % count:
+        raise layer.invalid(f"has blocks of {cut(blocks)}, which do not divide {data.type}")
+    n = batches // count
+    whole = (n, *(a * b for a, b in zip(sizes, blocks, strict=False)), *sizes[m:])
+    parts = (*blocks, n, *sizes)
+    axes = (m, *(k for i in range(m) for k in (m + 1 + i, i)), *range(2 * m + 1, len(parts)))
+    if not any(map(any, crops)):
+        return _moved(layer, data, parts, axes, whole)
+    uncut = layer.derived(_like(data, whole), f"{output.name}/uncut")
+    begin = (0, *(before for before, _ in crops), *(0 for _ in sizes[m:]))
+    after = (0, *(after for _, after in crops), *(0 for _ in sizes[m:]))
+    shape = tuple(w - b - a for w, b, a in zip(whole, begin, after, strict=True))
+    inside = StridedSliceAttrs(begin, (1,) * len(whole), shape)
+    moved = _moved(layer, data, parts, axes, whole, into=uncut)
+    return (*moved, Step("strided_slice", inside, (uncut,), output))
+
+
+def _image(layer: Layer) -> Tensor:
+    layer.expect_inputs(1)
+    data = layer.data(0)
+    layer.expect_rank(data, 4)
+    return data
+
+
+def _block_size(layer: Layer, options: Options) -> int:
+    block = int(options.number("BlockSize"))
+    if block < 1:
+        raise layer.invalid(f"has the block size {block}; at least 1 is expected")
+    return block
+
+
+def _blocks(layer: Layer, data: Tensor, what: str) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
+    """Block sizes of the spatial axes, and what is added or cut on both sides of each."""
+    blocks, sides = integers(layer, 1), layer.integers(2)
+    rank = len(data.type.shape)
+    if rank not in (3, 4) or len(blocks) != rank - 2 or sides.shape != (rank - 2, 2):
+        raise layer.invalid(
+            f"has blocks {cut(blocks)} and {what} of shape {list(sides.shape)} for {data.type}"
+        )
+    if min(blocks) < 1 or sides.min() < 0:
+        raise layer.invalid(f"has blocks {cut(blocks)} and {what} {sides.tolist()}")
+    return blocks, tuple((int(before), int(after)) for before, after in sides)
+
+
+def _moved(
+    layer: Layer,
+    data: Tensor,
+    parts: Shape,
+    axes: tuple[int, ...],
+    final: Shape,
+    into: Tensor | None = None,
+) -> tuple[Step, ...]:
+    """The data as ``parts``, with the axes in another order, as ``final``, the output's shape."""
+    split = _step(layer, "reshape", ReshapeAttrs(parts), data)
+    moved = _step(layer, "transpose", TransposeAttrs(axes), split.output)
+    last = Step("reshape", ReshapeAttrs(final), (moved.output,), into or layer.output())
+    return (split, moved, last)
+
+
+def _step(layer: Layer, op: str, attrs: Attrs, data: Tensor) -> Step:
+    """A step with an intermediate output, which has the data's quantization."""
+    try:
+        (shape,) = registry()[op].infer(attrs, [data.type])
+    except ValueError as error:
+        raise layer.invalid(str(error)) from None
+    name = f"{layer.output().name}/{op.removeprefix('nn.')}"
+    return Step(op, attrs, (data,), layer.derived(_like(data, shape), name))
+
+
+def _like(data: Tensor, shape: Shape) -> TensorType:
+    return TensorType(shape, data.type.dtype, data.type.quant)
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "BATCH_TO_SPACE_ND": _batch_to_space_nd,
+    "CONCATENATION": _concatenation,
+    "DEPTH_TO_SPACE": _depth_to_space,
+    "PACK": _pack,
+    "SPACE_TO_BATCH_ND": _space_to_batch_nd,
+    "SPACE_TO_DEPTH": _space_to_depth,
+    "TRANSPOSE": _transpose,
+}

@@ -1,0 +1,86 @@
+"""Operators that make one value of several: sums, means, extremes and their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tflite.ArgMaxOptions import ArgMaxOptions
+from tflite.ArgMinOptions import ArgMinOptions
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.ReducerOptions import ReducerOptions
+
+from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.ir.graph import Attrs, DType
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.argmin import ArgMinAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
+from microgen.ops.sum import SumAttrs
+
+
+def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
+    """The axes, ascending, each once, and whether they stay."""
+    layer.expect_inputs(2)
+    options = layer.options(ReducerOptions, BuiltinOptions.ReducerOptions, required=False)
+    rank = len(layer.data(0).type.shape)
+    axes = {resolved_axis(layer, axis, rank) for axis in integers(layer, 1)}
+    return tuple(sorted(axes)), bool(options.number("KeepDims"))
+
+
+def _reduced(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
+    return (Step(op, attrs, (layer.data(0),), layer.output()),)
+
+
+def _mean(layer: Layer) -> tuple[Step, ...]:
+    return _reduced(layer, "mean", MeanAttrs(*_axes(layer)))
+
+
+def _sum(layer: Layer) -> tuple[Step, ...]:
+    # LiteRT's kernel takes the bytes for uint8, TFLite Micro's does not.
+    is_unsigned = layer.numerics.name == "litert"
+    return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
+
+
+def _max(layer: Layer) -> tuple[Step, ...]:
+    return _reduced(layer, "max", MaxAttrs(*_axes(layer)))
+
+
+def _min(layer: Layer) -> tuple[Step, ...]:
+    return _reduced(layer, "min", MinAttrs(*_axes(layer)))
+
+
+def _position_axis(layer: Layer, schema: Any, code: int) -> int:
+    """The one axis. The option is the output's dtype, which its tensor tells as well."""
+    layer.expect_inputs(2)
+    layer.options(schema, code, required=False)
+    stated = integers(layer, 1)
+    if len(stated) != 1:
+        raise layer.invalid(f"has {len(stated)} axes; one is expected")
+    return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
+
+
+def _positions(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
+    return (Step(op, attrs, (layer.data(0),), layer.output_of(DType.INT32)),)
+
+
+def _arg_max(layer: Layer) -> tuple[Step, ...]:
+    axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
+    return _positions(layer, "argmax", ArgMaxAttrs(axis))
+
+
+def _arg_min(layer: Layer) -> tuple[Step, ...]:
+    axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
+    return _positions(layer, "argmin", ArgMinAttrs(axis))
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "ARG_MAX": _arg_max,
+    "ARG_MIN": _arg_min,
+    "MEAN": _mean,
+    "REDUCE_MAX": _max,
+    "REDUCE_MIN": _min,
+    "SUM": _sum,
+}

@@ -1,0 +1,124 @@
+"""GATHER, and the operators that resize images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.GatherOptions import GatherOptions
+from tflite.ResizeBilinearOptions import ResizeBilinearOptions
+from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
+
+from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.ops.base import Pair
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.resize2d import Resize2DAttrs
+from microgen.ops.take import TakeAttrs
+
+_MOST_PIXELS = 2**16  # in a row or column: tables of them are made here
+
+
+def _gather(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    data, indices = layer.data(0), layer.integers(1)
+    options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
+    if options.number("BatchDims"):
+        raise layer.unsupported("has batch dimensions", supported="gathering without them")
+    axis = resolved_axis(layer, int(options.number("Axis")), len(data.type.shape))
+    size = data.type.shape[axis]
+    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+        raise layer.invalid(
+            f"has indices from {indices.min()} to {indices.max()}; 0 to {size - 1} are expected"
+        )
+    table = _table(layer, indices, "indices")
+    return (Step("take", TakeAttrs(axis), (data, table), layer.output()),)
+
+
+def _table(layer: Layer, indices: Array, name: str) -> Tensor:
+    """int32 indices as a constant."""
+    type_ = TensorType(indices.shape, DType.INT32)
+    value = frozen(indices.astype(type_.dtype.numpy))
+    return Tensor(layer.derived(type_, f"{layer.output().name}/{name}").name, type_, value)
+
+
+def _resize_bilinear(layer: Layer) -> tuple[Step, ...]:
+    data, size = _image(layer)
+    options = layer.options(ResizeBilinearOptions, BuiltinOptions.ResizeBilinearOptions)
+    is_aligned, is_centred = (
+        bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
+    )
+    attrs = Resize2DAttrs(size, is_aligned, is_centred)
+    return (Step("image.resize2d", attrs, (data,), layer.output()),)
+
+
+def _resize_nearest_neighbor(layer: Layer) -> tuple[Step, ...]:
+    """One ``take`` of rows and one of columns, the one that adds less first."""
+    data, size = _image(layer)
+    options = layer.options(
+        ResizeNearestNeighborOptions, BuiltinOptions.ResizeNearestNeighborOptions
+    )
+    is_aligned, is_centred = (
+        bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
+    )
+    shape, output = data.type.shape, layer.output()
+    tables = [
+        (axis, _nearest(shape[axis], size[axis - 1], is_aligned, is_centred)) for axis in (1, 2)
+    ]
+    tables = [(k, table) for k, table in tables if table.tolist() != list(range(shape[k]))]
+    tables.sort(key=lambda entry: len(entry[1]) / shape[entry[0]])
+    if not tables:
+        return (Step("reshape", ReshapeAttrs(shape), (data,), output),)
+    steps: list[Step] = []
+    for i, (axis, table) in enumerate(tables):
+        shape = (*shape[:axis], len(table), *shape[axis + 1 :])
+        type_ = TensorType(shape, data.type.dtype, data.type.quant)
+        is_last = i == len(tables) - 1
+        result = output if is_last else layer.derived(type_, f"{output.name}/half")
+        indices = _table(layer, table, "rows" if axis == 1 else "columns")
+        steps.append(Step("take", TakeAttrs(axis), (data, indices), result))
+        data = result
+    return tuple(steps)
+
+
+def _image(layer: Layer) -> tuple[Tensor, Pair]:
+    """The image, and the height and width it is to have."""
+    layer.expect_inputs(2)
+    data, size = layer.data(0), integers(layer, 1)
+    layer.expect_rank(data, 4)
+    if len(size) != 2 or size != layer.output().type.shape[1:3]:
+        raise layer.invalid(
+            f"resizes to {list(size[:4])}, but its output is declared {layer.output().type}"
+        )
+    if max(size) > _MOST_PIXELS:
+        raise layer.unsupported(
+            f"resizes to {list(size)}", supported=f"up to {_MOST_PIXELS} rows and columns"
+        )
+    return data, (size[0], size[1])
+
+
+def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) -> Array:
+    """The index of the input for each of the output, all in float32.
+
+    Source: TFLite reference/resize_nearest_neighbor.h, GetNearestNeighbor.
+    """
+    if is_aligned and output_size > 1:
+        scale = np.float32(size - 1) / np.float32(output_size - 1)
+    else:
+        scale = np.float32(size) / np.float32(output_size)
+    offset = np.float32(0.5 if is_centred else 0)
+    places = ((np.arange(output_size).astype(np.float32) + offset) * scale).tolist()
+    # TfLiteRound: halves away from zero; no place is negative.
+    nearest = [math.floor(p) + (is_aligned and p - math.floor(p) >= 0.5) for p in places]
+    return np.minimum(np.array(nearest, np.int64), size - 1)
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "GATHER": _gather,
+    "RESIZE_BILINEAR": _resize_bilinear,
+    "RESIZE_NEAREST_NEIGHBOR": _resize_nearest_neighbor,
+}

@@ -1,0 +1,214 @@
+"""Operators that take parts of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.SplitOptions import SplitOptions
+from tflite.SplitVOptions import SplitVOptions
+from tflite.StridedSliceOptions import StridedSliceOptions
+from tflite.UnpackOptions import UnpackOptions
+
+from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
+from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import TensorType
+from microgen.ops.base import Shape
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.strided_slice import StridedSliceAttrs
+
+
+def _slice(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(3)
+    data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
+    shape = data.type.shape
+    if not len(begin) == len(sizes) == len(shape):
+        raise layer.invalid(f"slices from {cut(begin)} sizes {cut(sizes)} of {data.type}")
+    counts = tuple(
+        size - start if count == -1 else count
+        for size, start, count in zip(shape, begin, sizes, strict=True)
+    )
+    attrs = StridedSliceAttrs(begin, (1,) * len(shape), counts)
+    return (Step("strided_slice", attrs, (data,), layer.output()),)
+
+
+# STRIDED_SLICE
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    """The constants of a STRIDED_SLICE: begin, end and stride per entry, and its masks, whose bit
+    k is about entry k."""
+
+    entries: tuple[tuple[int, int, int], ...]
+    options: Options
+
+    def masks(self, name: str, entry: int) -> bool:
+        """Whether the entry's bit is set in the mask of that name."""
+        return bool(int(self.options.number(name)) >> entry & 1)
+
+
+def _strided_slice(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(4)
+    data = layer.data(0)
+    options = layer.options(StridedSliceOptions, BuiltinOptions.StridedSliceOptions)
+    vectors = [integers(layer, position) for position in (1, 2, 3)]
+    if len({len(vector) for vector in vectors}) != 1:
+        raise layer.invalid("has begin, end and strides of different lengths")
+    if options.number("Offset"):
+        raise layer.unsupported(
+            "counts its ends from their begins (offset)", supported="ends counted from the front"
+        )
+    spec = _Spec(tuple(zip(*vectors, strict=True)), options)
+    return _sliced(layer, data, *_axes(layer, spec, data.type.shape))
+
+
+def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """(begin, stride, count) for each axis of the data, and the output's shape."""
+    axes: list[tuple[int, int, int]] = []
+    output: list[int] = []
+    for entry, (begin, end, stride) in enumerate(spec.entries):
+        if spec.masks("EllipsisMask", entry):
+            spare = len(shape) - len(axes) - _axes_after(spec, entry)
+            if spare < 1:
+                raise layer.unsupported(
+                    "has an ellipsis that stands for no axis, which LiteRT reads as one",
+                    supported="an ellipsis for one axis or more",
+                )
+            whole = shape[len(axes) : len(axes) + spare]
+            axes += [(0, 1, size) for size in whole]
+            output += whole
+        elif spec.masks("NewAxisMask", entry):
+            output.append(1)
+        elif len(axes) == len(shape):
+            raise layer.invalid(f"slices more axes than the {len(shape)} of its input")
+        elif spec.masks("ShrinkAxisMask", entry):
+            if stride < 1:
+                raise layer.invalid(f"removes an axis with the stride {stride}; 1 is expected")
+            # As in LiteRT the begin mask counts here too.
+            index = 0 if spec.masks("BeginMask", entry) else begin
+            axes.append((resolved_axis(layer, index, shape[len(axes)]), 1, 1))
+        else:
+            first = None if spec.masks("BeginMask", entry) else begin
+            last = None if spec.masks("EndMask", entry) else end
+            axes.append(_range(layer, slice(first, last, stride), shape[len(axes)]))
+            output.append(axes[-1][2])
+    rest = shape[len(axes) :]
+    return [*axes, *((0, 1, size) for size in rest)], [*output, *rest]
+
+
+def _axes_after(spec: _Spec, entry: int) -> int:
+    """How many axes of the data the entries behind an ellipsis take."""
+    later = range(entry + 1, len(spec.entries))
+    return sum(not spec.masks("NewAxisMask", k) for k in later)
+
+
+def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
+    """Begin, stride and count of a slice of an axis, cut to the axis as Python cuts it."""
+    if not part.step:
+        raise layer.invalid("has a stride of 0")
+    places = range(*part.indices(size))
+    if not places:
+        raise layer.invalid(f"takes nothing from an axis of {size} elements")
+    return places.start, places.step, len(places)
+
+
+def _sliced(
+    layer: Layer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
+) -> tuple[Step, ...]:
+    """The slice, and a reshape where axes are added or removed."""
+    begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
+    return _reshaped_slice(
+        layer, data, StridedSliceAttrs(begin, strides, counts), layer.output(), tuple(shape)
+    )
+
+
+def _reshaped_slice(
+    layer: Layer, data: Tensor, attrs: StridedSliceAttrs, output: Tensor, shape: Shape
+) -> tuple[Step, ...]:
+    if attrs.shape == shape:
+        return (Step("strided_slice", attrs, (data,), output),)
+    type_ = TensorType(attrs.shape, data.type.dtype, data.type.quant)
+    part = layer.derived(type_, f"{output.name}/slice")
+    return (
+        Step("strided_slice", attrs, (data,), part),
+        Step("reshape", ReshapeAttrs(shape), (part,), output),
+    )
+
+
+# Several outputs
+
+
+def _split(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(SplitOptions, BuiltinOptions.SplitOptions)
+    count = int(options.number("NumSplits"))
+    layer.expect_outputs(2, count)
+    data, outputs = layer.data(1), layer.outputs()
+    axis = _axis(layer, 0, data)
+    size = data.type.shape[axis]
+    if size % count:
+        raise layer.invalid(f"splits {size} elements of axis {axis} into {count} equal parts")
+    return _parts(layer, data, axis, [size // count] * count, outputs)
+
+
+def _split_v(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(SplitVOptions, BuiltinOptions.SplitVOptions)
+    layer.expect_outputs(3, int(options.number("NumSplits")))
+    data, sizes, outputs = layer.data(0), integers(layer, 1), layer.outputs()
+    axis = _axis(layer, 2, data)
+    whole = data.type.shape[axis]
+    rest = whole - sum(size for size in sizes if size != -1)
+    resolved = [rest if size == -1 else size for size in sizes]
+    if len(sizes) != len(outputs) or sizes.count(-1) > 1 or sum(resolved) != whole:
+        raise layer.invalid(f"splits {whole} elements of axis {axis} into parts of {cut(sizes)}")
+    return _parts(layer, data, axis, resolved, outputs)
+
+
+def _axis(layer: Layer, position: int, data: Tensor) -> int:
+    stated = integers(layer, position)
+    if len(stated) != 1:
+        raise layer.invalid(f"has {len(stated)} axes; one is expected")
+    return resolved_axis(layer, stated[0], len(data.type.shape))
+
+
+def _unpack(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(UnpackOptions, BuiltinOptions.UnpackOptions)
+    count = int(options.number("Num"))
+    layer.expect_outputs(1, count)
+    data, outputs = layer.data(0), layer.outputs()
+    axis = resolved_axis(layer, int(options.number("Axis")), len(data.type.shape))
+    if data.type.shape[axis] != count:
+        raise layer.invalid(f"unpacks {count} tensors from axis {axis} of {data.type}")
+    return _parts(layer, data, axis, [1] * count, outputs, keep_axis=False)
+
+
+def _parts(
+    layer: Layer,
+    data: Tensor,
+    axis: int,
+    sizes: Sequence[int],
+    outputs: Sequence[Tensor],
+    *,
+    keep_axis: bool = True,
+) -> tuple[Step, ...]:
+    """One slice for each output, one behind the other along the axis."""
+    shape = data.type.shape
+    steps: list[Step] = []
+    for i, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
+        begin = tuple(sum(sizes[:i]) if k == axis else 0 for k in range(len(shape)))
+        part = (*shape[:axis], size, *shape[axis + 1 :])
+        attrs = StridedSliceAttrs(begin, (1,) * len(shape), part)
+        final = part if keep_axis else (*shape[:axis], *shape[axis + 1 :])
+        steps += _reshaped_slice(layer, data, attrs, output, final)
+    return tuple(steps)
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "SLICE": _slice,
+    "SPLIT": _split,
+    "SPLIT_V": _split_v,
+    "STRIDED_SLICE": _strided_slice,
+    "UNPACK": _unpack,
+}

@@ -1,0 +1,64 @@
+"""Activations and elementwise functions of one tensor that `activations` has not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.LeakyReluOptions import LeakyReluOptions
+
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.ir.graph import Attrs
+from microgen.ops.abs import AbsAttrs
+from microgen.ops.elu import EluAttrs
+from microgen.ops.exp import ExpAttrs
+from microgen.ops.hard_swish import HardSwishAttrs
+from microgen.ops.leaky_relu import LeakyReluAttrs
+from microgen.ops.log import LogAttrs
+from microgen.ops.log_softmax import LogSoftmaxAttrs
+from microgen.ops.negative import NegativeAttrs
+from microgen.ops.prelu import PReluAttrs
+from microgen.ops.rsqrt import RsqrtAttrs
+from microgen.ops.sigmoid import SigmoidAttrs
+from microgen.ops.sqrt import SqrtAttrs
+from microgen.ops.tanh import TanhAttrs
+
+
+def _unary(op: str, attrs: Attrs) -> Importer:
+    def importer(layer: Layer) -> tuple[Step, ...]:
+        layer.expect_inputs(1)
+        return (Step(op, attrs, (layer.data(0),), layer.output()),)
+
+    return importer
+
+
+def _leaky_relu(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1)
+    options = layer.options(LeakyReluOptions, BuiltinOptions.LeakyReluOptions)
+    alpha = float(options.number("Alpha"))
+    if not math.isfinite(alpha):
+        raise layer.invalid(f"has alpha {alpha:g}; a finite value is expected")
+    return (Step("nn.leaky_relu", LeakyReluAttrs(alpha), (layer.data(0),), layer.output()),)
+
+
+def _prelu(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    return (Step("nn.prelu", PReluAttrs(), (layer.data(0), layer.data(1)), layer.output()),)
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "ABS": _unary("abs", AbsAttrs()),
+    "ELU": _unary("nn.elu", EluAttrs()),
+    "EXP": _unary("exp", ExpAttrs()),
+    "HARD_SWISH": _unary("nn.hard_swish", HardSwishAttrs()),
+    "LEAKY_RELU": _leaky_relu,
+    "LOG": _unary("log", LogAttrs()),
+    "LOGISTIC": _unary("sigmoid", SigmoidAttrs()),
+    "LOG_SOFTMAX": _unary("nn.log_softmax", LogSoftmaxAttrs()),
+    "NEG": _unary("negative", NegativeAttrs()),
+    "PRELU": _prelu,
+    "RSQRT": _unary("rsqrt", RsqrtAttrs()),
+    "SQRT": _unary("sqrt", SqrtAttrs()),
+    "TANH": _unary("tanh", TanhAttrs()),
+}

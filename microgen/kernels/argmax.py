@@ -1,0 +1,9 @@
+"""Kernels for argmax."""
+
+from __future__ import annotations
+
+from microgen.kernels import arg_extreme
+
+OP_NAME = "argmax"
+
+KERNELS = (arg_extreme.kernel(is_minimum=False),)

@@ -1,0 +1,9 @@
+"""Kernels for argmin."""
+
+from __future__ import annotations
+
+from microgen.kernels import arg_extreme
+
+OP_NAME = "argmin"
+
+KERNELS = (arg_extreme.kernel(is_minimum=True),)

@@ -1,0 +1,134 @@
+"""What the specialised kernels of convolutions and dense (``portable`` and ``dsp``, which compute
+four output channels at a time) need of a node, beside what the reference needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from microgen import quantize
+from microgen.ir.graph import Array, Graph, Node
+from microgen.kernels import base
+from microgen.ops.base import Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.target.cpu import Feature
+
+DSP = frozenset({Feature.DSP})
+SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
+
+
+Refuse = Callable[[Node, Graph], str | None]
+Params = Callable[[Node, Graph], base.Fields]
+Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+
+
+def variants(
+    symbol: str, refusal: Refuse, params: Params, constants: Constants
+) -> tuple[base.Kernel, base.Kernel]:
+    """``<symbol>_dsp`` and ``<symbol>_portable``, which take the same nodes and arguments."""
+    return (
+        base.Kernel(f"{symbol}_dsp", DSP, refusal, params, constants=constants),
+        base.Kernel(f"{symbol}_portable", base.REFERENCE, refusal, params, constants=constants),
+    )
+
+
+def pointwise(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the convolution is a matrix product of pixels and weights."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    if base.spatial(weight) != (1, 1):
+        return "the kernel must be 1x1"
+    if attrs.strides != (1, 1) or base.spatial(data) != base.spatial(output):
+        return "the stride must be 1, without padding"
+    return _ungrouped(node, graph) or narrow(node, graph, axis=0)
+
+
+def rows(node: Node, graph: Graph) -> str | None:
+    """Refusal unless each row of a window lies in the input without gaps."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    if attrs.dilation[1] != 1:
+        return f"the columns are dilated by {attrs.dilation[1]}, the kernel takes 1"
+    return _ungrouped(node, graph) or narrow(node, graph, axis=0)
+
+
+def depthwise(node: Node, graph: Graph) -> str | None:
+    """Refusal unless there is one output channel for each input channel."""
+    attrs = node.attrs
+    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    if attrs.depth_multiplier != 1:
+        return f"the depth multiplier is {attrs.depth_multiplier}, the kernel takes 1"
+    return narrow(node, graph, axis=3)
+
+
+def _ungrouped(node: Node, graph: Graph) -> str | None:
+    data, weight, *_ = graph.type_of(node.inputs)
+    groups = data.shape[3] // weight.shape[3]
+    return None if groups == 1 else f"the convolution has {groups} groups, the kernel takes 1"
+
+
+def narrow(node: Node, graph: Graph, *, axis: int) -> str | None:
+    """Refusal unless the reference could compute the node, every scale is below 1/2, and every
+    sum below 2**30: then requantization takes fewer steps."""
+    refusal = base.constant_weights(node, graph, axis=axis)
+    if refusal:
+        return refusal
+    (data, weight, *_), output = base.types(node, graph)
+    scales = quantize.conv_scales(data, weight, output)
+    tables = _tables(node, graph)
+    if tables[1].max() >= 0:
+        return f"its largest scale is {scales.max():.3g}, the kernel takes less than 0.5"
+    sums = base.largest_sums(node, graph, axis)
+    over = sums.sum(axis=0) > SUM_LIMIT
+    if over.any() and not _are_constant(node, graph, tables, sums[0])[over].all():
+        worst = int(sums.sum(axis=0).max())
+        return f"sums with its weights and bias may reach {worst}, the kernel takes {SUM_LIMIT}"
+    return None
+
+
+def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
+    """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
+    (data, weight, *_), output = base.types(node, graph)
+    scales = np.broadcast_to(quantize.conv_scales(data, weight, output), output.shape[-1:])
+    multipliers, shifts = quantize.per_channel_multipliers(scales)
+    return multipliers, np.where(multipliers == 0, -1, shifts)
+
+
+def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], products: Array) -> Array:
+    """Channels that have a bias only, no weights, and whose output is the same with the bias
+    clamped. Converters give such channels tiny scales, and biases of about 2**30."""
+    if len(node.inputs) < 3:
+        return np.zeros(products.shape, bool)
+    bias = graph.constants[node.inputs[2]].astype(np.int64)
+    as_it_is, clamped = (
+        quantize.multiply_by_quantized_multiplier(sums, *tables, Rounding.DOUBLE)
+        for sums in (bias, np.clip(bias, -SUM_LIMIT, SUM_LIMIT))
+    )
+    constant: Array = (products == 0) & (as_it_is == clamped)
+    return constant
+
+
+def narrowed(constants: Constants) -> Constants:
+    """The same constants in the form that convolutions take here: the bias clamped, the shifts
+    those of the rounding steps."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, multiplier, shift = constants(node, graph)
+        return (weight, _clamped(bias, graph), multiplier, _rounding(shift))
+
+    return changed
+
+
+def _clamped(bias: base.KernelConstant, graph: Graph) -> base.KernelConstant:
+    if bias.is_absent or np.abs(graph.constants[bias.tensor].astype(np.int64)).max() <= SUM_LIMIT:
+        return bias
+    limits = (("low", -SUM_LIMIT), ("high", SUM_LIMIT))
+    return dataclasses.replace(bias, transform="clamp", arguments=limits)
+
+
+def _rounding(shift: base.KernelConstant) -> base.KernelConstant:
+    return dataclasses.replace(shift, name="rounding_shift", transform="requantize_rounding_shift")

@@ -1,0 +1,35 @@
+"""Kernels for nn.log_softmax."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops.log_softmax import parameters
+
+OP_NAME = "nn.log_softmax"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    p = parameters(data)
+    depth = data.shape[-1]
+    return (
+        ("outer_size", data.size // depth),
+        ("depth", depth),
+        ("input_multiplier", p.input_multiplier),
+        ("input_left_shift", p.input_left_shift),
+        ("diff_min", p.diff_min),
+        ("reverse_multiplier", p.reverse_multiplier),
+        ("reverse_shift", p.reverse_shift),
+    )
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_log_softmax_s8",
+        needs=base.REFERENCE,
+        refusal=base.int8_only,
+        params=_params,
+        in_place=base.as_is,
+    ),
+)

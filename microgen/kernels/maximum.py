@@ -1,0 +1,18 @@
+"""Kernels for maximum."""
+
+from __future__ import annotations
+
+from microgen.kernels import base, broadcast
+
+OP_NAME = "maximum"
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_maximum_s8",
+        needs=base.REFERENCE,
+        refusal=base.at_most_4_dimensions,
+        params=broadcast.shapes,
+        inputs=(0, 1),
+        in_place=broadcast.in_place,
+    ),
+)

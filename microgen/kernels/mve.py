@@ -1,0 +1,58 @@
+"""What the entries of the MVE kernels have in common: when they refuse, and their scratch."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.geometry import resolve
+from microgen.target.cpu import Feature
+
+NEEDS = frozenset({Feature.MVE})
+_ROWS = 4  # MG_MVE_ROWS of microgen/mve.h
+_POINTER = 4  # bytes: cores with MVE have addresses of 32 bits
+
+
+def one_group(node: Node, graph: Graph) -> str | None:
+    """Refusal of a grouped convolution, or of what every kernel with weights refuses."""
+    data, weight = graph.type_of(node.inputs[:2])
+    if weight.shape[3] != data.shape[3]:
+        groups = data.shape[3] // weight.shape[3]
+        return f"there are {groups} groups of channels, the kernel computes one"
+    return base.constant_weights(node, graph, axis=0)
+
+
+def pointwise(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the kernel is 1x1, in one group, without padding."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    data, weight = graph.type_of(node.inputs[:2])
+    kernel = base.spatial(weight)
+    if kernel != (1, 1):
+        return f"the convolution's kernel is {kernel[0]}x{kernel[1]}, not 1x1"
+    pads = resolve(attrs.padding, base.spatial(data), kernel, attrs.strides, attrs.dilation)
+    if any(pads):
+        return f"the input is padded by {pads}, the kernel pads nothing"
+    return one_group(node, graph)
+
+
+def window_rows(node: Node, graph: Graph) -> int:
+    """Scratch of mg_conv2d_s8_mve: the windows of four pixels."""
+    _, height, width, channels = graph.types[node.inputs[1]].shape
+    return _ROWS * height * width * channels
+
+
+def depthwise(node: Node, graph: Graph) -> str | None:
+    """Refusal if the sum of two products may leave int16, or of what all refuse."""
+    refused = base.constant_weights(node, graph, axis=3)
+    if refused is None and (graph.constants[node.inputs[1]] == -128).any():
+        return "a weight is -128: two products may leave int16"
+    return refused
+
+
+def depthwise_tables(node: Node, graph: Graph) -> int:
+    """Scratch of mg_depthwise_conv2d_s8_mve: its tables, see the header."""
+    data, weight = graph.type_of(node.inputs[:2])
+    inputs, outputs = data.shape[3], weight.shape[3]
+    places = outputs if outputs > inputs else 0
+    return _POINTER * weight.shape[1] * weight.shape[2] + 4 * outputs + inputs + places

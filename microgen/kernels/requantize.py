@@ -1,0 +1,31 @@
+"""Kernels for qnn.requantize."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops.requantize import requantize_multiplier
+
+OP_NAME = "qnn.requantize"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    (data,), output = base.types(node, graph)
+    multiplier, shift = requantize_multiplier(data, output)
+    return (
+        ("size", output.size),
+        *base.offsets(data, output),
+        ("multiplier", multiplier),
+        ("shift", shift),
+    )
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_requantize_s8",
+        needs=base.REFERENCE,
+        refusal=base.int8_only,
+        params=_params,
+        in_place=base.as_is,
+    ),
+)

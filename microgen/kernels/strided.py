@@ -1,0 +1,52 @@
+"""What the ops that read their input at regular steps have in common."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+
+_AXES = 6  # of mg_strided_copy_s8
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Elements from one index to the next, per axis."""
+    sizes = itertools.accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1)
+    return tuple(reversed(tuple(sizes)))[: len(shape)]
+
+
+def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """(size, stride) of the fewest axes that visit the same elements in the same order."""
+    found: list[tuple[int, int]] = []
+    for size, stride in zip(shape, strides, strict=True):
+        if size == 1:
+            continue
+        if found and found[-1][1] == size * stride:
+            found[-1] = (found[-1][0] * size, stride)
+        else:
+            found.append((size, stride))
+    return found
+
+
+def fields(shape: Sequence[int], strides: Sequence[int], offset: int) -> base.Fields:
+    """The parameters of ``mg_strided_copy_s8`` for an output ``shape`` whose element [i, j, ...]
+    is the input's at ``offset + i * strides[0] + j * strides[1] + ...``."""
+    axes = merged(shape, strides)
+    axes = [(1, 0)] * (_AXES - len(axes)) + axes
+    return (
+        ("shape", tuple(size for size, _ in axes)),
+        ("stride", tuple(stride for _, stride in axes)),
+        ("offset", offset),
+    )
+
+
+def too_many_axes(
+    node: Node, graph: Graph, shape: Sequence[int], strides: Sequence[int]
+) -> str | None:
+    """Refusal unless the data is int8 and the kernel has enough axes."""
+    count = len(merged(shape, strides))
+    if count > _AXES:
+        return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
+    return base.int8_only(node, graph)

@@ -1,0 +1,34 @@
+"""Kernels for transpose."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, strided
+from microgen.ops.transpose import TransposeAttrs
+
+OP_NAME = "transpose"
+
+
+def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
+    assert isinstance(node.attrs, TransposeAttrs)
+    steps = strided.row_major(graph.types[node.inputs[0]].shape)
+    return tuple(steps[axis] for axis in node.attrs.axes)
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    return strided.fields(graph.types[node.outputs[0]].shape, _strides(node, graph), 0)
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    shape = graph.types[node.outputs[0]].shape
+    return strided.too_many_axes(node, graph, shape, _strides(node, graph))
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_strided_copy_s8",
+        needs=base.REFERENCE,
+        refusal=_refusal,
+        params=_params,
+    ),
+)

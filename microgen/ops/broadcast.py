@@ -1,0 +1,88 @@
+"""What elementwise ops of two int8 operands share: numpy's broadcasting, constraints, sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Operands, Rounding, Shape
+from microgen.quantize import (
+    AddParameters,
+    activation_constraint,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+)
+
+
+def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The broadcast shape."""
+    if len(inputs) != 2:
+        raise ValueError(f"there are {len(inputs)} inputs; two are expected")
+    lhs, rhs = inputs
+    try:
+        return (np.broadcast_shapes(lhs.shape, rhs.shape),)
+    except ValueError:
+        raise ValueError(f"the inputs {lhs} and {rhs} do not broadcast together") from None
+
+
+Parameters = Callable[[TensorType, TensorType, TensorType], object]  # of lhs, rhs and output
+
+
+def constraint(
+    inputs: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+    parameters: Parameters | None = None,
+) -> str | None:
+    """int8 throughout, and scales for which ``parameters`` raises no ValueError."""
+    (lhs, rhs), output = inputs, outputs[0]
+    sentence = (
+        activation_constraint("left input", lhs)
+        or activation_constraint("right input", rhs)
+        or activation_constraint("output", output)
+    )
+    if sentence or parameters is None:
+        return sentence
+    try:
+        parameters(lhs, rhs, output)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def scale(x: Array, multiplier: int, shift: int) -> Array:
+    """int32 values requantized with double rounding; int64, so that sums do not wrap."""
+    scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
+    return scaled.astype(np.int64)
+
+
+def centred(operands: Operands) -> tuple[Array, Array]:
+    """Both operands without their zero points, as int64."""
+    (lhs, rhs), (lhs_type, rhs_type) = operands.inputs, operands.input_types
+    return lhs.astype(np.int64) - lhs_type.zero_point, rhs.astype(np.int64) - rhs_type.zero_point
+
+
+def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]:
+    """Both operands without their zero points, as int64 on the scale that they are added on.
+
+    Source: TFLite reference/integer_ops/add.h, AddFunc.
+    """
+    left, right = centred(operands)
+    return (
+        scale(left << p.left_shift, p.lhs_multiplier, p.lhs_shift),
+        scale(right << p.left_shift, p.rhs_multiplier, p.rhs_shift),
+    )
+
+
+def stored_sum(
+    p: AddParameters, total: Array, output: TensorType, activation: Activation
+) -> tuple[Array, ...]:
+    """A sum of scaled operands as the output stores it."""
+    scaled = scale(total, p.output_multiplier, p.output_shift)
+    return (offset_and_clamp(scaled, output, activation),)
+
+
+def parts(name: str, activation: Activation) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return (name,) if activation is Activation.NONE else (name, "clip")

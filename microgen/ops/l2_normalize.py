@@ -1,0 +1,107 @@
+"""nn.l2_normalize: each row over the last axis divided by its Euclidean length, in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.quantize import (
+    activations_constraint,
+    multiply_by_quantized_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+
+_MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
+_OUTPUT_SHIFT = 7  # the output's scale is 2**-7
+
+
+@dataclass(frozen=True, slots=True)
+class L2NormalizeAttrs(Attrs):
+    """Input: int8 data of one or more dimensions. Output: int8, scale 1/128, zero point 0."""
+
+
+def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"nn.l2_normalize has {len(inputs)} inputs; one is expected")
+    if not inputs[0].shape:
+        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: L2NormalizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, the output's scale and zero point fixed, and rows whose squares fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output)
+    if sentence:
+        return sentence
+    if output.scale != 1 / 128 or output.zero_point != 0:
+        return (
+            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
+            "they must be 1/128 and 0"
+        )
+    if data.shape[-1] > _MAX_DEPTH:
+        return f"the last axis has {data.shape[-1]} values; the sum holds up to {_MAX_DEPTH}"
+    return None
+
+
+def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/l2normalization.h. A row of zeros stays so."""
+    data = operands.inputs[0]
+    centred = data.astype(np.int64) - operands.input_types[0].zero_point
+    rows = centred.reshape(-1, data.shape[-1])
+    factors = [_inverse_square_root(int(total)) for total in (rows**2).sum(axis=1)]
+    multiplier = np.array([[m] for m, _ in factors], np.int64)
+    shift = np.array([[s + _OUTPUT_SHIFT] for _, s in factors], np.int64)
+    scaled = multiply_by_quantized_multiplier(rows, multiplier, shift, Rounding.DOUBLE)
+    return (np.clip(scaled, -128, 127).astype(np.int8).reshape(data.shape),)
+
+
+def _inverse_square_root(x: int) -> tuple[int, int]:
+    """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
+
+    0 counts as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    """
+    if x <= 1:
+        return 2**31 - 1, 0
+    right = 11
+    while x >= 1 << 29:
+        x //= 4
+        right += 1
+    pairs = (31 - x.bit_length()) // 2 - 1
+    root = _newton((x << 2 * pairs) >> 1)
+    right -= pairs
+    return root << max(-right, 0), -max(right, 0)
+
+
+def _newton(x: int) -> int:
+    """1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five Newton steps from 1."""
+    half, three_halves = int(rounding_divide_by_pot(np.array(x), 1)), 3 << 27
+    estimate = 1 << 28
+    for _ in range(5):
+        cube = _saturated(_mul(_mul(estimate, estimate), estimate) << 6)
+        estimate = _saturated((_mul(three_halves, estimate) - _mul(half, cube)) << 3)
+    return _mul(estimate, 1518500250)  # sqrt(2) / 2 in Q0.31
+
+
+def _mul(a: int, b: int) -> int:
+    return int(rounding_doubling_high_mul(np.array(a), b))
+
+
+def _saturated(x: int) -> int:
+    return max(-(2**31), min(2**31 - 1, x))
+
+
+def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_l2_normalize",)
+
+
+OP = Op("nn.l2_normalize", L2NormalizeAttrs, infer, check, reference, parts)

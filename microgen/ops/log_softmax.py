@@ -1,0 +1,156 @@
+"""nn.log_softmax over the last axis, in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.ops.softmax import _exp, _one_over_one_plus, _saturate
+from microgen.quantize import (
+    activations_constraint,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+    softmax_parameters,
+)
+
+_SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
+_MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
+_OUTPUT_ZERO_POINT = 127
+_STEP_BITS = 22  # from Q5.26 to the output's steps of 1/16
+
+# Constants of log_x_for_x_greater_than_or_equal_to_1_impl, Q0.31.
+_LOG_2 = 1488522236
+_SQRT_HALF = 1518500250
+_SQRT_SQRT_HALF = 1805811301
+_ALPHA_N = 117049297  # 11/240 * 2**0.25
+_ALPHA_D = 127690142  # 1/20 * 2**0.25
+_ALPHA_I = 1057819769  # 2 * 2**-0.25 - 2**0.25
+_ALPHA_F = 638450708  # 1/4 * 2**0.25
+
+
+@dataclass(frozen=True, slots=True)
+class LogSoftmaxAttrs(Attrs):
+    """Input: int8 data of any rank. Output: int8 with scale 1/16 and zero point 127."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSoftmaxParameters:
+    """Fixed-point parameters: to Q5.26, and back from it to steps of the input.
+
+    Differences to the row's maximum below ``diff_min`` count as minus infinity.
+    """
+
+    input_multiplier: int
+    input_left_shift: int
+    diff_min: int
+    reverse_multiplier: int
+    reverse_shift: int
+
+
+def parameters(data: TensorType) -> LogSoftmaxParameters:
+    """Source: TFLite quantization_util.cc, PreprocessLogSoftmaxScalingExp.
+
+    ValueError where that aborts: the input's scale must exceed 2**-26.
+    """
+    p = softmax_parameters(data, 1.0)
+    reverse = quantize_multiplier((1 << (31 - p.input_left_shift)) / p.input_multiplier)
+    return LogSoftmaxParameters(p.input_multiplier, p.input_left_shift, p.diff_min, *reverse)
+
+
+def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"nn.log_softmax has {len(inputs)} inputs; one is expected")
+    if not inputs[0].shape or inputs[0].shape[-1] < 1:
+        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, output in (-16, 0], and few enough values that their sum fits its fixed point."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output)
+    if sentence:
+        return sentence
+    if output.scale != 1 / 16 or output.zero_point != _OUTPUT_ZERO_POINT:
+        return (
+            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
+            f"they must be 1/16 and {_OUTPUT_ZERO_POINT}"
+        )
+    if data.shape[-1] > _MAX_DEPTH:
+        return f"the last axis has {data.shape[-1]} values; the sum holds up to {_MAX_DEPTH}"
+    try:
+        parameters(data)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/log_softmax.h."""
+    data, p = operands.inputs[0].astype(np.int64), parameters(operands.input_types[0])
+    difference = data - data.max(axis=-1, keepdims=True)
+    counted = difference >= p.diff_min
+    scaled = _scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
+    terms = np.where(counted, rounding_divide_by_pot(_exp(scaled), _SUM_INTEGER_BITS), 0)
+    log_sum = _log(terms.sum(axis=-1, keepdims=True))
+    least = _scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)
+    steps = rounding_divide_by_pot(scaled - log_sum, _STEP_BITS) + _OUTPUT_ZERO_POINT
+    kept = difference > np.maximum(p.diff_min - 1, least)
+    return (np.where(kept, np.clip(steps, -128, 127), -128).astype(np.int8),)
+
+
+def _scale(x: Array, multiplier: int, shift: int) -> Array:
+    scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
+    return scaled.astype(np.int64)
+
+
+def _log(x: Array) -> Array:
+    """Natural logarithm of Q12.19 values from 1 on, as Q5.26: log(2**n * r) with r about
+    2**-0.25, its logarithm a quotient of polynomials.
+
+    Source: TFLite internal/common.h, log_x_for_x_greater_than_or_equal_to_1_impl.
+    """
+    mul = rounding_doubling_high_mul
+    r, power = _reduced(x)
+    middle = (r + _SQRT_SQRT_HALF + 1) >> 1
+    q = 2 * (r - _SQRT_SQRT_HALF)
+    square = mul(q, q)
+    numerator = mul(q, r) + mul(mul(q, square), _ALPHA_N)
+    slope = mul(middle, _ALPHA_I + q + mul(square, _ALPHA_D))
+    reciprocal = _one_over_one_plus(slope + mul(q, _ALPHA_F))
+    quotient = mul(rounding_divide_by_pot(numerator, 6), reciprocal)
+    return _saturate((mul(power, _LOG_2) + quotient) << 1)
+
+
+def _reduced(x: Array) -> tuple[Array, Array]:
+    """The r (Q0.31) and n (Q6.25; a quarter off an integer) of x = 2**n * r."""
+    scaled = rounding_doubling_high_mul(x, _SQRT_HALF)
+    headroom_a, headroom_b = _headroom(x), _headroom(scaled)
+    r_a = _saturate(rounding_doubling_high_mul(x << headroom_a, _SQRT_HALF) << 1)
+    r_b = _saturate(x << headroom_b)
+    quarter = 1 << 23
+    power_a = ((_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
+    power_b = ((_SUM_INTEGER_BITS - headroom_b) << 25) - quarter
+    return np.minimum(r_a, r_b), np.maximum(power_a, power_b)
+
+
+def _headroom(x: Array) -> Array:
+    """Leading zeros of positive int32 values, without the sign's (frexp is exact)."""
+    return 31 - np.frexp(x.astype(np.float64))[1].astype(np.int64)
+
+
+def parts(_attrs: LogSoftmaxAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_log_softmax",)
+
+
+OP = Op("nn.log_softmax", LogSoftmaxAttrs, infer, check, reference, parts)

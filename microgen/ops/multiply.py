@@ -1,0 +1,60 @@
+"""multiply: elementwise multiplication with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import broadcast
+from microgen.ops.base import Activation, Op, Operands
+from microgen.quantize import offset_and_clamp, quantize_multiplier
+
+
+@dataclass(frozen=True, slots=True)
+class MultiplyAttrs(Attrs):
+    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
+
+    activation: Activation
+
+
+def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from products to the output.
+
+    Source: TFLite mul.cc, Prepare, whose arithmetic is float32. ValueError if the scales'
+    product is 2**30 times the output's scale or more.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        product = np.float32(lhs.scale) * np.float32(rhs.scale)
+        ratio = float(product / np.float32(output.scale))
+    if ratio >= 2**30:
+        raise ValueError(
+            f"the input scales {lhs.scale:g} and {rhs.scale:g} make products of 2**30 times the "
+            f"output scale {output.scale:g} or more; they must be less"
+        )
+    return quantize_multiplier(ratio)
+
+
+def check(
+    _attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, and scales whose ratio the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, parameters)
+
+
+def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/mul.h, MulElementwise."""
+    (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    left, right = broadcast.centred(operands)
+    scaled = broadcast.scale(left * right, *parameters(lhs, rhs, output))
+    return (offset_and_clamp(scaled, output, attrs.activation),)
+
+
+def parts(attrs: MultiplyAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return broadcast.parts("multiply", attrs.activation)
+
+
+OP = Op("multiply", MultiplyAttrs, broadcast.infer, check, reference, parts)

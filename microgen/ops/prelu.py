@@ -1,0 +1,74 @@
+"""nn.prelu: x where x is positive, alpha times x elsewhere, with alpha a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import broadcast
+from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.quantize import offset_and_clamp, quantize_multiplier
+
+
+@dataclass(frozen=True, slots=True)
+class PReluAttrs(Attrs):
+    """Inputs: int8 data, int8 alpha of a shape that broadcasts to the data's."""
+
+
+@dataclass(frozen=True, slots=True)
+class PReluParameters:
+    """Multipliers and shifts to the output's scale: of the data, and of products with alpha."""
+
+    multiplier: int
+    shift: int
+    alpha_multiplier: int
+    alpha_shift: int
+
+
+def parameters(data: TensorType, alpha: TensorType, output: TensorType) -> PReluParameters:
+    """Source: TFLite activations.cc, PreluPrepare, which computes in float32.
+
+    ValueError if a scale is 2**30 times the output's or more.
+    """
+    scale_in, scale_alpha, scale_out = (np.float32(t.scale) for t in (data, alpha, output))
+    with np.errstate(over="ignore"):
+        identity = quantize_multiplier(float(scale_in / scale_out))
+        slope = quantize_multiplier(float(scale_in * scale_alpha / scale_out))
+    return PReluParameters(*identity, *slope)
+
+
+def infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The data's shape."""
+    (shape,) = broadcast.infer(attrs, inputs)
+    if shape != inputs[0].shape:
+        raise ValueError(f"alpha is {inputs[1]}; it must broadcast to the data, {inputs[0]}")
+    return (shape,)
+
+
+def check(
+    _attrs: PReluAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, and ratios of scales that the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, parameters)
+
+
+def reference(_attrs: PReluAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow."""
+    output = operands.output_types[0]
+    data_type, alpha_type = operands.input_types
+    p = parameters(data_type, alpha_type, output)
+    data, alpha = broadcast.centred(operands)
+    positive = broadcast.scale(data, p.multiplier, p.shift)
+    negative = broadcast.scale(data * alpha, p.alpha_multiplier, p.alpha_shift)
+    return (offset_and_clamp(np.where(data >= 0, positive, negative), output, Activation.NONE),)
+
+
+def parts(_attrs: PReluAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_prelu",)
+
+
+OP = Op("nn.prelu", PReluAttrs, infer, check, reference, parts)

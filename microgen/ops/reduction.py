@@ -1,0 +1,105 @@
+"""What mean, sum, max and min have in common: some axes of the input become one value each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Rounding, Shape
+from microgen.quantize import (
+    activations_constraint,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionAttrs(Attrs):
+    """``axes`` are counted from the front, ascending, each once; ``keep_dims``: they stay, of
+    size 1."""
+
+    axes: tuple[int, ...]
+    keep_dims: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SumParameters:
+    """Fixed-point factor from a sum in the input's scale to the output's scale."""
+
+    multiplier: int
+    shift: int
+
+
+def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape without the axes, or with 1 in their place."""
+    if len(inputs) != 1:
+        raise ValueError(f"a reduction has {len(inputs)} inputs; one is expected")
+    shape = inputs[0].shape
+    if list(attrs.axes) != sorted(set(attrs.axes)) or not set(attrs.axes) <= set(range(len(shape))):
+        raise ValueError(f"the axes {list(attrs.axes)} are not ascending axes of {inputs[0]}")
+    kept = [1 if axis in attrs.axes else size for axis, size in enumerate(shape)]
+    if attrs.keep_dims:
+        return (tuple(kept),)
+    return (tuple(size for axis, size in enumerate(shape) if axis not in attrs.axes),)
+
+
+def count(attrs: ReductionAttrs, data: TensorType) -> int:
+    """How many input values make one output value."""
+    return int(np.prod([data.shape[axis] for axis in attrs.axes], dtype=np.int64))
+
+
+def sum_parameters(data: TensorType, output: TensorType) -> SumParameters:
+    """Source: TFLite reduce.cc, PrepareMeanOrSum (the division is in double).
+
+    ValueError where the ratio of scales is 2**30 or more.
+    """
+    scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
+    return SumParameters(*quantize_multiplier(scale_in / scale_out))
+
+
+def mean_parameters(data: TensorType, output: TensorType, n: int) -> SumParameters:
+    """``sum_parameters`` with the division by ``n`` folded in.
+
+    Source: TFLite reference/reduce.h, QuantizedMeanOrSum, whose division truncates.
+    """
+    whole = sum_parameters(data, output)
+    up = min(n.bit_length() - 1, 32, 31 + whole.shift)
+    return SumParameters((whole.multiplier << up) // n, whole.shift - up)
+
+
+def scaled_sums(
+    attrs: ReductionAttrs, data: Array, data_type: TensorType, scale: SumParameters
+) -> Array:
+    """Sums of real values in the output's scale, before its zero point; int64.
+
+    Source: TFLite reference/reduce.h, QuantizedMeanOrSum. ``data`` is read as its dtype is.
+    """
+    sums = data.astype(np.int64).sum(axis=attrs.axes, keepdims=attrs.keep_dims)
+    centred = sums - data_type.zero_point * count(attrs, data_type)
+    rounded = multiply_by_quantized_multiplier(
+        centred, scale.multiplier, scale.shift, Rounding.DOUBLE
+    )
+    return rounded.astype(np.int64)
+
+
+def sums_constraint(
+    attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
+) -> str | None:
+    """int8, and sums of values of up to ``largest`` from the zero point that fit int32."""
+    sentence = activations_constraint(data, output)
+    if sentence:
+        return sentence
+    n = count(attrs, data)
+    try:
+        scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    if (n * largest) << max(scale.shift, 0) >= 2**31:
+        return (
+            f"{n} values are summed, which may reach {n * largest}; scaled to the output's scale "
+            "they exceed int32"
+        )
+    return None

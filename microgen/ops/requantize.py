@@ -1,0 +1,69 @@
+"""qnn.requantize: int8 values in another scale and zero point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.quantize import (
+    activations_constraint,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+    quantize_multiplier,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RequantizeAttrs(Attrs):
+    """Input: int8 data of any rank."""
+
+
+def infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"qnn.requantize has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from the input's scale to the output's.
+
+    Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError where the ratio
+    of scales is 2**30 or more.
+    """
+    return quantize_multiplier(float(np.float32(data.scale)) / float(np.float32(output.scale)))
+
+
+def check(
+    _attrs: RequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, and a ratio of scales that the fixed point can hold."""
+    sentence = activations_constraint(inputs[0], outputs[0])
+    if sentence:
+        return sentence
+    try:
+        requantize_multiplier(inputs[0], outputs[0])
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    return None
+
+
+def reference(_attrs: RequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/requantize.h, Requantize."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    centred = operands.inputs[0].astype(np.int64) - data.zero_point
+    multiplier, shift = requantize_multiplier(data, output)
+    scaled = multiply_by_quantized_multiplier(centred, multiplier, shift, Rounding.DOUBLE)
+    return (offset_and_clamp(scaled, output, Activation.NONE),)
+
+
+def parts(_attrs: RequantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("qnn_requantize",)
+
+
+OP = Op("qnn.requantize", RequantizeAttrs, infer, check, reference, parts)

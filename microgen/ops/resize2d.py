@@ -1,0 +1,111 @@
+"""image.resize2d: an image in another size, by bilinear interpolation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Pair, Shape
+from microgen.quantize import unchanged_constraint
+
+_ONE = 1 << 10  # positions and weights have ten fraction bits
+
+
+@dataclass(frozen=True, slots=True)
+class Resize2DAttrs(Attrs):
+    """Input: int8 NHWC data. ``size``: height and width of the output. ``align_corners``: the
+    centres of the corner pixels stay where they are; ``half_pixel_centers``: a pixel's centre is
+    half a pixel from its edge. Not both."""
+
+    size: Pair
+    align_corners: bool
+    half_pixel_centers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Output index i lies at ``i * step + start`` of the input, in units of 2**-10 pixels."""
+
+    step: int
+    start: int
+
+
+def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> Axis:
+    """Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger and
+    ComputeInterpolationValuesInteger."""
+    if attrs.align_corners and output_size > 1:
+        step = (_ONE * (size - 1) + (output_size - 1) // 2) // (output_size - 1)
+    else:
+        step = (_ONE * size + output_size // 2) // output_size
+    return Axis(step, step // 2 - _ONE // 2 if attrs.half_pixel_centers else 0)
+
+
+def axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[Axis, Axis]:
+    """Height and width."""
+    height, width = data.shape[1:3]
+    return axis(attrs, height, attrs.size[0]), axis(attrs, width, attrs.size[1])
+
+
+def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape with the new height and width."""
+    if len(inputs) != 1 or len(inputs[0].shape) != 4:
+        found = ", ".join(map(str, inputs))
+        raise ValueError(f"image.resize2d has the inputs {found}; one NHWC image is expected")
+    if min(attrs.size) < 1:
+        raise ValueError(f"the new size is {attrs.size}; it must be positive")
+    n, height, width, channels = inputs[0].shape
+    for size, wanted in ((height, attrs.size[0]), (width, attrs.size[1])):
+        _check_inside(axis(attrs, size, wanted), size, wanted)
+    return ((n, *attrs.size, channels),)
+
+
+def _check_inside(on: Axis, size: int, output_size: int) -> None:
+    """ValueError where TFLite's rounded step leads behind the last pixel: it reads what lies
+    there; and where positions leave int32."""
+    last = (output_size - 1) * on.step + on.start
+    if last >= size * _ONE or size * _ONE >= 2**31:
+        raise ValueError(
+            f"{size} pixels cannot become {output_size}: steps of {on.step}/1024 pixels, as "
+            "TFLite rounds them, lead out of the image"
+        )
+
+
+def check(
+    attrs: Resize2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged, at most one of the two options."""
+    if attrs.align_corners and attrs.half_pixel_centers:
+        return "align_corners and half_pixel_centers exclude each other"
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger."""
+    data = operands.inputs[0].astype(np.int64)
+    height, width = axes(attrs, operands.input_types[0])
+    total = _blended(_blended(data, 1, height, attrs.size[0]), 2, width, attrs.size[1])
+    half = 1 << 19
+    rounded = np.where(total > 0, (total + half) >> 20, -((half - total) >> 20))
+    return (rounded.astype(np.int8),)
+
+
+def _blended(data: Array, along: int, on: Axis, count: int) -> Array:
+    """The two neighbours of each position on an axis, times their weights of ten bits."""
+    position = np.arange(count) * on.step + on.start
+    lower = np.maximum(position >> 10, 0)
+    upper = np.minimum((position + _ONE - 1) >> 10, data.shape[along] - 1)
+    weight = position - lower * _ONE
+    weight = weight.reshape([-1 if k == along else 1 for k in range(data.ndim)])
+    blended: Array = data.take(lower, along) * (_ONE - weight) + data.take(upper, along) * weight
+    return blended
+
+
+def parts(_attrs: Resize2DAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("image_resize2d",)
+
+
+OP = Op("image.resize2d", Resize2DAttrs, infer, check, reference, parts)

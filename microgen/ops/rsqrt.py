@@ -1,0 +1,87 @@
+"""rsqrt: one over the square root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import unary
+from microgen.ops.base import Operands, Rounding
+from microgen.quantize import (
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+
+_FRACTION_BITS = 20  # kShift: bits below one that the reciprocal root is computed with
+_HALF_SQRT_2 = 1518500250  # Q0.31
+
+
+@dataclass(frozen=True, slots=True)
+class RsqrtAttrs(Attrs):
+    """Input: int8 data of any rank. 0 gives the greatest output, and so do negative values, at
+    which LiteRT stops with an error."""
+
+
+def check(
+    attrs: RsqrtAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, and scales whose product the fixed point can hold."""
+    sentence = unary.check(attrs, inputs, outputs)
+    if sentence:
+        return sentence
+    try:
+        _, shift = _multiplier(inputs[0], outputs[0])
+    except ValueError as error:
+        return f"the scales are too small: {error}"
+    least = _FRACTION_BITS - 31
+    return None if shift >= least else f"the scales are too large: the shift is {shift}"
+
+
+def _multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product."""
+    product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
+    return quantize_multiplier(1 / float(product))
+
+
+def reference(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
+    x, output = unary.centred(operands), operands.output_types[0]
+    multiplier, shift = _multiplier(operands.input_types[0], output)
+    roots = np.array([0, *map(_reciprocal_root, range(1, 256))])[np.maximum(x, 0)]
+    (stored,) = unary.requantized(roots, multiplier, shift - _FRACTION_BITS, output)
+    return (np.where(x > 0, stored, np.int8(127)),)
+
+
+def _reciprocal_root(value: int) -> int:
+    """1 / sqrt(value) with 20 fraction bits."""
+    multiplier, shift = _inverse_sqrt_multiplier(value)
+    one, exponent = np.array(1), shift + _FRACTION_BITS
+    return int(multiply_by_quantized_multiplier(one, multiplier, exponent, Rounding.DOUBLE))
+
+
+def _inverse_sqrt_multiplier(value: int) -> tuple[int, int]:
+    """(multiplier, shift) of 1 / sqrt(value): five Newton steps in Q3.28 from a start of 1.
+
+    Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp, for 1 to 255.
+    """
+    if value == 1:
+        return 2**31 - 1, 0
+    pairs = (31 - value.bit_length()) // 2 - 1
+    half = rounding_divide_by_pot(np.array((value << 2 * pairs) >> 1), 1)
+    x = np.array(1 << 28)
+    for _ in range(5):
+        cube = _mul(_mul(x, x), x) << 6
+        x = (_mul(np.array(3 << 27), x) - _mul(half, cube)) << 3
+    return int(_mul(x, np.array(_HALF_SQRT_2))), pairs - 11
+
+
+def _mul(a: Array, b: Array) -> Array:
+    return rounding_doubling_high_mul(a, b)
+
+
+OP = unary.define("rsqrt", RsqrtAttrs, reference, check)

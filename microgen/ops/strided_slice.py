@@ -1,0 +1,64 @@
+"""strided_slice: elements at regular steps along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.quantize import unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class StridedSliceAttrs(Attrs):
+    """Input: int8 data. Along axis k the output has ``shape[k]`` elements: those at ``begin[k]``,
+    ``begin[k] + strides[k]``, ... of the data, all inside it. A stride may be negative."""
+
+    begin: tuple[int, ...]
+    strides: tuple[int, ...]
+    shape: Shape
+
+
+def infer(attrs: StridedSliceAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """``shape`` itself."""
+    if len(inputs) != 1:
+        raise ValueError(f"strided_slice has {len(inputs)} inputs; one is expected")
+    rank = len(inputs[0].shape)
+    if any(len(values) != rank for values in (attrs.begin, attrs.strides, attrs.shape)):
+        raise ValueError(f"{attrs} does not have as many axes as the input {inputs[0]}")
+    sides = zip(inputs[0].shape, attrs.begin, attrs.strides, attrs.shape, strict=True)
+    for axis, (size, begin, stride, count) in enumerate(sides):
+        last = begin + (count - 1) * stride
+        if count < 1 or not (0 <= begin < size and 0 <= last < size):
+            raise ValueError(
+                f"{count} elements from {begin} by steps of {stride} do not lie in axis {axis} "
+                f"of the input {inputs[0]}"
+            )
+    return (attrs.shape,)
+
+
+def check(
+    _attrs: StridedSliceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: StridedSliceAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
+    data = operands.inputs[0]
+    for axis, count in enumerate(attrs.shape):
+        places = attrs.begin[axis] + attrs.strides[axis] * np.arange(count)
+        data = data.take(places, axis)
+    return (data,)
+
+
+def parts(_attrs: StridedSliceAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("strided_slice",)
+
+
+OP = Op("strided_slice", StridedSliceAttrs, infer, check, reference, parts)

@@ -1,0 +1,44 @@
+"""subtract: elementwise subtraction with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import broadcast
+from microgen.ops.base import Activation, Op, Operands
+from microgen.quantize import add_parameters
+
+
+@dataclass(frozen=True, slots=True)
+class SubtractAttrs(Attrs):
+    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
+
+    activation: Activation
+
+
+def check(
+    _attrs: SubtractAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, and scales whose ratios the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, add_parameters)
+
+
+def reference(attrs: SubtractAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: measurement. ai-edge-litert 2.3.0 takes the difference of the scaled operands, as
+    reference/sub.h does; TFLite's older sub.cc negated the right multiplier, which rounds halves
+    the other way.
+    """
+    (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    p = add_parameters(lhs, rhs, output)
+    left, right = broadcast.scaled_operands(p, operands)
+    return broadcast.stored_sum(p, left - right, output, attrs.activation)
+
+
+def parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return broadcast.parts("subtract", attrs.activation)
+
+
+OP = Op("subtract", SubtractAttrs, broadcast.infer, check, reference, parts)

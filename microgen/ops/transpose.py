@@ -1,0 +1,47 @@
+"""transpose: the axes in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.quantize import unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class TransposeAttrs(Attrs):
+    """Input: int8 data. Axis k of the output is axis ``axes[k]`` of the data."""
+
+    axes: tuple[int, ...]
+
+
+def infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The sizes in their new order."""
+    if len(inputs) != 1:
+        raise ValueError(f"transpose has {len(inputs)} inputs; one is expected")
+    shape = inputs[0].shape
+    if sorted(attrs.axes) != list(range(len(shape))):
+        raise ValueError(f"{list(attrs.axes)} is no order of the axes of the input {inputs[0]}")
+    return (tuple(shape[axis] for axis in attrs.axes),)
+
+
+def check(
+    _attrs: TransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0])
+
+
+def reference(attrs: TransposeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/transpose.h, Transpose."""
+    return (operands.inputs[0].transpose(attrs.axes).copy(),)
+
+
+def parts(_attrs: TransposeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("transpose",)
+
+
+OP = Op("transpose", TransposeAttrs, infer, check, reference, parts)

@@ -1,0 +1,166 @@
+"""Arm's M profile for ``verify``: Thumb code, vector table, build attributes.
+
+Sources: Armv7-M Architecture Reference Manual (DDI 0403), procedure call standard (IHI 0042).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu
+from microgen.verifier import disassembly, registers
+from microgen.verifier.architecture import Code, Control, InlineTable, Instruction
+from microgen.verifier.disassembly import is_conditional_branch
+from microgen.verifier.elf import Elf
+from microgen.verifier.values import ENTRY, Registers, Value
+
+# Exception numbers of the vector table; Armv6-M has only the first two faults. DDI 0403, B1.5.2.
+_RESET = 1
+_FAULTS = {2: "NMI", 3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
+_V6M_FAULTS = (2, 3)
+_VECTORS = 16  # the core's own; a board's interrupts are never enabled
+_V6M = ("v6-M", "v6S-M")
+
+_CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
+_LOOP_ENDS = ("cbz", "cbnz", "le", "letp", "wls", "wlstp")
+_TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
+
+
+class Arm:
+    """Armv6-M to Armv8.1-M."""
+
+    stack_alignment = 8
+    falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
+
+    def parse(self, text: str) -> dict[int, Instruction]:
+        """See ``Architecture``."""
+        return disassembly.parse(text)
+
+    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> registers.Machine:
+        """See ``Architecture``."""
+        return registers.Machine(constant, stack_top)
+
+    def entry(self, _code: Code, _start: int) -> Registers:
+        """The stack pointer: hardware loads it before the reset handler runs."""
+        return ENTRY
+
+    def after_call(self, registers: Registers) -> Registers:
+        """What the procedure call standard preserves."""
+        return {name: v for name, v in registers.items() if name not in _CALL_CLOBBERS}
+
+    def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
+        """See ``Architecture``."""
+        name = instruction.mnemonic
+        if name == "bl":
+            return _direct_call(instruction, code)
+        if name == "blx":
+            return Control("call", _operand(instruction, registers))
+        if is_conditional_branch(name) or name in _LOOP_ENDS:
+            return Control("branch", Value("const", instruction.target))
+        if name == "b":
+            return Control("jump", Value("const", instruction.target))
+        if name in ("tbb", "tbh"):
+            width = 1 if name == "tbb" else 2
+            return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
+        if name == "udf":
+            return Control("stop")
+        return _leaving(instruction, registers) if _leaves(instruction) else Control("next")
+
+    def vector_table(self, board: Board) -> int:
+        """The start of flash."""
+        return board.memory(board.flash).origin
+
+    def reset(self, elf: Elf, board: Board) -> int:
+        """The reset vector."""
+        return self._vector(elf, board, _RESET)
+
+    def stack_top(self, elf: Elf, board: Board) -> int:
+        """The first word of the vector table."""
+        return self._vector(elf, board, 0)
+
+    def vectors(
+        self, elf: Elf, board: Board, _installed: Callable[[], Iterable[int]]
+    ) -> Mapping[str, int]:
+        """Reset, and the faults that the CPU has."""
+        is_v6m = dict(board.cpu.attributes).get("Tag_CPU_arch") in _V6M
+        names = {_RESET: "Reset", **{n: _FAULTS[n] for n in (_V6M_FAULTS if is_v6m else _FAULTS)}}
+        return {name: self._vector(elf, board, number) for number, name in names.items()}
+
+    def handlers(self, elf: Elf, board: Board, _installed: Iterable[int]) -> Iterable[int]:
+        """Every vector of the core but reset that is not 0."""
+        numbers = range(_RESET + 1, _VECTORS)
+        return {self._vector(elf, board, number) & ~1 for number in numbers} - {0}
+
+    def vector_problem(self, address: int) -> str:
+        """Without the Thumb bit a core faults on its way to the handler."""
+        return "" if address & 1 else "has no Thumb bit"
+
+    def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Architecture, profile and float calling convention."""
+        is_hard = "-mfloat-abi=hard" in cpu.cflags
+        wanted = {
+            **dict(cpu.attributes),
+            "Tag_ABI_VFP_args": "VFP registers" if is_hard else "AAPCS",
+        }
+        # A value of 0 is not written into the file.
+        return wanted, {"Tag_ABI_VFP_args": "AAPCS", **elf.attributes}
+
+    def _vector(self, elf: Elf, board: Board, number: int) -> int:
+        return elf.word(self.vector_table(board) + 4 * number) or 0
+
+
+def _direct_call(instruction: Instruction, code: Code) -> Control:
+    target = Value("const", instruction.target)
+    if _is_far_jump(instruction, code):
+        return Control("jump", target)
+    table = _TABLE_CALL.fullmatch(code.functions.get(instruction.target, ""))
+    return Control("call", target, _table_behind(instruction, table) if table else None)
+
+
+def _table_behind(instruction: Instruction, name: re.Match[str]) -> InlineTable:
+    """The table that libgcc's helper of that name jumps through."""
+    width = {"q": 1, "h": 2, "": 4}[name[2]]
+    base = (instruction.next + 2) & ~3 if width == 4 else instruction.next
+    return InlineTable(base, width, 1 if width == 4 else 2, signed=name[1] == "s")
+
+
+def _is_far_jump(instruction: Instruction, code: Code) -> bool:
+    """Whether a ``bl`` is only a branch: Armv6-M has no other that reaches beyond 2 KB, and
+    GCC uses it so inside of a function that has saved the link register."""
+    target = instruction.target
+    is_inside = code.owner(target) == code.owner(instruction.address)
+    is_v6m = code.elf.attributes.get("Tag_CPU_arch") in _V6M
+    return is_v6m and is_inside and target not in code.functions
+
+
+def _operand(instruction: Instruction, known: Registers) -> Value | None:
+    return known.get(registers.register_name(instruction.operands[-1]))
+
+
+def _leaves(instruction: Instruction) -> bool:
+    """Whether it writes the program counter."""
+    name, operands = instruction.mnemonic, instruction.operands
+    if name in ("bx", "bxns"):
+        return True
+    if name.startswith(("pop", "ldm")):
+        return "pc" in registers.register_list(operands[-1])
+    return name.startswith(("mov", "ldr", "add")) and operands[0] == "pc"
+
+
+def _leaving(instruction: Instruction, known: Registers) -> Control:
+    """A return, or a jump through a register."""
+    if _is_return(instruction):
+        return Control("return")
+    is_register = instruction.mnemonic in ("bx", "mov")
+    return Control("jump", _operand(instruction, known) if is_register else None)
+
+
+def _is_return(instruction: Instruction) -> bool:
+    name, operands = instruction.mnemonic, instruction.operands
+    if name in ("bx", "mov"):
+        return operands[-1] == "lr"
+    if name == "ldr":
+        return operands[1] == "[sp]" and len(operands) == 3
+    return name.startswith(("pop", "ldm"))

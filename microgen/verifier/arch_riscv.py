@@ -1,0 +1,156 @@
+"""RISC-V, RV32IMAC, for ``verify``: control flow, trap vector, build attributes.
+
+A core starts at the start of flash, with no stack: code sets ``sp``, and ``mtvec`` to the trap
+handler. A trap pushes nothing; the handler runs on the stack of the program, or on one of its own
+choice. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu
+from microgen.verifier import riscv
+from microgen.verifier.architecture import Code, Control, Instruction
+from microgen.verifier.elf import Elf
+from microgen.verifier.values import ENTRY, Registers, Value
+
+_STACK_TOP = "__stack_top"  # linker script's
+_GLOBAL_POINTER = "__global_pointer$"  # linker script's, where gp is used
+_PRESERVED = frozenset({"sp", "gp", "tp", *(f"s{i}" for i in range(12))})
+
+_BRANCHES = re.compile(r"b(eq|ne|lt|ge|gt|le)z?|b(lt|ge|gt|le)u")
+_RETURNS = ("ret", "mret", "sret", "uret")
+_VECTOR_ALIGNMENT = 4  # the lowest two bits are its mode: 0, one handler for all traps
+
+# Names of parts of I, M and A that later versions of the manual, or the compiler, list apart.
+_IMPLIED = frozenset({"zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca"})
+_VERSION = re.compile(r"\d+p\d+")
+_CANONICAL_ORDER = "iemafdqlcbkjtpvh"
+
+
+class RiscV:
+    """RV32IMAC, machine mode."""
+
+    stack_alignment = 16
+    falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
+
+    def parse(self, text: str) -> dict[int, Instruction]:
+        """See ``Architecture``."""
+        return riscv.parse(text)
+
+    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> riscv.Machine:
+        """See ``Architecture``."""
+        return riscv.Machine(constant, stack_top)
+
+    def entry(self, code: Code, start: int) -> Registers:
+        """The return address, the global pointer where the program has one; a stack pointer
+        everywhere but at the reset."""
+        known = {**ENTRY, "ra": Value("link", 0)}
+        if start == code.reset:
+            return {"sp": Value("const", 0)}
+        gp = code.elf.named(_GLOBAL_POINTER)
+        return {**known, "gp": Value("const", gp[0].address)} if gp else known
+
+    def after_call(self, registers: Registers) -> Registers:
+        """What the procedure call standard preserves."""
+        return {name: value for name, value in registers.items() if name in _PRESERVED}
+
+    def control(self, instruction: Instruction, registers: Registers, _code: Code) -> Control:
+        """See ``Architecture``."""
+        name = instruction.mnemonic
+        if _BRANCHES.fullmatch(name):
+            return Control("branch", Value("const", instruction.target))
+        if name == "j":
+            return Control("jump", Value("const", instruction.target))
+        if name in ("jal", "jalr"):
+            return Control("call", _callee(instruction, registers))
+        if name == "jr":
+            return _register_jump(instruction, registers)
+        if name in _RETURNS:
+            return Control("return")
+        if name == "unimp":
+            return Control("stop")
+        if riscv.sets_trap_vector(instruction):
+            return Control("handler", _installed(instruction, registers))
+        return Control("next")
+
+    def vector_table(self, _board: Board) -> None:
+        """There is none: ``mtvec`` has the handler's address."""
+        return
+
+    def reset(self, _elf: Elf, board: Board) -> int:
+        """The start of flash."""
+        return board.memory(board.flash).origin
+
+    def stack_top(self, elf: Elf, _board: Board) -> int:
+        """The linker script's symbol; that the program sets ``sp`` to it, following it shows."""
+        symbols = elf.named(_STACK_TOP)
+        return symbols[0].address if symbols else 0
+
+    def vectors(
+        self, elf: Elf, board: Board, installed: Callable[[], Iterable[int]]
+    ) -> Mapping[str, int]:
+        """Reset, and every value that ``mtvec`` is set to; 0 if it never is."""
+        traps = sorted(installed()) or [0]
+        return (
+            {"reset": self.reset(elf, board)}
+            | {riscv.TRAP_VECTOR: traps[0]}
+            | {f"{riscv.TRAP_VECTOR} ({n})": trap for n, trap in enumerate(traps[1:], 2)}
+        )
+
+    def handlers(self, _elf: Elf, _board: Board, installed: Iterable[int]) -> Iterable[int]:
+        """Those that the program installs."""
+        return installed
+
+    def vector_problem(self, address: int) -> str:
+        """The hardware ignores, or understands otherwise, the lowest bits."""
+        return "is not aligned to 4" if address % _VECTOR_ALIGNMENT else ""
+
+    def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """The instruction set, its versions and implied names left out, as the linker merges them
+        with libgcc's; the stack's alignment and the float calling convention."""
+        wanted = {**dict(cpu.attributes), "float ABI": "soft"}
+        return _canonical(wanted), _canonical(elf.attributes)
+
+
+def _callee(instruction: Instruction, registers: Registers) -> Value | None:
+    """The target, unless the return address goes to another register than ``ra``: libgcc's
+    -msave-restore, whose functions do not keep the stack as it was."""
+    operands = instruction.operands
+    if len(operands) > 1 and operands[0] != "ra":
+        return None
+    if instruction.mnemonic == "jal":
+        return Value("const", instruction.target)
+    return riscv.pointed(operands[-1], registers)
+
+
+def _register_jump(instruction: Instruction, registers: Registers) -> Control:
+    target = riscv.pointed(instruction.operands[-1], registers)
+    if target == Value("link", 0) or (target is None and instruction.operands == ("ra",)):
+        return Control("return")
+    return Control("jump", target)
+
+
+def _installed(instruction: Instruction, registers: Registers) -> Value | None:
+    if instruction.mnemonic != "csrw":
+        return None
+    value = registers.get(instruction.operands[-1])
+    is_direct = value is not None and value.base == "const" and value.offset % 2 == 0
+    return value if is_direct else None
+
+
+def _canonical(attributes: Mapping[str, str]) -> dict[str, str]:
+    architecture = attributes.get("Tag_RISCV_arch", "")
+    return {**attributes, "Tag_RISCV_arch": extensions(architecture)}
+
+
+def extensions(architecture: str) -> str:
+    """``rv32i2p1_m2p0_c2p0_zmmul1p0`` as ``rv32imc``: no versions, nothing that others imply."""
+    first, *others = (_VERSION.sub("", name) for name in architecture.split("_"))
+    width, letters = first[:4], [*first[4:], *(name for name in others if len(name) == 1)]
+    letters.sort(key=_CANONICAL_ORDER.find)
+    longer = sorted({name for name in others if len(name) > 1} - _IMPLIED)
+    return "_".join([width + "".join(letters), *longer])

@@ -1,0 +1,71 @@
+"""What registers hold, where that is known: enough to follow the stack pointer and pointers to
+functions. The same for every architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+_WORD = 2**32
+
+Base = Literal["sp", "const", "table", "indexed", "offsets", "link"]
+
+
+class UnknownStackPointerError(Exception):
+    """An instruction writes the stack pointer in a way that cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A register's value; what fits none of these is not known.
+
+    ``base`` "sp": the stack pointer at the function's entry plus ``offset``. "const": ``offset``
+    itself. "table": a word of the constant table at address ``offset``, which one is not known.
+    "indexed": the address of such a word. "offsets": the table's address plus such a word.
+    "link": the function's return address.
+    """
+
+    base: Base
+    offset: int
+
+    def plus(self, other: Value | None, sign: int) -> Value | None:
+        """The sum or difference with a constant; None if the result is not known."""
+        if other is None or other.base != "const" or self.base not in ("sp", "const"):
+            return None
+        return value(self.base, self.offset + sign * other.offset)
+
+
+def value(base: Base, offset: int) -> Value:
+    """The value with its offset in range: of 32 bits, for the stack pointer with a sign."""
+    if base == "sp":  # small and signed
+        return Value(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
+    return Value(base, offset % _WORD)
+
+
+Registers = Mapping[str, Value]
+HANDLER = "handler"  # stands with the registers: where traps go, once code has set that
+ENTRY: Registers = {"sp": Value("sp", 0)}
+
+
+def depth(registers: Registers) -> int:
+    """Bytes that the function has on the stack; 0 where it has no stack yet."""
+    sp = registers["sp"]
+    return -sp.offset if sp.base == "sp" else 0
+
+
+def has_stack(registers: Registers) -> bool:
+    """Whether the stack pointer is one: start-up code runs before it is set, and sets it in more
+    than one instruction."""
+    return registers["sp"].base == "sp"
+
+
+def joined(a: Registers, b: Registers) -> Registers:
+    """What is known where two paths meet: equal values, and the deeper stack pointer. Raises
+    UnknownStackPointerError if only one of them has a stack."""
+    common = {name: value for name, value in a.items() if b.get(name) == value}
+    if has_stack(a) and has_stack(b):
+        common["sp"] = Value("sp", min(a["sp"].offset, b["sp"].offset))
+    if "sp" not in common:
+        raise UnknownStackPointerError("paths that meet with two stacks")
+    return common

@@ -1,0 +1,66 @@
+"""Operators of two int8 tensors, from the bytes of a file to the attributes of a node."""
+
+from __future__ import annotations
+
+import pytest
+
+from microgen.errors import UnsupportedError
+from microgen.ir.graph import Attrs
+from microgen.ops.base import Activation
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.minimum import MinimumAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.squared_difference import SquaredDifferenceAttrs
+from microgen.ops.subtract import SubtractAttrs
+from tests.frontends.tweaked import Network, int8_constant, simple
+from tests.ops.litert_oracle import FUSED
+
+PLAIN = [
+    ("MAXIMUM", "MaximumMinimumOptions", "maximum", MaximumAttrs()),
+    ("MINIMUM", "MaximumMinimumOptions", "minimum", MinimumAttrs()),
+    (
+        "SQUARED_DIFFERENCE",
+        "SquaredDifferenceOptions",
+        "squared_difference",
+        SquaredDifferenceAttrs(),
+    ),
+]
+ACTIVATED = [
+    ("SUB", "SubOptions", "subtract", SubtractAttrs),
+    ("MUL", "MulOptions", "multiply", MultiplyAttrs),
+]
+
+
+def with_constant(code: str, options_type: str, **options: int) -> Network:
+    constant = int8_constant("c", 2, scale=(0.25,))
+    return simple(code, (1, 4, 2), (1, 4, 2), constant, options_type=options_type, **options)
+
+
+@pytest.mark.parametrize(("code", "options_type", "op", "attrs"), PLAIN)
+def test_operators_without_options(code: str, options_type: str, op: str, attrs: Attrs) -> None:
+    for given in (options_type, ""):
+        graph = with_constant(code, given).load()
+        (node,) = graph.nodes
+        assert (node.op, node.inputs, node.attrs) == (op, ("x", "c"), attrs)
+        assert graph.constants["c"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("code", "options_type", "op", "attrs"), ACTIVATED)
+@pytest.mark.parametrize("activation", list(Activation))
+def test_fused_activations(
+    code: str,
+    options_type: str,
+    op: str,
+    attrs: type[SubtractAttrs | MultiplyAttrs],
+    activation: Activation,
+) -> None:
+    fused = FUSED[activation]
+    graph = with_constant(code, options_type, fusedActivationFunction=fused).load()
+    (node,) = graph.nodes
+    assert (node.op, node.attrs) == (op, attrs(activation))
+
+
+def test_an_activation_that_is_not_supported_is_named() -> None:
+    network = with_constant("MUL", "MulOptions", fusedActivationFunction=4)
+    with pytest.raises(UnsupportedError, match="the fused activation TANH"):
+        network.load()

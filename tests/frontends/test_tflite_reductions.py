@@ -1,0 +1,136 @@
+"""The TFLite frontend: reductions, positions of extremes, changes of scale."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import tflite
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import Attrs, DType
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.argmin import ArgMinAttrs
+from microgen.ops.l2_normalize import L2NormalizeAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
+from microgen.ops.requantize import RequantizeAttrs
+from microgen.ops.sum import SumAttrs
+from tests.frontends.tweaked import Network, integers, refusal, simple
+from tests.tflite_builder import TensorSpec
+
+
+def _reduction(code: str, axes: list[int], output: tuple[int, ...], **options: bool) -> Network:
+    constant = integers("axes", axes)
+    return simple(code, (2, 3, 4), output, constant, options_type="ReducerOptions", **options)
+
+
+def _arg(
+    code: str, axis: object, *, dtype: str = "int32", scale: tuple[float, ...] = ()
+) -> Network:
+    options = "ArgMaxOptions" if code == "ARG_MAX" else "ArgMinOptions"
+    number = getattr(tflite.TensorType, dtype.upper())
+    constant = integers("axis", axis)
+    network = simple(code, (2, 3, 4), (2, 4), constant, options_type=options, outputType=number)
+    zero_point = (0,) * len(scale)
+    return network.with_tensor("y", dtype=dtype, scale=scale, zero_point=zero_point)
+
+
+@pytest.mark.parametrize(
+    ("code", "op", "attrs"),
+    [
+        ("MEAN", "mean", MeanAttrs((0, 2), False)),
+        ("SUM", "sum", SumAttrs((0, 2), False, is_unsigned=True)),
+        ("REDUCE_MAX", "max", MaxAttrs((0, 2), False)),
+        ("REDUCE_MIN", "min", MinAttrs((0, 2), False)),
+    ],
+)
+def test_axes_may_be_negative_repeated_and_in_any_order(code: str, op: str, attrs: Attrs) -> None:
+    (node,) = _reduction(code, [-1, 0, 2], (3,)).load().nodes
+    assert (node.op, node.attrs) == (op, attrs)
+
+
+def test_reduced_axes_may_stay() -> None:
+    graph = _reduction("MEAN", [1], (2, 1, 4), keepDims=True).load()
+    assert graph.nodes[0].attrs == MeanAttrs((1,), True)
+
+
+def test_sums_are_signed_as_tflite_micro_has_them() -> None:
+    (node,) = _reduction("SUM", [0], (3, 4)).load("tflm").nodes
+    assert node.attrs == SumAttrs((0,), False, is_unsigned=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "attrs"), [("ARG_MAX", ArgMaxAttrs(1)), ("ARG_MIN", ArgMinAttrs(1))]
+)
+@pytest.mark.parametrize("axis", [1, -2, [1]])
+def test_positions_are_plain_int32_outputs(code: str, attrs: Attrs, axis: object) -> None:
+    graph = _arg(code, axis).load()
+    assert graph.nodes[0].attrs == attrs
+    assert graph.types["y"].dtype is DType.INT32
+    assert graph.types["y"].quant is None
+
+
+def test_changes_of_scale() -> None:
+    network = simple("QUANTIZE", (2, 3), (2, 3)).with_tensor("y", scale=(0.25,))
+    assert network.load().nodes[0].attrs == RequantizeAttrs()
+    network = simple("L2_NORMALIZATION", (2, 3), (2, 3), options_type="L2NormOptions")
+    network = network.with_tensor("y", scale=(1 / 128,), zero_point=(0,))
+    assert network.load().nodes[0].attrs == L2NormalizeAttrs()
+
+
+LAYER = 'm.tflite: layer "y" (ARG_MAX): '
+
+
+def test_int64_positions_are_refused() -> None:
+    assert refusal(_arg("ARG_MAX", 1, dtype="int64"), UnsupportedError) == (
+        LAYER + 'has an output "y" of int64; supported: int32 outputs of this operator'
+    )
+
+
+def test_quantized_positions_are_refused() -> None:
+    assert refusal(_arg("ARG_MAX", 1, scale=(0.5,)), UnsupportedError) == (
+        LAYER + 'has an output "y" of int32 with a scale; supported: plain int32 numbers'
+    )
+
+
+def test_several_axes_for_a_position_are_refused() -> None:
+    assert "has 2 axes; one is expected" in refusal(_arg("ARG_MAX", [0, 1]), ModelError)
+
+
+def test_an_axis_beyond_the_rank_is_refused() -> None:
+    assert "has the axis 3; -3 to 2 are expected" in refusal(
+        _reduction("MEAN", [3], (2, 3)), ModelError
+    )
+
+
+def test_a_fused_activation_of_l2_normalization_is_refused() -> None:
+    network = simple("L2_NORMALIZATION", (2, 3), (2, 3), options_type="L2NormOptions")
+    network = network.with_options(fusedActivationFunction=1)
+    assert "has a fused activation" in refusal(network, UnsupportedError)
+
+
+TWICE = (
+    'm.tflite: "y", an int32 output of the graph, is a constant or listed twice; supported: int32 '
+    "outputs that an operator computes, each once"
+)
+
+
+def test_an_int32_output_listed_twice_is_refused() -> None:
+    network = _arg("ARG_MAX", 1).replace(outputs=("y", "y"))
+    assert refusal(network, UnsupportedError) == TWICE
+
+
+def test_an_int32_constant_as_output_is_refused() -> None:
+    network = _arg("ARG_MAX", 1).replace(outputs=("y", "axis"))
+    assert refusal(network, UnsupportedError) == TWICE.replace('"y"', '"axis"')
+
+
+def test_an_int32_input_is_refused() -> None:
+    network = _arg("ARG_MAX", 1)
+    tensors = (*network.tensors, TensorSpec("n", (2,), "int32"))
+    network = replace(network, tensors=tensors, inputs=("x", "n"))
+    assert '"n", an input or output of the graph, is not int8 with one scale' in refusal(
+        network, UnsupportedError
+    )

@@ -1,0 +1,87 @@
+"""Operators of one tensor, and PRELU: what the TFLite frontend makes of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.ops import registry
+from microgen.ops.leaky_relu import LeakyReluAttrs
+from tests.frontends.tweaked import Network, activation, int8_constant, refusal, simple
+from tests.tflite_builder import OperatorSpec
+
+OPS = {
+    "ABS": "abs",
+    "ELU": "nn.elu",
+    "EXP": "exp",
+    "HARD_SWISH": "nn.hard_swish",
+    "LOG": "log",
+    "LOGISTIC": "sigmoid",
+    "LOG_SOFTMAX": "nn.log_softmax",
+    "NEG": "negative",
+    "RSQRT": "rsqrt",
+    "SQRT": "sqrt",
+    "TANH": "tanh",
+}
+QUANTIZATION = {"LOGISTIC": (1 / 256, -128), "LOG_SOFTMAX": (1 / 16, 127)}
+
+PRELU = Network(
+    (
+        activation("x", 1, 2, 2, 3),
+        int8_constant("alpha", 1, 1, 3, scale=(0.1,)),
+        activation("y", 1, 2, 2, 3),
+    ),
+    (OperatorSpec("PRELU", ("x", "alpha"), ("y",)),),
+)
+
+
+def _unary(code: str) -> Network:
+    scale, zero_point = QUANTIZATION.get(code, (0.5, 3))
+    network = simple(code, (2, 3), (2, 3))
+    return network.with_tensor("y", scale=(scale,), zero_point=(zero_point,))
+
+
+def _leaky_relu(alpha: float) -> Network:
+    return simple("LEAKY_RELU", (4,), (4,), options_type="LeakyReluOptions", alpha=alpha)
+
+
+@pytest.mark.parametrize("code", OPS)
+def test_an_operator_becomes_one_node_without_options(code: str) -> None:
+    (node,) = _unary(code).load().nodes
+    assert (node.op, node.inputs, node.outputs) == (OPS[code], ("x",), ("y",))
+    assert node.attrs == registry()[node.op].attrs()
+
+
+def test_leaky_relu_reads_alpha() -> None:
+    (node,) = _leaky_relu(0.25).load().nodes
+    assert (node.op, node.attrs) == ("nn.leaky_relu", LeakyReluAttrs(0.25))
+
+
+@pytest.mark.parametrize("alpha", [math.inf, math.nan])
+def test_alpha_must_be_finite(alpha: float) -> None:
+    assert "a finite value is expected" in refusal(_leaky_relu(alpha), ModelError)
+
+
+def test_leaky_relu_needs_its_options() -> None:
+    network = simple("LEAKY_RELU", (4,), (4,))
+    assert "has no LeakyReluOptions" in refusal(network, ModelError)
+
+
+def test_prelu_keeps_alpha_as_a_constant() -> None:
+    graph = PRELU.load()
+    (node,) = graph.nodes
+    assert (node.op, node.inputs) == ("nn.prelu", ("x", "alpha"))
+    assert graph.constants["alpha"].shape == (1, 1, 3)
+
+
+def test_alpha_with_a_scale_per_channel_is_refused() -> None:
+    network = PRELU.with_tensor("alpha", scale=(0.1, 0.2, 0.3), zero_point=(0, 0, 0), axis=2)
+    assert "which has a scale per channel" in refusal(network, UnsupportedError)
+
+
+def test_what_an_op_refuses_is_said_with_the_layers_name() -> None:
+    assert refusal(simple("LOGISTIC", (4,), (4,)), ModelError) == (
+        'm.tflite: layer "y" (LOGISTIC): the output\'s scale is 0.5; it must be 1/256'
+    )

@@ -1,0 +1,151 @@
+"""Cases of elementwise ops of two operands: random, on every kind of broadcasting, and corners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+
+from microgen import kernels
+from microgen.ir.graph import Attrs, DType, TensorType
+from microgen.ops import registry
+from microgen.ops.base import Activation
+from tests.ops import conformance as c
+from tests.ops.litert_oracle import (
+    FUSED,
+    Case,
+    activation_type,
+    random_activation,
+    random_activation_function,
+    random_values,
+)
+
+MakeAttrs = Callable[[Activation], Attrs]
+Shape = tuple[int, ...]
+
+
+def random_shapes(rng: np.random.Generator) -> tuple[Shape, Shape]:
+    """Two shapes that broadcast: dimensions of 1 and missing leading ones on either side."""
+    shape = [int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5)))]
+    pair = [shape, list(shape)]
+    if rng.random() < 0.7:
+        for one in pair:
+            one[:] = [1 if rng.random() < 0.3 else n for n in one]
+        shorter = pair[int(rng.integers(2))]
+        del shorter[: int(rng.integers(len(shorter)))]
+    return tuple(pair[0]), tuple(pair[1])
+
+
+def litert_case(
+    seed: int,
+    op: str,
+    code: str,
+    options_type: str,
+    make: MakeAttrs,
+    output_scale: Callable[[TensorType, TensorType], float],
+    *,
+    has_activation: bool = True,
+) -> Case:
+    """A random case; its output scale is ``output_scale`` of the inputs, or far off."""
+    rng = np.random.default_rng(seed)
+    types = [random_activation(rng, shape) for shape in random_shapes(rng)]
+    off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.4 else 0)
+    output = activation_type((), output_scale(*types) * off, int(rng.integers(-128, 128)))
+    activation = random_activation_function(rng) if has_activation else Activation.NONE
+    constants = [int(rng.integers(2))] if rng.random() < 0.4 else []
+    assert output.quant is not None
+    return Case(
+        op,
+        make(activation),
+        types,
+        [random_values(rng, t.shape) for t in types],
+        output.quant,
+        code,
+        options_type,
+        {"fusedActivationFunction": FUSED[activation]} if has_activation else {},
+        constants=constants,
+        version=2,
+    )
+
+
+def all_pairs(
+    op: str,
+    code: str,
+    options_type: str,
+    attrs: Attrs,
+    scales: Sequence[float],
+    zero_points: Sequence[int],
+) -> Case:
+    """Every int8 value of one operand with every value of the other."""
+    values = np.arange(-128, 128, dtype=np.int8)
+    arrays = [values[:, None], values]
+    lhs, rhs, output = map(activation_type, ((256, 1), (256,), ()), scales, zero_points)
+    assert output.quant is not None
+    return Case(op, attrs, [lhs, rhs], arrays, output.quant, code, options_type, {}, version=2)
+
+
+def kernel_case(
+    seed: int,
+    op: str,
+    attrs: Attrs,
+    name: str,
+    lhs: Shape = (2, 3, 4, 5),
+    rhs: Shape = (2, 3, 4, 5),
+    scales: tuple[float, float, float] = (0.1, 0.2, 0.25),
+) -> c.Case:
+    """``scales``: of the left and right input and of the output."""
+    rng = np.random.default_rng(seed)
+    points = [int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))])) for _ in range(3)]
+    left = c.int8(rng, lhs, c.quant(scales[0], points[0]))
+    right = c.int8(rng, rhs, c.quant(scales[1], points[1]))
+    return c.Case(name, op, attrs, (left, right), c.quant(scales[2], points[2]))
+
+
+def broadcast_cases(op: str, make: MakeAttrs) -> list[c.Case]:
+    """Either operand broadcast on every subset of axes; scalars; both broadcast at once."""
+    shape, attrs = (2, 3, 4, 5), make(Activation.NONE)
+    pairs: list[tuple[Shape, Shape]] = [(shape, ()), ((), ()), ((2, 1, 4, 1), (3, 1, 5))]
+    for kept in product((False, True), repeat=4):
+        partial = tuple(n if keep else 1 for n, keep in zip(shape, kept, strict=True))
+        pairs += [(shape, partial), (partial, shape)]
+    return [
+        kernel_case(i, op, attrs, f"{lhs} and {rhs}", lhs, rhs)
+        for i, (lhs, rhs) in enumerate(pairs)
+    ]
+
+
+def random_kernel_case(seed: int, op: str, make: MakeAttrs) -> c.Case:
+    """Any shapes that broadcast, scales from 0.001 to 1, any activation."""
+    rng = np.random.default_rng(1000 + seed)
+    lhs, rhs = random_shapes(rng)
+    scales = [float(10 ** rng.uniform(-3, 0)) for _ in range(3)]
+    attrs = make(list(Activation)[int(rng.integers(4))])
+    return kernel_case(seed, op, attrs, f"random {seed}", lhs, rhs, (scales[0], *scales[1:]))
+
+
+def check_in_place(op: str, attrs: Attrs) -> None:
+    """Every kernel of the op may write over an operand of the output's shape, and no other."""
+    for lhs, rhs, expected in (
+        ((2, 3), (2, 3), (0, 1)),
+        ((2, 3), (3,), (0,)),
+        ((1,), (2, 3), (1,)),
+        ((2, 1), (3,), ()),
+    ):
+        case = kernel_case(1, op, attrs, "", lhs, rhs)
+        for kernel in kernels.registry()[op]:
+            assert kernel.in_place(case.node, case.graph) == expected
+
+
+def check_refusals(op: str, attrs: Attrs) -> None:
+    """Three inputs, shapes that do not broadcast, an operand of another dtype."""
+    definition = registry()[op]
+    data, wrong = activation_type((1,), 1.0, 0), TensorType((1,), DType.INT32)
+    with pytest.raises(ValueError, match="3 inputs; two are expected"):
+        definition.infer(attrs, [data, data, data])
+    types = [TensorType((2, 3), DType.INT8), TensorType((2, 2), DType.INT8)]
+    with pytest.raises(ValueError, match=r"int8\[2,3\] and int8\[2,2\] do not broadcast"):
+        definition.infer(attrs, types)
+    assert "the right input is int32[1]" in str(definition.check(attrs, [data, wrong], [data]))
+    assert "the output is int32[1]" in str(definition.check(attrs, [data, data], [wrong]))

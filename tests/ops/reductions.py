@@ -1,0 +1,99 @@
+"""Cases of mean, sum, max and min, for both oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from microgen.ops.reduction import ReductionAttrs
+from tests.ops import conformance as c
+from tests.ops import litert_oracle as o
+
+Axes = tuple[int, ...]
+MakeAttrs = Callable[[Axes, bool], ReductionAttrs]
+
+SHAPES_AND_AXES: tuple[tuple[tuple[int, ...], Axes], ...] = (
+    ((1, 7, 7, 33), (1, 2)),
+    ((5,), (0,)),
+    ((5,), ()),
+    ((1, 1, 1, 1), (0, 1, 2, 3)),
+    ((2, 3, 4, 5), (0, 2)),
+    ((2, 3, 4, 5), (1, 3)),
+    ((2, 3, 4, 5), (3,)),
+    ((2, 3, 4, 5), (0,)),
+    ((2, 3, 4, 5), (0, 1, 2, 3)),
+    ((2, 3, 2, 2, 3, 1), (0, 2, 4)),
+    ((2, 3, 2, 2, 3, 2), (1, 3, 5)),
+    ((1, 2, 1, 2, 3, 1, 2, 3), (0, 4, 5)),
+    ((3, 500), (1,)),
+)
+
+
+def _random_axes(rng: np.random.Generator, rank: int) -> Axes:
+    chosen = rng.choice(rank, int(rng.integers(0 if rng.random() < 0.1 else 1, rank + 1)), False)
+    return tuple(sorted(int(axis) for axis in chosen))
+
+
+def litert_case(
+    seed: int, op: str, code: str, make: MakeAttrs, *, unchanged: bool, totals: bool = False
+) -> o.Case:
+    """The shapes above, then random ones; axes in any order and sign.
+
+    ``totals``: the output's scale is for sums of that many values.
+    """
+    rng = np.random.default_rng(seed)
+    if seed < 2 * len(SHAPES_AND_AXES):
+        shape, axes = SHAPES_AND_AXES[seed // 2]
+        keep_dims = seed % 2 == 0
+    else:
+        shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
+        axes = _random_axes(rng, len(shape))
+        keep_dims = bool(rng.random() < 0.5)
+    data = o.random_activation(rng, shape)
+    output = data.quant
+    if not unchanged and rng.random() < 0.8:
+        many = np.prod([shape[a] for a in axes]) if totals else 1
+        scale = data.scale * many * 2.0 ** rng.uniform(-4, 3)
+        output = o.activation_type((), scale, int(rng.integers(-128, 128))).quant
+    assert output is not None
+    stated = [a - len(shape) if rng.random() < 0.3 else a for a in rng.permutation(axes)]
+    return o.Case(
+        op,
+        make(axes, keep_dims),
+        [data],
+        [o.random_values(rng, shape)],
+        output,
+        code,
+        "ReducerOptions",
+        {"keepDims": keep_dims},
+        extra=[o.int32_constant("axes", np.array(stated, np.int32))],
+        version=2,
+    )
+
+
+def check_kernels(op: str, make: MakeAttrs, folder: Path, *, unchanged: bool = False) -> None:
+    """Every kernel of ``op`` against the reference, out of line and inlined."""
+    cases = [
+        _kernel_case(i, op, shape, make(axes, keep_dims), unchanged)
+        for i, (shape, axes) in enumerate(SHAPES_AND_AXES)
+        for keep_dims in (False, True)
+    ]
+    for seed in range(60):
+        rng = np.random.default_rng(1000 + seed)
+        shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 6))))
+        attrs = make(_random_axes(rng, len(shape)), True)
+        cases.append(_kernel_case(seed, op, shape, attrs, unchanged))
+    c.check(cases, folder)
+    c.check_inlined(cases[:30], folder)
+
+
+def _kernel_case(
+    seed: int, op: str, shape: tuple[int, ...], attrs: ReductionAttrs, unchanged: bool
+) -> c.Case:
+    rng = np.random.default_rng(seed)
+    of = c.random_quant(rng)
+    scale = of.scale[0] * 10 ** rng.uniform(-1, 2)
+    output = of if unchanged else c.quant(scale, int(rng.integers(-128, 128)))
+    return c.Case(f"{op} {seed}", op, attrs, (c.int8(rng, shape, of),), output)

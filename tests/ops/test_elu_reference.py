@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import Array
+from microgen.ops.elu import EluAttrs
+from tests.ops.litert_oracle import Case, by_reference, needs_litert
+from tests.ops.unary_cases import Ranges, random_cases, results, types, unary_case
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+
+
+def by_optimized_litert(case: Case) -> Array:
+    """LiteRT's default kernels, because its reference kernels have no ELU."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    data, output = case.types[0].quant, case.output_quant
+    assert data is not None
+    tensors = [
+        TensorSpec("input", (256,), "int8", None, data.scale, data.zero_point),
+        TensorSpec("output", (256,), "int8", None, output.scale, output.zero_point),
+    ]
+    model = build_model(tensors, [OperatorSpec("ELU", [0], [1])], [0], [1])
+    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], case.arrays[0])
+    interpreter.invoke()
+    result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return result
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    case = unary_case("nn.elu", EluAttrs(), "ELU", *types(1, 1))
+    for found in random_cases(case, block, Ranges()):
+        expected = by_optimized_litert(found)
+        np.testing.assert_array_equal(by_reference(found), expected, err_msg=repr(found))
+
+
+def test_negative_values_approach_minus_one() -> None:
+    values = results("nn.elu", EluAttrs(), *types(1, 1 / 32))
+    assert (values[0], values[127], values[128], values[129]) == (-32, -20, 0, 32)

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.exp import ExpAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("exp", ExpAttrs(), "EXP", block)
+
+
+def test_what_exceeds_the_output_saturates() -> None:
+    values = results("exp", ExpAttrs(), *types(1, 1 / 64))
+    assert (values[0], values[128], values[255]) == (0, 64, 127)

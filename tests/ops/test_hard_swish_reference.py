@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.hard_swish import OP, HardSwishAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import check_random, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("nn.hard_swish", HardSwishAttrs(), "HARD_SWISH", block)
+
+
+@pytest.mark.parametrize(
+    ("scale_in", "scale_out", "expected"),
+    [(128.0, 0.9, "is 128 times the output's"), (2.0**30, 1.0, "are out of range")],
+)
+def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
+    found = OP.check(HardSwishAttrs(), *([kind] for kind in types(scale_in, scale_out)))
+    assert expected in str(found)

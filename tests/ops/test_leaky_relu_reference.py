@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.ops.leaky_relu import OP, LeakyReluAttrs
+from tests.ops.litert_oracle import assert_equal, needs_litert
+from tests.ops.unary_cases import Ranges, random_cases, types, unary_case
+
+ALPHAS = (0.0, 0.01, 0.1, 0.3, 1.0, 2.5, -0.2, -1.7)
+
+
+@needs_litert
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_equals_litert(alpha: float) -> None:
+    attrs = LeakyReluAttrs(float(np.float32(alpha)))
+    case = unary_case(OP.name, attrs, "LEAKY_RELU", *types(1, 1))
+    case = replace(case, options_type="LeakyReluOptions", options={"alpha": attrs.alpha})
+    cases = list(random_cases(case, ALPHAS.index(alpha), Ranges()))
+    assert len(cases) > 25
+    for found in cases:
+        assert_equal(found)
+
+
+@pytest.mark.parametrize(("alpha", "scale_out"), [(0.1, 2.0**-40), (1e30, 2.0**-20)])
+def test_a_slope_out_of_range_is_refused(alpha: float, scale_out: float) -> None:
+    found = OP.check(LeakyReluAttrs(alpha), *([kind] for kind in types(1, scale_out)))
+    assert "output's scale is too small for the input's" in str(found)

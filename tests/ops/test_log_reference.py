@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.log import LogAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("log", LogAttrs(), "LOG", block)
+
+
+def test_what_is_not_positive_gives_the_least_output() -> None:
+    values = results("log", LogAttrs(), *types(1, 1 / 16, 5))
+    assert values[:129] == [-128] * 129
+    assert values[129] == 5

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import numpy as np
+
+from microgen import kernels
+from microgen.ops.mean import MeanAttrs
+from tests.ops import conformance as c
+from tests.ops.reductions import check_kernels
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    check_kernels("mean", MeanAttrs, tmp_path)
+
+
+def test_four_separate_groups_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    data = c.int8(rng, (2, 3, 2, 2, 3, 2), c.quant(1))
+    case = c.Case("too many", "mean", MeanAttrs((0, 2, 4), False), (data,), c.quant(1))
+    (kernel,) = kernels.registry()["mean"]
+    assert kernel.refusal(case.node, case.graph) == (
+        "the axes reduced make 4 groups, the kernel takes 3"
+    )

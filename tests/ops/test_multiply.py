@@ -1,0 +1,38 @@
+from pathlib import Path
+
+from microgen.ops.base import Activation
+from microgen.ops.multiply import OP, MultiplyAttrs
+from tests.ops import broadcasting
+from tests.ops import conformance as c
+
+NONE = MultiplyAttrs(Activation.NONE)
+
+
+def _scaled(seed: int, name: str, *scales: float) -> c.Case:
+    left, right, output = scales
+    return broadcasting.kernel_case(seed, OP.name, NONE, name, scales=(left, right, output))
+
+
+def _random(seed: int) -> c.Case:
+    return broadcasting.random_kernel_case(seed, OP.name, MultiplyAttrs)
+
+
+CORNERS = (
+    _scaled(1, "halves", 0.5, 1.0, 1.0),
+    _scaled(2, "a tiny output scale, which wraps around", 1.0, 1.5, 2.0**-29),
+    _scaled(3, "a huge output scale", 1.0, 1.0, 2.0**31),
+    _scaled(4, "a multiplier of 0", 1e-12, 1e-12, 1.0),
+)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    broadcasts = broadcasting.broadcast_cases(OP.name, MultiplyAttrs)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
+    broadcasting.check_in_place(OP.name, NONE)

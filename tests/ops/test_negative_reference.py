@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.negative import NegativeAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("negative", NegativeAttrs(), "NEG", block)
+
+
+def test_the_least_value_stays() -> None:
+    values = results("negative", NegativeAttrs(), *types(1, 1))
+    assert (values[0], values[1], values[255]) == (-128, 127, -127)

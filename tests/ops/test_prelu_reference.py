@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.prelu import OP, PReluAttrs
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    needs_litert,
+    random_activation,
+    random_values,
+)
+
+ATTRS = PReluAttrs()
+
+
+def _alpha_shape(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The data's, with some axes 1, and some of the first left out."""
+    partial = tuple(n if rng.random() < 0.6 else 1 for n in shape)
+    return partial[int(rng.integers(len(shape))) :]
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    data = random_activation(rng, tuple(int(n) for n in rng.integers(1, 6, rng.integers(1, 5))))
+    alpha = random_activation(rng, _alpha_shape(rng, data.shape))
+    scale = data.scale * 2.0 ** rng.uniform(-8, 4)
+    output = (
+        data if rng.random() < 0.2 else activation_type((), scale, int(rng.integers(-128, 128)))
+    )
+    arrays = [random_values(rng, kind.shape) for kind in (data, alpha)]
+    constants = [1] if rng.random() < 0.8 else []
+    assert output.quant is not None
+    return Case(
+        OP.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=constants
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(6))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("zero_points", [(0, 0), (3, -128), (-128, 127), (127, 5)])
+def test_every_value_with_every_alpha(zero_points: tuple[int, int]) -> None:
+    every = np.arange(-128, 128).astype(np.int8)
+    data = activation_type((256, 256), 0.05, zero_points[0])
+    alpha = activation_type((256,), 0.01, zero_points[1])
+    arrays = [np.repeat(every[:, None], 256, axis=1), every]
+    output = activation_type((), 0.04, 7)
+    assert output.quant is not None
+    case = Case(OP.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=[1])
+    assert_equal(case)
+
+
+def test_alpha_must_broadcast_to_the_data() -> None:
+    data, alpha = activation_type((1, 3), 1, 0), activation_type((2, 3), 1, 0)
+    with pytest.raises(ValueError, match="it must broadcast to the data"):
+        OP.infer(ATTRS, [data, alpha])
+
+
+def test_constraints() -> None:
+    data, tiny = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-40, 0)
+    assert "is 2**30 or more" in str(OP.check(ATTRS, [data, data], [tiny]))
+    wide = TensorType((1,), DType.INT16)
+    assert "the right input is int16" in str(OP.check(ATTRS, [data, wide], [data]))

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.rsqrt import OP, RsqrtAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import Ranges, check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("rsqrt", RsqrtAttrs(), "RSQRT", block, Ranges(zero_point=-128))
+
+
+def test_0_and_below_give_the_greatest_output() -> None:
+    values = results("rsqrt", RsqrtAttrs(), *types(1, 1 / 64))
+    assert values[:129] == [127] * 129
+    assert values[129:133] == [64, 45, 37, 32]
+
+
+@pytest.mark.parametrize(
+    ("scale_in", "scale_out", "expected"),
+    [(2.0**-40, 2.0**-40, "the scales are too small"), (2.0**20, 2.0**8, "are too large")],
+)
+def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
+    found = OP.check(RsqrtAttrs(), *([kind] for kind in types(scale_in, scale_out)))
+    assert expected in str(found)

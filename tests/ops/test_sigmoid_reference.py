@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.sigmoid import OP, SigmoidAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import Ranges, check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("sigmoid", SigmoidAttrs(), "LOGISTIC", block, Ranges(output_scale=1 / 256))
+
+
+def test_an_output_that_does_not_span_0_to_1_is_refused() -> None:
+    found = OP.check(SigmoidAttrs(), *([kind] for kind in types(0.1, 0.1)))
+    assert found == "the output's scale is 0.1; it must be 1/256"
+
+
+def test_half_at_zero_and_the_ends() -> None:
+    values = results("sigmoid", SigmoidAttrs(), *types(1, 1 / 256, -128))
+    assert (values[0], values[128], values[255]) == (-128, 0, 127)

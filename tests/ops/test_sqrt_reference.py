@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.sqrt import SqrtAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import Ranges, check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("sqrt", SqrtAttrs(), "SQRT", block, Ranges(zero_point=-128))
+
+
+def test_roots_are_truncated_and_negative_values_count_as_0() -> None:
+    values = results("sqrt", SqrtAttrs(), *types(1, 1))
+    assert values[:129] == [0] * 129
+    assert values[129:138] == [1, 1, 1, 2, 2, 2, 2, 2, 3]

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import numpy as np
+
+from microgen.ops.base import Activation
+from microgen.ops.squared_difference import OP, SquaredDifferenceAttrs
+from tests.ops import broadcasting
+from tests.ops import conformance as c
+
+ATTRS = SquaredDifferenceAttrs()
+
+
+def _make(_activation: Activation) -> SquaredDifferenceAttrs:
+    return ATTRS
+
+
+def _scaled(seed: int, name: str, *scales: float) -> c.Case:
+    left, right, output = scales
+    return broadcasting.kernel_case(seed, OP.name, ATTRS, name, scales=(left, right, output))
+
+
+def _random(seed: int) -> c.Case:
+    """Output scales from just above the least that the op accepts."""
+    rng = np.random.default_rng(1000 + seed)
+    lhs, rhs = (float(10 ** rng.uniform(-3, 0)) for _ in range(2))
+    output = max(lhs, rhs) ** 2 * float(2 ** rng.uniform(-11.9, 10))
+    return _scaled(seed, f"random {seed}", lhs, rhs, output)
+
+
+CORNERS = (
+    _scaled(1, "equal scales", 1.0, 1.0, 1.0),
+    _scaled(2, "the least output scale", 1.0, 1.0, 2.0**-12 + 2.0**-30),
+    _scaled(3, "a huge output scale", 1.0, 1.0, 1e12),
+    _scaled(4, "a tiny right scale", 1.0, 1e-12, 1.0),
+    _scaled(5, "a tiny left scale", 1e-9, 1.0, 1.0),
+)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    broadcasts = broadcasting.broadcast_cases(OP.name, _make)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(100))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
+    broadcasting.check_in_place(OP.name, ATTRS)

@@ -1,0 +1,40 @@
+from pathlib import Path
+
+from microgen.ops.base import Activation
+from microgen.ops.subtract import OP, SubtractAttrs
+from tests.ops import broadcasting
+from tests.ops import conformance as c
+
+NONE = SubtractAttrs(Activation.NONE)
+
+
+def _scaled(seed: int, name: str, *scales: float) -> c.Case:
+    left, right, output = scales
+    return broadcasting.kernel_case(seed, OP.name, NONE, name, scales=(left, right, output))
+
+
+def _random(seed: int) -> c.Case:
+    return broadcasting.random_kernel_case(seed, OP.name, SubtractAttrs)
+
+
+CORNERS = (
+    _scaled(1, "equal scales", 0.5, 0.5, 0.5),
+    _scaled(2, "a tiny output scale", 1.0, 0.5, 2.0**-18),
+    _scaled(3, "halves of the right operand", 1.0, (2**21 - 1) / 2**21, 2.0**-18),
+    _scaled(4, "a huge output scale", 1e-4, 1e-3, 1e5),
+    _scaled(5, "a tiny right scale", 1.0, 1e-12, 1.0),
+    _scaled(6, "a tiny left scale", 1e-9, 1.0, 1.0),
+)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    broadcasts = broadcasting.broadcast_cases(OP.name, SubtractAttrs)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
+    broadcasting.check_in_place(OP.name, NONE)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.base import Activation
+from microgen.ops.subtract import OP, SubtractAttrs
+from tests.ops import broadcasting
+from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_litert
+
+
+def random_case(seed: int) -> Case:
+    return broadcasting.litert_case(
+        seed, OP.name, "SUB", "SubOptions", SubtractAttrs, lambda lhs, _rhs: 2 * lhs.scale
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("numerator", [2**21 - 1, 2**21 - 3, 2**21 - 1001, 2**20 + 1])
+def test_halves_of_the_right_operand_are_rounded_before_it_is_negated(numerator: int) -> None:
+    # This multiplier has ten trailing zeros: operands of odd value are scaled to halves, and
+    # the output's scale is small enough to show them.
+    scales = (1.0, numerator / 2**21, 2.0**-18)
+    attrs = SubtractAttrs(Activation.NONE)
+    assert_equal(broadcasting.all_pairs(OP.name, "SUB", "SubOptions", attrs, scales, (0, 0, 0)))
+
+
+def test_refusals() -> None:
+    broadcasting.check_refusals(OP.name, SubtractAttrs(Activation.NONE))
+
+
+def test_scales_too_far_apart() -> None:
+    data, output = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-19, 0)
+    attrs = SubtractAttrs(Activation.NONE)
+    assert "2**19 times the output scale" in str(OP.check(attrs, [data, data], [output]))

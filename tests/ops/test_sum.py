@@ -1,0 +1,14 @@
+from pathlib import Path
+
+import pytest
+
+from microgen.ops.sum import SumAttrs
+from tests.ops.reductions import Axes, check_kernels
+
+
+@pytest.mark.parametrize("is_unsigned", [False, True])
+def test_kernels_equal_the_reference(is_unsigned: bool, tmp_path: Path) -> None:
+    def attrs(axes: Axes, keep_dims: bool) -> SumAttrs:
+        return SumAttrs(axes, keep_dims, is_unsigned)
+
+    check_kernels("sum", attrs, tmp_path)

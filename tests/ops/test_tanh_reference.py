@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from microgen.ops.tanh import TanhAttrs
+from tests.ops.litert_oracle import needs_litert
+from tests.ops.unary_cases import Ranges, check_random, results, types
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_equals_litert(block: int) -> None:
+    check_random("tanh", TanhAttrs(), "TANH", block)
+
+
+@needs_litert
+def test_equals_litert_with_the_usual_output() -> None:
+    check_random("tanh", TanhAttrs(), "TANH", 9, Ranges(output_scale=1 / 128))
+
+
+def test_an_exact_half_that_tanhf_gives_rounds_away_from_zero() -> None:
+    # tanh is -0.95703122 here if rounded correctly; LiteRT has -122.5/128 and thus -123
+    data, output = types(0.09546775370836258, 1 / 128)
+    assert results("tanh", TanhAttrs(), data, output)[128 - 20] == -123

@@ -1,0 +1,301 @@
+"""The kernels for MVE against the numpy references, on an emulated Cortex-M55, byte for byte."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgen import kernels
+from microgen.builder import build
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.kernels import mve
+from microgen.kernels.base import Kernel
+from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.dense import DenseAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from tests import minimal_project
+from tests.ops import conformance as c
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+pytestmark = [NEEDS_NINJA, NEEDS_ARM]
+
+BOARD = "mps3_an547"
+DRIVER = Path(__file__).with_name("mve_driver.c")
+GUARD = 32  # bytes behind every output, which must stay as they are
+FILLER = 0x5A
+WORDS = 16
+INLINED = 6  # cases of each kernel whose parameters are constants
+RANDOM = 150  # cases of each op
+
+
+# Cases
+
+
+def _output(rng: np.random.Generator, data: c.Tensor, weight: c.Tensor, products: int) -> Quant:
+    """Usual scales, and every third time one from the least that there may be upwards."""
+    scale = c.output_scale(data, weight, products)
+    if rng.integers(3) == 0:
+        scale = c.least_output_scale(data, weight, products) * 10 ** rng.choice([0, 1, 3, 6, 9, 15])
+    return c.quant(scale, int(rng.choice([-128, 127, *rng.integers(-128, 128, 3)])))
+
+
+def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int | None) -> c.Tensor:
+    tensor = c.weight(rng, shape, axis)
+    return c.Tensor(tensor.type, np.maximum(tensor.array, -127), is_constant=True)
+
+
+def _inputs(
+    rng: np.random.Generator, data: c.Tensor, weight: c.Tensor, outputs: int
+) -> tuple[c.Tensor, ...]:
+    limit = int(rng.choice([9000, 2**30]))
+    bias = c.bias(rng.integers(-limit, limit, outputs))
+    return (data, weight, bias) if rng.integers(4) else (data, weight)
+
+
+def _activation(rng: np.random.Generator) -> Activation:
+    return list(Activation)[int(rng.integers(4))]
+
+
+def _pair(rng: np.random.Generator, low: int, high: int) -> Pair:
+    return int(rng.integers(low, high)), int(rng.integers(low, high))
+
+
+def _size(rng: np.random.Generator, kernel: Pair, dilation: Pair) -> Pair:
+    extra = _pair(rng, 0, 6)
+    height, width = ((k - 1) * d + 1 + e for k, d, e in zip(kernel, dilation, extra, strict=True))
+    return height, width
+
+
+def _padding(rng: np.random.Generator) -> Padding:
+    top, left, bottom, right = (int(n) for n in rng.integers(0, 4, 4))
+    explicit: Padding = (top, left, bottom, right)
+    choices: tuple[Padding, ...] = (explicit, "SAME", "VALID")
+    return choices[int(rng.integers(3))]
+
+
+def _dense(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    batches, depth, units = int(rng.integers(1, 4)), 1 + seed % 70, int(rng.integers(1, 20))
+    x = c.int8(rng, (batches, depth), c.random_quant(rng))
+    w = _weight(rng, (units, depth), 0 if rng.integers(2) else None)
+    rounding = list(Rounding)[int(rng.integers(2))]
+    attrs = DenseAttrs(_activation(rng), rounding, keep_num_dims=False)
+    out = _output(rng, x, w, depth)
+    return c.Case(f"dense {seed}", "nn.dense", attrs, _inputs(rng, x, w, units), out)
+
+
+def _conv2d(seed: int, kernel: Pair, dilation: Pair, padding: Padding, depth: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    height, width = _size(rng, kernel, dilation)
+    x = c.int8(rng, (int(rng.integers(1, 3)), height, width, depth), c.random_quant(rng))
+    channels = int(rng.integers(1, 20))
+    w = _weight(rng, (channels, *kernel, depth), 0 if rng.integers(2) else None)
+    attrs = Conv2DAttrs(_pair(rng, 1, 4), dilation, padding, _activation(rng), Rounding.DOUBLE)
+    out = _output(rng, x, w, depth * kernel[0] * kernel[1])
+    return c.Case(f"conv {seed}", "nn.conv2d", attrs, _inputs(rng, x, w, channels), out)
+
+
+def _pointwise(seed: int) -> c.Case:
+    return _conv2d(seed, (1, 1), (1, 1), "VALID", 1 + seed % 70)
+
+
+def _general(seed: int) -> c.Case:
+    rng = np.random.default_rng(2000 + seed)
+    return _conv2d(seed, _pair(rng, 1, 5), _pair(rng, 1, 4), _padding(rng), 1 + seed % 21)
+
+
+def _depthwise(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    kernel, dilation = _pair(rng, 1, 5), _pair(rng, 1, 4)
+    height, width = _size(rng, kernel, dilation)
+    depth, multiplier = 1 + seed % 70, int(rng.choice([1, 1, 2, 3, 7, 20]))
+    channels = depth * multiplier
+    x = c.int8(rng, (int(rng.integers(1, 3)), height, width, depth), c.random_quant(rng))
+    w = _weight(rng, (1, *kernel, channels), 3 if rng.integers(2) else None)
+    attrs = DepthwiseConv2DAttrs(
+        _pair(rng, 1, 4), dilation, _padding(rng), multiplier, _activation(rng), Rounding.DOUBLE
+    )
+    out = _output(rng, x, w, kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, channels)
+    return c.Case(f"depthwise {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+
+
+def _largest_products() -> c.Case:
+    """Every product as large as the depthwise kernel takes two of in int16, and of one sign."""
+    x = c.Tensor(
+        TensorType((1, 4, 4, 33), DType.INT8, c.quant(0.1, 127)),
+        np.full((1, 4, 4, 33), -128, np.int8),
+    )
+    w = _weight(np.random.default_rng(1), (1, 3, 3, 33), 3)
+    w.array[:] = np.where(np.arange(33) % 2, 127, -127)
+    attrs = DepthwiseConv2DAttrs((1, 1), (1, 1), "SAME", 1, Activation.NONE, Rounding.DOUBLE)
+    out = c.quant(c.output_scale(x, w, 200), 3)
+    return c.Case("largest products", "nn.depthwise_conv2d", attrs, (x, w), out)
+
+
+def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
+    """Sums of which many are scaled exactly to a half, positive and negative."""
+    ties = np.arange(-100, 100)
+    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(1, 0)), np.zeros((1, 1), np.int8))
+    w = _weight(np.random.default_rng(8), (ties.size, 1), None)
+    scales = Quant(
+        (1.0,) * (ties.size if per_channel else 1),
+        (0,) * (ties.size if per_channel else 1),
+        0 if per_channel else None,
+    )
+    w = c.Tensor(TensorType(w.type.shape, DType.INT8, scales), w.array, True)
+    attrs = DenseAttrs(Activation.NONE, rounding, keep_num_dims=False)
+    sums = ties * size / 2 + np.arange(ties.size) % 3 - 1
+    return c.Case(f"ties {size}", "nn.dense", attrs, (x, w, c.bias(sums)), c.quant(size, 0))
+
+
+CASES = (
+    *(make(seed) for make in (_dense, _pointwise, _general, _depthwise) for seed in range(RANDOM)),
+    _largest_products(),
+    *(
+        _near_ties(rounding, per_channel, size)
+        for rounding in Rounding
+        for per_channel in (False, True)
+        for size in (2.0, 4.0, 64.0, 2.0**20)
+    ),
+)
+
+
+# Calls
+
+
+@dataclass(frozen=True)
+class Call:
+    case: c.Case
+    kernel: Kernel
+    arguments: tuple[Array | None, ...]  # the output's place is last, or before the scratch
+    output: int
+
+    @property
+    def fields(self) -> Any:
+        return self.kernel.params(self.case.node, self.case.graph)
+
+    def encoded(self, function: int) -> bytes:
+        """The case as mve_driver.c reads it; every array starts at a multiple of 16."""
+        params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
+        parts = [params.astype("<i4").tobytes()]
+        parts += [b"" if a is None else a.tobytes() for a in self.arguments]
+        parts[1 + self.output] += bytes([FILLER]) * GUARD
+        offsets, body, at = [], b"", 4 * WORDS
+        for part in parts:
+            offsets.append(at)
+            padded = part + bytes(-len(part) % 16)
+            body, at = body + padded, at + len(padded)
+        places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
+        places += [-1] * (8 - len(places))
+        slot = [offsets[1 + self.output], len(parts[1 + self.output])]
+        words = [offsets[0], *places, *slot]
+        head = np.array([function, at, *words, *[0] * (WORDS - len(words))], "<i4")
+        return head.tobytes() + body
+
+
+def _calls(case: c.Case) -> Iterator[Call]:
+    node, graph = case.node, case.graph
+    for kernel in kernels.registry()[case.op]:
+        if kernel.needs == mve.NEEDS and not kernel.refusal(node, graph):
+            constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
+            output = np.full(case.output_type.shape, FILLER, np.int8)
+            nbytes = kernel.scratch(node, graph)
+            # Scratch starts as garbage, and its end is watched only by what is behind it.
+            scratch = [np.full(nbytes, 0x77, np.int8)] if nbytes else []
+            arguments = (case.inputs[0].array, *constants, output, *scratch)
+            yield Call(case, kernel, arguments, 1 + len(constants))
+
+
+def _shared(kernel: Kernel, count: int) -> str:
+    places = ", ".join(f"a[{i}]" for i in range(count))
+    return f"{kernel.symbol}(params, {places});"
+
+
+def _inlined(call: Call) -> str:
+    symbol = call.kernel.symbol
+    fields = ", ".join(f".{name} = {value}" for name, value in call.fields)
+    places = ", ".join("0" if a is None else f"a[{i}]" for i, a in enumerate(call.arguments))
+    constant = f"static const {symbol}_params p = {{{fields}}};"
+    return f"{constant} (void)params; {symbol}_body(&p, {places});"
+
+
+def _functions(bodies: Sequence[str], used: Sequence[Kernel]) -> str:
+    lines = [f'#include "../crt/{kernel.source}"' for kernel in used]
+    for i, body in enumerate(bodies):
+        lines.append(f"static void call_{i}(const void *params, void **a) {{ {body} }}")
+    names = ", ".join(f"call_{i}" for i in range(len(bodies)))
+    return "\n".join([*lines, f"static const function functions[] = {{{names}}};", ""])
+
+
+def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int], at: Path) -> None:
+    used = list(dict.fromkeys(call.kernel for call in calls))
+    project = minimal_project.write(at / "project", BOARD)
+    shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
+    (project / "src" / "functions.inc").write_text(_functions(bodies, used))
+    # The driver is the application's main: -O2 as operators are compiled.
+    (project / "src" / "main.c").write_text('#pragma GCC optimize("O2")\n' + DRIVER.read_text())
+    elf = build(project).elf
+    records = [call.encoded(f) for f, call in zip(functions, calls, strict=True)]
+    (at / "cases.bin").write_bytes(b"".join(records))
+    command = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config",
+               "enable=on,target=native", "-kernel", str(elf)]  # fmt: skip
+    done = subprocess.run(command, cwd=at, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    _compare(calls, (at / "outputs.bin").read_bytes())
+
+
+def _compare(calls: Sequence[Call], found: bytes) -> None:
+    for call in calls:
+        expected = call.case.expected
+        where = f"{call.kernel.symbol}, {call.case.name}: {call.case.attrs} {call.fields}"
+        got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
+        array = np.frombuffer(got, np.int8).reshape(expected.shape)
+        assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
+        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes behind its output"
+        found = found[expected.size + GUARD :]
+    assert not found
+
+
+def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
+    calls = [call for case in CASES for call in _calls(case)]
+    bodies = [_shared(call.kernel, len(call.arguments)) for call in calls]
+    unique = list(dict.fromkeys(bodies))
+    _run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    calls = [call for case in CASES for call in _calls(case)]
+    kept = [
+        call
+        for kernel in dict.fromkeys(call.kernel for call in calls)
+        for call in [call for call in calls if call.kernel is kernel][:: RANDOM // INLINED]
+    ]
+    _run(kept, [_inlined(call) for call in kept], list(range(len(kept))), tmp_path)
+
+
+def test_cases_reach_every_kernel() -> None:
+    entries = {k.symbol for found in kernels.registry().values() for k in found}
+    reached = {call.kernel.symbol for case in CASES for call in _calls(case)}
+    assert reached == {symbol for symbol in entries if symbol.endswith("_mve")}
+
+
+@pytest.mark.parametrize(
+    ("case", "symbol", "word"),
+    [
+        (_general(3), "mg_conv2d_1x1_s8_mve", "not 1x1"),
+        (_conv2d(1, (1, 1), (1, 1), (1, 1, 1, 1), 3), "mg_conv2d_1x1_s8_mve", "padded"),
+    ],
+    ids=["general", "padded"],
+)
+def test_refusals_say_why(case: c.Case, symbol: str, word: str) -> None:
+    (kernel,) = (k for k in kernels.registry()[case.op] if k.symbol == symbol)
+    assert word in (kernel.refusal(case.node, case.graph) or "")

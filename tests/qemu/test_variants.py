@@ -1,0 +1,40 @@
+"""Kernels that the manifest says were picked for the DSP extension use its instructions."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import manifest
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+KWS = "kws_ref_model.tflite"
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+@pytest.mark.parametrize(("board", "suffix"), [("mps2_an386", "_dsp"), ("mps2_an385", "_portable")])
+def test_picked_variants_are_in_the_disassembly(
+    board: str, suffix: str, mlperf_models: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "p"
+    microgen.generate(mlperf_models / KWS, board, project)
+    microgen.build(project)
+    firmware = project / "build" / "firmware.elf"
+    for call in manifest.load(project).calls:
+        if not call.op.startswith(("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")):
+            continue
+        assert call.kernel.endswith(suffix)
+        code = _disassembly(firmware, call.function)
+        multiplies = "smlatt" if "depthwise" in call.kernel else "smlad"
+        assert (multiplies in code) == (suffix == "_dsp")
+
+
+def _disassembly(firmware: Path, symbol: str) -> str:
+    command = ["arm-none-eabi-objdump", f"--disassemble={symbol}", str(firmware)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"<{symbol}>:" in done.stdout
+    return done.stdout
