@@ -11,7 +11,18 @@ from types import MappingProxyType
 from microgen.ops.base import Op
 
 # Not ops: what several ops are made of.
-_SHARED = {"arg_extreme", "base", "broadcast", "geometry", "reduction", "unary", "window"}
+_SHARED = {
+    *(
+        "arg_extreme",
+        "base",
+        "broadcast",
+        "fixed_point",
+        "geometry",
+        "reduction",
+        "unary",
+        "window",
+    ),
+}
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Rounding, Shape
-from microgen.ops.softmax import _exp, _one_over_one_plus, _saturate
+from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 from microgen.quantize import (
     activations_constraint,
     multiply_by_quantized_multiplier,
@@ -100,7 +100,7 @@ def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= p.diff_min
     scaled = _scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
-    terms = np.where(counted, rounding_divide_by_pot(_exp(scaled), _SUM_INTEGER_BITS), 0)
+    terms = np.where(counted, rounding_divide_by_pot(exp_of_negative(scaled), _SUM_INTEGER_BITS), 0)
     log_sum = _log(terms.sum(axis=-1, keepdims=True))
     least = _scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)
     steps = rounding_divide_by_pot(scaled - log_sum, _STEP_BITS) + _OUTPUT_ZERO_POINT
@@ -126,17 +126,17 @@ def _log(x: Array) -> Array:
     square = mul(q, q)
     numerator = mul(q, r) + mul(mul(q, square), _ALPHA_N)
     slope = mul(middle, _ALPHA_I + q + mul(square, _ALPHA_D))
-    reciprocal = _one_over_one_plus(slope + mul(q, _ALPHA_F))
+    reciprocal = one_over_one_plus(slope + mul(q, _ALPHA_F))
     quotient = mul(rounding_divide_by_pot(numerator, 6), reciprocal)
-    return _saturate((mul(power, _LOG_2) + quotient) << 1)
+    return saturate((mul(power, _LOG_2) + quotient) << 1)
 
 
 def _reduced(x: Array) -> tuple[Array, Array]:
     """The r (Q0.31) and n (Q6.25; a quarter off an integer) of x = 2**n * r."""
     scaled = rounding_doubling_high_mul(x, _SQRT_HALF)
     headroom_a, headroom_b = _headroom(x), _headroom(scaled)
-    r_a = _saturate(rounding_doubling_high_mul(x << headroom_a, _SQRT_HALF) << 1)
-    r_b = _saturate(x << headroom_b)
+    r_a = saturate(rounding_doubling_high_mul(x << headroom_a, _SQRT_HALF) << 1)
+    r_b = saturate(x << headroom_b)
     quarter = 1 << 23
     power_a = ((_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
     power_b = ((_SUM_INTEGER_BITS - headroom_b) << 25) - quarter

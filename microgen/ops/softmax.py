@@ -9,6 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 from microgen.quantize import (
     SoftmaxParameters,
     activations_constraint,
@@ -19,17 +20,6 @@ from microgen.quantize import (
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
-
-# gemmlowp's exp_on_negative_values: bit of a Q5.26 argument -> exp(-2**(bit - 26)) in Q0.31.
-_EXP_FACTORS = (
-    (24, 1672461947),
-    (25, 1302514674),
-    (26, 790015084),
-    (27, 290630308),
-    (28, 39332535),
-    (29, 720401),
-    (30, 242),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +74,12 @@ def reference(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     parameters = softmax_parameters(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= parameters.diff_min
-    exponential = np.where(counted, _exp(_rescale(difference, counted, parameters)), 0)
+    exponential = np.where(counted, exp_of_negative(_rescale(difference, counted, parameters)), 0)
     terms = rounding_divide_by_pot(exponential, _SUM_INTEGER_BITS)
     total = terms.sum(axis=-1, keepdims=True)
     # frexp is exact: total < 2**31
     headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
-    reciprocal = _one_over_one_plus((total << headroom) - (1 << 31))
+    reciprocal = one_over_one_plus((total << headroom) - (1 << 31))
     shift = (_SUM_INTEGER_BITS - headroom) + 31 - 8
     scaled = rounding_divide_by_pot(rounding_doubling_high_mul(reciprocal, exponential), shift)
     stored = np.where(counted, np.clip(scaled - 128, -128, 127), -128)
@@ -100,44 +90,6 @@ def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -
     """The product beta * scale * difference as Q5.26; 0 where the difference is not counted."""
     shifted = np.where(counted, difference, 0) << parameters.input_left_shift
     return rounding_doubling_high_mul(shifted, parameters.input_multiplier)
-
-
-def _exp(x: Array) -> Array:
-    """Exponential of non-positive Q5.26 values as Q0.31 (gemmlowp exp_on_negative_values)."""
-    quarter = 1 << 24
-    fraction = (x & (quarter - 1)) - quarter
-    result = _exp_of_fraction(fraction << 5)
-    remainder = fraction - x
-    for bit, factor in _EXP_FACTORS:
-        scaled = rounding_doubling_high_mul(result, factor)
-        result = np.where(remainder & (1 << bit), scaled, result)
-    return np.where(x == 0, 2**31 - 1, result)
-
-
-def _exp_of_fraction(x: Array) -> Array:
-    """Exponential on [-1/4, 0) in Q0.31: Taylor around -1/8, to the fourth power."""
-    mul = rounding_doubling_high_mul
-    exp_of_minus_eighth, third = 1895147668, 715827883
-    x = x + (1 << 28)
-    square = mul(x, x)
-    cube_and_fourth = rounding_divide_by_pot(mul(square, square), 2) + mul(square, x)
-    tail = rounding_divide_by_pot(mul(cube_and_fourth, third) + square, 1)
-    return exp_of_minus_eighth + mul(x + tail, exp_of_minus_eighth)
-
-
-def _one_over_one_plus(x: Array) -> Array:
-    """1 / (1 + x) for x in [0, 1), Q0.31: three Newton steps on half the denominator."""
-    mul = rounding_doubling_high_mul
-    half = (x + (2**31 - 1) + 1) >> 1
-    estimate = 1515870810 + mul(half, -1010580540)  # 48/17 - 32/17 * half, Q2.29
-    for _ in range(3):
-        error = (1 << 29) - mul(half, estimate)
-        estimate = estimate + _saturate(mul(estimate, error) << 2)
-    return _saturate(estimate << 1)
-
-
-def _saturate(x: Array) -> Array:
-    return np.clip(x, -(2**31), 2**31 - 1)
 
 
 def parts(_attrs: SoftmaxAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
  *
  * "Qm.n" is an int32 that stands for raw / 2^n, with m + n = 31. The methods and constants are
  * those of gemmlowp's fixed-point library, which TFLite's int8 softmax is defined by. Twin of
- * microgen/ops/softmax.py: both compute the same values, bit for bit. */
+ * microgen/ops/fixed_point.py: both compute the same values, bit for bit. */
 #ifndef MICROGEN_FIXED_POINT_H
 #define MICROGEN_FIXED_POINT_H
 
