@@ -9,16 +9,15 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
-from microgen.ops.geometry import output_size, resolve
-from microgen.ops.window import nhwc, pad_spatial, spatial, windows
-from microgen.quantize import (
+from microgen.ops.constraints import (
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
-    conv_scales,
-    requantize,
     weight_constraint,
 )
+from microgen.ops.geometry import output_size, resolve
+from microgen.ops.window import nhwc, pad_spatial, spatial, windows
+from microgen.quantize import conv_scales, requantize
 
 
 @dataclass(frozen=True, slots=True)
