@@ -4,8 +4,9 @@
  * of the correctly rounded float; "exact" that every result is the correctly rounded one. The
  * bounds are the maxima over all floats (every 61st where the result is constant or the argument),
  * with and without contraction into fused multiply-adds, as measured against double by
- * tests/crt/test_float_math.py, which reads them from here. Infinities, NaN, signed zeros and denormal results are as in C99's Annex F, without errno or exception flags.
- * Rounding must be to nearest, and the FPU must not flush denormals to zero.
+ * tests/crt/test_float_math.py, which reads them from here. Infinities, NaN, signed zeros and
+ * denormal results are as in C99's Annex F, without errno or exception flags. Rounding must be to
+ * nearest, and the FPU must not flush denormals to zero.
  *
  * Polynomials are minimax, their coefficients printed by scripts/minimax.py. */
 #ifndef MICROGEN_FLOAT_MATH_H
