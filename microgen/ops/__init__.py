@@ -16,6 +16,7 @@ _SHARED = {
         "arg_extreme",
         "base",
         "broadcast",
+        "convolution",
         "fixed_point",
         "geometry",
         "reduction",
