@@ -52,6 +52,8 @@ def lower(
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
     state = _Lowering(graph, f"tvmgen_{module}", roots(graph), inputs, outputs)
+    for name in graph.variables:
+        state.add_variable(name)
     for region in partition.regions:
         state.add(region, codegens[region.codegen].lower(region, graph, board))
     return Program(
@@ -115,6 +117,10 @@ class _Lowering:
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
         self.next_sid = len(self.inputs)
 
+    def add_variable(self, tensor: str) -> None:
+        """Give a variable its buffer."""
+        self._buffer(tensor, is_state=True)
+
     def add(self, region: Region, primitive: Primitive) -> None:
         """Append the call of one region's primitive function."""
         function = self._function(primitive)
@@ -152,14 +158,17 @@ class _Lowering:
         return self.functions[key]
 
     def _result(self, tensor: str) -> Argument:
-        number = self.next_sid
-        self.next_sid += 1
         for port, output in zip(self.outputs, self.graph.outputs, strict=True):
             if self.bytes_of[output] == tensor:
+                self.next_sid += 1
                 self.storage[tensor] = Argument(Storage.OUTPUT, port.name)
                 return self.storage[tensor]
-        name = f"sid_{number}"
-        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor)
+        return self._buffer(tensor, is_state=False)
+
+    def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
+        name = f"sid_{self.next_sid}"
+        self.next_sid += 1
+        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor, is_state)
         self.storage[tensor] = Argument(Storage.SID, name)
         return self.storage[tensor]
 

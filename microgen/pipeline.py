@@ -60,6 +60,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
+        has_state=bool(program.state),
         board=board,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,

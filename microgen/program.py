@@ -28,7 +28,12 @@ class Role(enum.Enum):
     INPUT = "input"
     CONSTANT = "constant"
     OUTPUT = "output"
+    STATE = "state"  # read, and updated for the next inference
     SCRATCH = "scratch"
+
+
+Value = int | float  # an int is an int32_t in C, a float a float
+Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +58,16 @@ class KernelCall:
     """One C kernel inside a primitive function.
 
     ``params`` are the compile-time constants: the fields of the kernel's parameter struct
-    ``<symbol>_params`` in order, integers or tuples of integers. ``args`` are names of the
-    primitive function's parameters, in the kernel's argument order.
+    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, in
+    the kernel's argument order. ``can_fail``: the kernel returns a status.
     """
 
     symbol: str
     header: str
     source: str
-    params: tuple[tuple[str, int | tuple[int, ...]], ...]
+    params: Fields
     args: tuple[str, ...]
+    can_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +115,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds."""
+    """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
+
+    ``is_state``: a variable, which keeps its bytes from one inference to the next.
+    """
 
     name: str
     nbytes: int
     tensor: str
+    is_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +181,11 @@ class Program:
     parameters: Mapping[str, Array]
 
     @property
+    def state(self) -> tuple[Buffer, ...]:
+        """The buffers that keep their bytes from one inference to the next."""
+        return tuple(buffer for buffer in self.buffers if buffer.is_state)
+
+    @property
     def io_bytes(self) -> int:
         """Bytes of the caller's input and output buffers."""
         return sum(port.type.nbytes for port in (*self.inputs, *self.outputs))
@@ -186,7 +201,8 @@ class Placement:
 
     Time runs in half steps: call k reads at 2k and has written by 2k+1. ``first`` and ``last``
     are inclusive; two buffers may share bytes only if their intervals do not meet. An in-place
-    pair does not meet: the input's last is 2k, the output's first is 2k+1.
+    pair does not meet: the input's last is 2k, the output's first is 2k+1. What lives from one
+    inference to the next has the last half step of a call behind the last.
     """
 
     name: str

@@ -33,17 +33,19 @@ def assemble(
     board: Board,
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
+    has_state: bool = False,
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
+    ``has_state``: the model's header has a reset function.
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     fixed = {"src/platform.c": platform}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = _values(module, inputs, outputs, board)
+    values = {**_values(module, inputs, outputs, board), "has_state": has_state}
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
     runtime = _closure([*main.values(), platform], ())

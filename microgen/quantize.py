@@ -123,6 +123,17 @@ def _multiply_rounding_once(x: Array, multiplier: Array, right_shift: Array) -> 
     return rounded.astype(np.int32)
 
 
+def float_range(activation: Activation) -> tuple[float, float]:
+    """Least and greatest value of a float32 output with that fused activation.
+
+    Infinities become the largest finite values, as in TFLite kernel_util.h,
+    CalculateActivationRange.
+    """
+    low, high = _RANGES[activation]
+    most = float(np.finfo(np.float32).max)
+    return max(low, -most), min(high, most)
+
+
 def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tuple[int, int]:
     """Least and greatest stored value of an output with that fused activation.
 
@@ -142,7 +153,8 @@ def _quantize(real: float, quant: Quant) -> float:
     return ratio if math.isinf(ratio) else quant.zero_point[0] + _round_half_away(ratio)
 
 
-def _weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
+def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
+    """The scales that the file has for a weight, one or one per channel; ValueError if none."""
     if weight.quant is None:
         raise ValueError(f"the weight {weight} is not quantized")
     return np.array(weight.quant.scale, np.float32).astype(np.float64)
@@ -156,7 +168,7 @@ def conv_scales(
     Source: TFLite kernel_util.cc, PopulateConvolutionQuantizationParams (all in double).
     """
     scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
-    scales: npt.NDArray[np.float64] = scale_in * _weight_scales(weight) / scale_out
+    scales: npt.NDArray[np.float64] = scale_in * weight_scales(weight) / scale_out
     return scales
 
 
@@ -247,105 +259,6 @@ def _softmax_multiplier(real: float) -> tuple[int, int]:
     fraction, shift = math.frexp(real)
     multiplier = _round_half_away(fraction * (1 << 31))
     return (1 << 30, shift + 1) if multiplier == 1 << 31 else (multiplier, shift)
-
-
-# What ops ask of the types of their operands: each returns a sentence if it is not so.
-
-
-def activation_constraint(role: str, tensor: TensorType) -> str | None:
-    """An activation must be int8 with one usable scale and zero point."""
-    if tensor.dtype is not DType.INT8:
-        return f"the {role} is {tensor}; it must be int8"
-    quant = tensor.quant
-    if quant is None or not quant.is_per_tensor or len(quant.scale) != 1:
-        return f"the {role} {tensor} must have one scale and one zero point"
-    if not 0 < quant.scale[0] < math.inf:
-        return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
-    if not -128 <= quant.zero_point[0] <= 127:
-        return f"the {role}'s zero point is {quant.zero_point[0]}; it must be an int8"
-    return None
-
-
-def activations_constraint(data: TensorType, output: TensorType) -> str | None:
-    """``activation_constraint`` of an op's input and output."""
-    return activation_constraint("input", data) or activation_constraint("output", output)
-
-
-def unchanged_constraint(data: TensorType, output: TensorType) -> str | None:
-    """Input and output must be int8 with equal quantization: stored values keep their meaning."""
-    sentence = activations_constraint(data, output)
-    if sentence:
-        return sentence
-    if (data.scale, data.zero_point) != (output.scale, output.zero_point):
-        return (
-            f"the input's scale and zero point are {data.scale:g} and {data.zero_point}, the "
-            f"output's {output.scale:g} and {output.zero_point}; they must be equal"
-        )
-    return None
-
-
-def weight_constraint(weight: TensorType, axis: int) -> str | None:
-    """A weight must be int8 and symmetric, with one scale or one per index of ``axis``."""
-    if weight.dtype is not DType.INT8:
-        return f"the weight is {weight}; it must be int8"
-    quant = weight.quant
-    if quant is None:
-        return f"the weight {weight} is not quantized"
-    count = 1 if quant.is_per_tensor else weight.shape[axis]
-    if quant.axis not in (None, axis) or len(quant.scale) != count:
-        return (
-            f"the weight {weight} has {len(quant.scale)} scales along axis {quant.axis}; there "
-            f"must be one, or {weight.shape[axis]} along axis {axis}"
-        )
-    if any(quant.zero_point):
-        return f"a zero point of the weight is {max(quant.zero_point, key=abs)}; all must be 0"
-    if not all(0 <= scale < math.inf for scale in quant.scale):
-        return "a scale of the weight is negative or not finite"
-    return None
-
-
-def bias_constraint(
-    bias: TensorType, data: TensorType, weight: TensorType, output: TensorType
-) -> str | None:
-    """A bias must be int32 on the accumulator's scale.
-
-    With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
-    be 2 % of the output's scale. With several it does not, and neither does this.
-    """
-    if bias.dtype is not DType.INT32:
-        return f"the bias is {bias}; it must be int32"
-    if bias.quant is None or len(bias.quant.scale) != 1 or len(_weight_scales(weight)) != 1:
-        return None
-    expected = float(np.float32(data.scale) * np.float32(_weight_scales(weight)[0]))
-    if abs(expected - bias.quant.scale[0]) / output.scale <= 0.02:
-        return None
-    return (
-        f"the bias's scale is {bias.quant.scale[0]:g}; it must be the input's times the "
-        f"weight's, {expected:g}"
-    )
-
-
-def accumulator_constraint(
-    data: TensorType, products: int, scales: npt.NDArray[np.float64]
-) -> str | None:
-    """A sum of ``products`` terms must fit int32 before scaling and after.
-
-    After, because TFLite's own behaviour is undefined beyond.
-    The bound is products * max|x - zero point| * 128, whatever the values; the bias is not in
-    it, because its values are not a type's matter.
-    """
-    bound = products * max(127 - data.zero_point, data.zero_point + 128) * 128
-    if bound >= 2**31:
-        return (
-            f"{products} products are summed, which may reach {bound}; the int32 accumulator "
-            f"holds {2**31 - 1}"
-        )
-    if bound * max(scales) >= 2**31 - 256:
-        return (
-            f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "
-            "exceed int32"
-        )
-    return None
 
 
 def requantize(

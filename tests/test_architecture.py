@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "manifest": {*BASE, "files"},
     "frontends": {*GRAPH, "numerics"},
     "passes": GRAPH,
-    "kernels": {*GRAPH, "target"},
+    "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, "kernels", "program", "target"},
     "partition": {*GRAPH, "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}

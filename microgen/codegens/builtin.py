@@ -19,7 +19,7 @@ C_TYPES = {
     DType.INT32: "int32_t",
     DType.INT64: "int64_t",
     DType.FLOAT32: "float",
-    DType.BOOL: "bool",
+    DType.BOOL: "uint8_t",  # 0 or 1
 }
 
 
@@ -45,8 +45,7 @@ class Builtin:
         kernel, refusals = _choice(node, graph, board)
         assert kernel is not None, "claims said so"
         inputs, constants = _arguments(kernel, node, graph)
-        scratch = kernel.scratch(node, graph)
-        parameters = _parameters(inputs, constants, node, graph, has_scratch=scratch > 0)
+        parameters = _parameters(kernel, inputs, constants, node, graph)
         return Primitive(
             words=ops()[node.op].parts(node.attrs, len(node.inputs)),
             target=board.cpu.name,
@@ -55,7 +54,7 @@ class Builtin:
             inputs=tuple(inputs),
             constants=tuple(c for c in constants if not c.is_absent),
             outputs=node.outputs,
-            scratch=scratch,
+            scratch=kernel.scratch(node, graph),
             in_place=_in_place(kernel, node, graph, inputs, parameters),
             kernel=kernel.symbol,
             reason=_reason(kernel, node),
@@ -103,24 +102,24 @@ def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], lis
 
 
 def _parameters(
-    inputs: list[str],
-    constants: list[KernelConstant],
-    node: Node,
-    graph: Graph,
-    *,
-    has_scratch: bool,
+    kernel: Kernel, inputs: list[str], constants: list[KernelConstant], node: Node, graph: Graph
 ) -> tuple[Parameter, ...]:
     """The C parameters: inputs, constants, outputs, scratch."""
     slots = [i for i, name in enumerate(node.inputs) if name in inputs]
     found = [
-        Parameter(f"in{i}", C_TYPES[graph.types[node.inputs[i]].dtype], Role.INPUT) for i in slots
+        Parameter(
+            f"in{i}",
+            C_TYPES[graph.types[node.inputs[i]].dtype],
+            Role.STATE if i in kernel.writes else Role.INPUT,
+        )
+        for i in slots
     ]
     found += [Parameter(c.name, c.ctype, Role.CONSTANT) for c in constants if not c.is_absent]
     found += [
         Parameter(f"out{i}", C_TYPES[graph.types[name].dtype], Role.OUTPUT)
         for i, name in enumerate(node.outputs)
     ]
-    if has_scratch:
+    if kernel.scratch(node, graph):
         found.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
     return tuple(found)
 
@@ -143,6 +142,7 @@ def _kernel_calls(
             source=kernel.source,
             params=params,
             args=(*(f"in{position}" for position in positions), *rest),
+            can_fail=kernel.can_fail,
         )
         for positions, params in kernel.calls(node, graph)
     )

@@ -1,28 +1,45 @@
-"""C tables from arrays."""
+"""C initialisers from numbers and arrays."""
 
 from __future__ import annotations
 
+import math
+
 from microgen.errors import InternalError
 from microgen.ir.graph import Array
+from microgen.program import Value
 
 _PER_LINE = 12
 _INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}
 
 
 def table(array: Array, ctype: str) -> str:
-    """The elements as initialisers, twelve a line, indented by four; integers only."""
-    if array.dtype.kind not in "iu":
-        raise InternalError(f"no C literal for {array.dtype} yet", where=ctype)
+    """The elements as initialisers, twelve a line (floats six), indented by four."""
+    if array.dtype.kind not in "iubf":
+        raise InternalError(f"no C literal for {array.dtype}", where=ctype)
     values = [_literal(value, ctype) for value in array.reshape(-1).tolist()]
-    lines = (values[i : i + _PER_LINE] for i in range(0, len(values), _PER_LINE))
+    per_line = _PER_LINE // 2 if ctype == "float" else _PER_LINE
+    lines = (values[i : i + per_line] for i in range(0, len(values), per_line))
     return "\n".join(f"    {', '.join(line)}," for line in lines)
 
 
-def _literal(value: int, ctype: str) -> str:
+def _literal(value: Value, ctype: str) -> str:
     """The least value of a type has no literal in C: ``-2147483648`` is minus a larger type."""
-    return f"({value + 1} - 1)" if value == _INT_MIN.get(ctype) else str(value)
+    if ctype == "float":
+        return _float(value)
+    return f"({int(value) + 1} - 1)" if value == _INT_MIN.get(ctype) else str(int(value))
 
 
-def integer(value: int) -> str:
-    """An int32 parameter as an initialiser."""
-    return _literal(value, "int32_t")
+def _float(value: float) -> str:
+    """A float32 value, exactly: in hexadecimal, but for infinities, which have no literal."""
+    if math.isnan(value):
+        raise InternalError("no C literal for NaN")
+    if math.isinf(value):
+        return "(1.0F / 0.0F)" if value > 0 else "(-1.0F / 0.0F)"
+    mantissa, exponent = float(value).hex().split("p")
+    digits = mantissa.rstrip("0") if "." in mantissa else mantissa
+    return f"{digits}0p{exponent}F" if digits.endswith(".") else f"{digits}p{exponent}F"
+
+
+def scalar(value: Value) -> str:
+    """A parameter as an initialiser: an int32 or a float32."""
+    return _literal(value, "float" if isinstance(value, float) else "int32_t")

@@ -23,6 +23,7 @@ from microgen.program import (
     Program,
     Role,
     Storage,
+    Value,
 )
 
 _HOST = "model/codegen/host"
@@ -101,17 +102,20 @@ class _Context:
             **self.common(""),
             "inputs": [self._port(port) for port in self.program.inputs],
             "outputs": [self._port(port) for port in self.program.outputs],
+            "has_state": bool(self.program.state),
         }
 
     def runner(self) -> dict[str, Any]:
         ports = [*self.program.inputs, *self.program.outputs]
+        kept = [buffer.name for buffer in self.program.state]
         used = {argument.name for call in self.program.calls for argument in call.args}
         run = [f"inputs->{p.name}" for p in self.program.inputs]
         run += [f"outputs->{p.name}" for p in self.program.outputs]
         return {
             **self.header(),
             "arena": self.arena,
-            "buffers": [_row(p) for p in self.plan.placements],
+            "buffers": [_row(p, p.name in kept) for p in self.plan.placements],
+            "state": [self.plan.by_name[name] for name in kept],
             "main_parameters": ", ".join(f"void *{p.name}" for p in ports),
             "unused": [p.name for p in ports if p.name not in used],
             "run_arguments": ", ".join(run),
@@ -174,7 +178,7 @@ class _Context:
     def _pointer(self, argument: Argument, parameter: Parameter) -> str:
         if argument.storage is Storage.CONSTANT:
             return constant_symbol(self.program.module, argument.name)
-        const = "" if parameter.role is Role.OUTPUT else "const "
+        const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "
         if argument.storage is Storage.SID:
             place = f"&{self.arena}[{self.plan.by_name[argument.name].offset}]"
             return f"({const}{parameter.ctype} *){place} /* {argument.name} */"
@@ -189,6 +193,7 @@ class _Context:
             "layers": ", ".join(f'"{layer}"' for layer in layers),
             "parameters": [_declaration(p) for p in function.parameters],
             "body": [self._kernel(k, i, len(function.body)) for i, k in enumerate(function.body)],
+            "can_fail": any(k.can_fail for k in function.body),
         }
 
     def _kernel(self, kernel: KernelCall, index: int, count: int) -> dict[str, Any]:
@@ -198,6 +203,7 @@ class _Context:
             "params_name": "params" if count == 1 else f"params_{index}",
             "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
             "args": kernel.args,
+            "can_fail": kernel.can_fail,
         }
 
     def _constant(self, constant: Constant) -> Mapping[str, Any]:
@@ -220,12 +226,13 @@ def _declaration(parameter: Parameter) -> str:
     return f"{const}{parameter.ctype} *{parameter.name}"
 
 
-def _initialiser(value: int | tuple[int, ...]) -> str:
+def _initialiser(value: Value | tuple[Value, ...]) -> str:
     if isinstance(value, tuple):
-        return "{" + ", ".join(map(literals.integer, value)) + "}"
-    return literals.integer(value)
+        return "{" + ", ".join(map(literals.scalar, value)) + "}"
+    return literals.scalar(value)
 
 
-def _row(placement: Placement) -> str:
+def _row(placement: Placement, is_state: bool) -> str:
     calls = f"{placement.first // 2 + 1}..{placement.last // 2 + 1}"
+    calls = "always" if is_state else calls
     return f"{placement.offset:9d} {placement.nbytes:9d}  {calls:12s} {placement.name}"

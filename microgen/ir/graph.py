@@ -123,7 +123,9 @@ class Node:
 class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
 
-    ``types`` has an entry for every tensor named anywhere in the graph.
+    ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
+    values from one inference to the next, and are 0 before the first; one node each reads and
+    updates them.
     """
 
     name: str
@@ -132,6 +134,7 @@ class Graph:
     nodes: tuple[Node, ...]
     types: Mapping[str, TensorType]
     constants: Mapping[str, Array]
+    variables: tuple[str, ...] = ()
 
     def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
         """Types of several tensors."""

@@ -4,25 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgen.ir.graph import Array, Graph, Node
+import numpy as np
+
+from microgen.ir.graph import Array, Graph, Node, TensorType
 from microgen.ops.base import Op, Operands
 
+State = dict[str, Array]  # the value of each variable of a graph
 
-def evaluate(graph: Graph, inputs: Mapping[str, Array], ops: Mapping[str, Op]) -> dict[str, Array]:
+
+def initial_state(graph: Graph) -> State:
+    """What variables hold before the first inference."""
+    return {name: np.zeros(t.shape, t.dtype.numpy) for name, t in _variables(graph)}
+
+
+def _variables(graph: Graph) -> list[tuple[str, TensorType]]:
+    return [(name, graph.types[name]) for name in graph.variables]
+
+
+def evaluate(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    ops: Mapping[str, Op],
+    state: State | None = None,
+) -> dict[str, Array]:
     """Every tensor of the graph by name: inputs, constants and all that nodes compute.
 
-    ``inputs`` has one array per graph input, of the declared shape and dtype.
+    ``inputs`` has one array per graph input, of the declared shape and dtype. ``state`` is read
+    and updated; without it, this is the first inference. Raises ``ops.base.StatusError`` where the
+    firmware's status would not be 0.
     """
-    values: dict[str, Array] = {**graph.constants, **{name: inputs[name] for name in graph.inputs}}
+    state = initial_state(graph) if state is None else state
+    given = {name: inputs[name] for name in graph.inputs}
+    values: dict[str, Array] = {**graph.constants, **state, **given}
     for node in graph.nodes:
-        values.update(zip(node.outputs, evaluate_node(node, graph, values, ops), strict=True))
+        found = evaluate_node(node, graph, values, ops)
+        written = ops[node.op].writes(node.attrs, len(node.inputs))
+        names = (*node.outputs, *(node.inputs[position] for position in written))
+        values.update(zip(names, found, strict=True))
+    state.update((name, values[name]) for name in graph.variables)
     return values
 
 
 def evaluate_node(
     node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, Op]
 ) -> tuple[Array, ...]:
-    """The outputs of one node, its inputs taken from ``values``."""
+    """The outputs of one node, then what it writes to its variables; inputs are from ``values``."""
     operands = Operands(
         tuple(values[name] for name in node.inputs),
         graph.type_of(node.inputs),

@@ -12,7 +12,8 @@ from microgen.ops.base import Op
 def check(graph: Graph, ops: Mapping[str, Op]) -> None:
     """Raise InternalError naming the first thing that is wrong."""
     _check_names(graph)
-    known = {*graph.inputs, *graph.constants}
+    _check_variables(graph)
+    known = {*graph.inputs, *graph.constants, *graph.variables}
     for node in graph.nodes:
         _check_order(node, known)
         known.update(node.outputs)
@@ -23,7 +24,8 @@ def check(graph: Graph, ops: Mapping[str, Op]) -> None:
 
 
 def _check_names(graph: Graph) -> None:
-    defined = [*graph.inputs, *graph.constants, *(o for n in graph.nodes for o in n.outputs)]
+    given = [*graph.inputs, *graph.constants, *graph.variables]
+    defined = [*given, *(o for n in graph.nodes for o in n.outputs)]
     twice = (
         sorted({name for name in defined if defined.count(name) > 1}) if _repeats(defined) else []
     )
@@ -39,6 +41,13 @@ def _check_names(graph: Graph) -> None:
                 f"constant {name!r} is {array.dtype}{array.shape}, its type says {declared}",
                 where=graph.name,
             )
+
+
+def _check_variables(graph: Graph) -> None:
+    uses = graph.uses_of()
+    shared = [name for name in graph.variables if uses[name] > 1]
+    if shared:
+        raise InternalError(f"variable {shared[0]!r} has more than one reader", where=graph.name)
 
 
 def _repeats(names: list[str]) -> bool:

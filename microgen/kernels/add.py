@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast
 from microgen.ops.add import AddAttrs
 from microgen.quantize import add_parameters
@@ -21,7 +21,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_add_s8",
         needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions,
+        refusal=base.at_most_4_dimensions(DType.INT8),
         params=_params,
         inputs=(0, 1),
         in_place=broadcast.in_place,

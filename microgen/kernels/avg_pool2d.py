@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from microgen.ir.graph import DType
 from microgen.kernels import base
 from microgen.kernels.pool import params
 
@@ -11,7 +12,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_avg_pool2d_s8",
         needs=base.REFERENCE,
-        refusal=base.int8_only,
+        refusal=base.only(DType.INT8),
         params=params,
     ),
 )

@@ -10,12 +10,11 @@ import numpy as np
 
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair
-from microgen.quantize import activation_range
+from microgen.program import Fields as Fields
+from microgen.quantize import activation_range, float_range
 from microgen.target.cpu import Feature
 
-Fields = tuple[tuple[str, int | tuple[int, ...]], ...]
-
-
+Refuse = Callable[[Node, Graph], str | None]
 Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
 
 
@@ -69,17 +68,24 @@ class Kernel:
     ``each_input(node, graph, position)``, where there is one, says that the kernel is called once
     for each input of the node, all writing parts of one output; ``inputs`` does not count then.
     These fields follow those of ``params``.
+    ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
+    ``can_fail``: the C function returns a status, as the runner does.
+    ``ulps``, of a float kernel: by how many units in the last place of the output's largest
+    magnitude an element may differ from the numpy reference.
     """
 
     symbol: str
     needs: frozenset[Feature]
-    refusal: Callable[[Node, Graph], str | None]
+    refusal: Refuse
     params: Callable[[Node, Graph], Fields]
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
     in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
     each_input: Callable[[Node, Graph, int], Fields] | None = None
+    writes: tuple[int, ...] = ()
+    can_fail: bool = False
+    ulps: int = 0
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""
@@ -118,13 +124,17 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
-def int8_only(node: Node, graph: Graph) -> str | None:
-    """Refusal unless data and output are int8."""
-    inputs, output = types(node, graph)
-    for name, found in ((node.inputs[0], inputs[0]), (node.outputs[0], output)):
-        if found.dtype is not DType.INT8:
-            return f"{name!r} is {found.dtype.value}, the kernel computes int8"
-    return None
+def only(dtype: DType) -> Refuse:
+    """Refusal unless data and output are of that dtype."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        for name in (node.inputs[0], node.outputs[0]):
+            found = graph.types[name].dtype
+            if found is not dtype:
+                return f"{name!r} is {found.value}, the kernel computes {dtype.value}"
+        return None
+
+    return refusal
 
 
 def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
@@ -133,7 +143,7 @@ def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
             return f"{name!r} is computed at run time, the kernel needs a constant"
-    return int8_only(node, graph) or _overflow(node, graph, axis)
+    return only(DType.INT8)(node, graph) or _overflow(node, graph, axis)
 
 
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
@@ -192,17 +202,24 @@ def padded_to_4(values: Sequence[int], fill: int) -> tuple[int, ...]:
     return (*(fill for _ in range(4 - len(values))), *values)
 
 
-def at_most_4_dimensions(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the data and output are int8 and have at most four dimensions."""
-    inputs, output = types(node, graph)
-    rank = max(len(t.shape) for t in (*inputs, output))
-    if rank > 4:
-        return f"rank {rank}, the kernel takes at most 4 dimensions"
-    return int8_only(node, graph)
+def at_most_4_dimensions(dtype: DType) -> Refuse:
+    """Refusal unless data and output are of that dtype and have at most four dimensions."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        inputs, output = types(node, graph)
+        rank = max(len(t.shape) for t in (*inputs, output))
+        if rank > 4:
+            return f"rank {rank}, the kernel takes at most 4 dimensions"
+        return only(dtype)(node, graph)
+
+    return refusal
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:
-    """The clamp, as the last two fields of every kernel that has one."""
+    """The clamp, as the last two fields of every kernel that has one: stored values, or floats."""
+    if output.dtype is DType.FLOAT32:
+        least, most = float_range(activation)
+        return (("activation_min", least), ("activation_max", most))
     assert output.quant is not None
     low, high = activation_range(activation, output.quant, output.dtype)
     return (("activation_min", low), ("activation_max", high))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.clip import ClipAttrs
 from microgen.quantize import clip_multiplier
@@ -28,7 +28,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_clip_s8",
         needs=base.REFERENCE,
-        refusal=base.int8_only,
+        refusal=base.only(DType.INT8),
         params=_params,
         in_place=base.as_is,
     ),

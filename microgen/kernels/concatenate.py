@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.concatenate import ConcatenateAttrs
 
@@ -30,7 +30,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_write_slice_s8",
         needs=base.REFERENCE,
-        refusal=base.int8_only,
+        refusal=base.only(DType.INT8),
         params=_params,
         each_input=_each_input,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 
 OP_NAME = "lookup"
@@ -11,7 +11,7 @@ OP_NAME = "lookup"
 def _refusal(node: Node, graph: Graph) -> str | None:
     if node.inputs[1] not in graph.constants:
         return f"{node.inputs[1]!r} is computed at run time, the kernel needs a constant"
-    return base.int8_only(node, graph)
+    return base.only(DType.INT8)(node, graph)
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.pad import PadAttrs
 
@@ -25,7 +25,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_pad_s8",
         needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions,
+        refusal=base.at_most_4_dimensions(DType.INT8),
         params=_params,
     ),
 )

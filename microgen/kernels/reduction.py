@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from math import prod
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 
@@ -17,7 +17,7 @@ def refusal(node: Node, graph: Graph) -> str | None:
     shape = _alternating(node, graph)
     if len(shape) > _SIZES:
         return f"the axes reduced make {len(shape) // 2} groups, the kernel takes 3"
-    return base.int8_only(node, graph)
+    return base.only(DType.INT8)(node, graph)
 
 
 def shape_field(node: Node, graph: Graph) -> base.Fields:

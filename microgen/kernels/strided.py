@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 
 _AXES = 6  # of mg_strided_copy_s8
@@ -49,4 +49,4 @@ def too_many_axes(
     count = len(merged(shape, strides))
     if count > _AXES:
         return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
-    return base.int8_only(node, graph)
+    return base.only(DType.INT8)(node, graph)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.take import TakeAttrs
 
@@ -31,7 +31,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
     if indices.size and not (indices.min() >= 0 and indices.max() < size):
         return f"{name!r} has indices outside of 0 to {size - 1}"
-    return base.int8_only(node, graph)
+    return base.only(DType.INT8)(node, graph)
 
 
 KERNELS = (

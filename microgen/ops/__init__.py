@@ -1,4 +1,5 @@
-"""The ops, found by folder: every module here but ``base`` exposes one ``OP``."""
+"""The ops, found by folder: a module that has an ``OP`` is one, the others are what several
+share."""
 
 from __future__ import annotations
 
@@ -10,27 +11,13 @@ from types import MappingProxyType
 
 from microgen.ops.base import Op
 
-# Not ops: what several ops are made of.
-_SHARED = {
-    *(
-        "arg_extreme",
-        "base",
-        "broadcast",
-        "convolution",
-        "fixed_point",
-        "geometry",
-        "reduction",
-        "unary",
-        "window",
-    ),
-}
-
 
 @functools.cache
 def registry() -> Mapping[str, Op]:
     """Op name -> definition, for every op there is."""
-    modules = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _SHARED)
-    ops = [importlib.import_module(f"{__name__}.{name}").OP for name in modules]
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    ops = [module.OP for module in modules if hasattr(module, "OP")]
     return MappingProxyType({op.name: op for op in ops})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Attrs, DType, TensorType
 from microgen.ops.base import Shape
-from microgen.quantize import activation_constraint
+from microgen.ops.constraints import activation_constraint
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
+from microgen.ops.constraints import unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
-from microgen.quantize import clamp, unchanged_constraint
+from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,22 @@ class Rounding(enum.Enum):
     SINGLE = "single"  # one rounding of the 64-bit product
 
 
+class StatusError(Exception):
+    """What a reference raises for values that it has no result for (a division by zero, say).
+
+    ``status`` is what the firmware's run function returns then: an error code of
+    ``crt/include/tvm/runtime/crt/error_codes.h``.
+    """
+
+    def __init__(self, what: str, status: int) -> None:
+        super().__init__(f"{what} (status {status:#x})")
+        self.status = status
+
+
+def _writes_nothing(_attrs: Attrs, _n_inputs: int) -> tuple[int, ...]:
+    return ()
+
+
 Padding = Pads | Literal["SAME", "VALID"]
 
 
@@ -54,10 +70,13 @@ class Op:
     of the first input unless ``check`` says otherwise.
     ``check(attrs, input_types, output_types)`` returns the sentence of the first constraint
     that the types (dtypes, quantization) break, or None.
-    ``reference(attrs, operands)`` returns one array per output: the specification, bit for bit.
+    ``reference(attrs, operands)`` returns one array per output, then one per position of
+    ``writes``: the specification, for integers bit for bit. May raise StatusError.
+    ``writes(attrs, n_inputs)`` are the positions of the inputs, variables of the graph, that the
+    node updates.
     ``is_view``: the output has the input's bytes under another shape.
-    ``is_tabulated``: a function of each int8 value of its only input by itself. It needs no
-    kernel, because ``passes/tabulate.py`` makes it a ``lookup``.
+    ``is_tabulated``: a function of each value of its only input by itself. It needs no kernel for
+    int8, because ``passes/tabulate.py`` makes it a ``lookup``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     """
@@ -70,3 +89,4 @@ class Op:
     parts: Callable[[Any, int], tuple[str, ...]]
     is_view: bool = False
     is_tabulated: bool = False
+    writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing

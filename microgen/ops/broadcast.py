@@ -8,12 +8,8 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Operands, Rounding, Shape
-from microgen.quantize import (
-    AddParameters,
-    activation_constraint,
-    multiply_by_quantized_multiplier,
-    offset_and_clamp,
-)
+from microgen.ops.constraints import activation_constraint
+from microgen.quantize import AddParameters, multiply_by_quantized_multiplier, offset_and_clamp
 
 
 def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:

@@ -9,12 +9,8 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.quantize import (
-    activations_constraint,
-    clip_multiplier,
-    multiply_by_quantized_multiplier,
-    offset_and_clamp,
-)
+from microgen.ops.constraints import activations_constraint
+from microgen.quantize import clip_multiplier, multiply_by_quantized_multiplier, offset_and_clamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ import numpy as np
 
 from microgen.ir.graph import Array, TensorType
 from microgen.ops.base import Activation, Operands, Rounding
-from microgen.quantize import (
+from microgen.ops.constraints import (
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
-    conv_scales,
-    requantize,
     weight_constraint,
 )
+from microgen.quantize import conv_scales, requantize
 
 
 def constraint(

@@ -10,15 +10,13 @@ import numpy.typing as npt
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.quantize import (
+from microgen.ops.constraints import (
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
-    conv_scales,
-    dense_scales,
-    requantize,
     weight_constraint,
 )
+from microgen.quantize import conv_scales, dense_scales, requantize
 
 
 @dataclass(frozen=True, slots=True)

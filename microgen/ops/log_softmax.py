@@ -9,9 +9,9 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 from microgen.quantize import (
-    activations_constraint,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,

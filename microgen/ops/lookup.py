@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.quantize import activations_constraint
+from microgen.ops.constraints import activations_constraint
 
 LEAST = -128  # the stored value whose entry is the table's first
 ENTRIES = 256

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, TensorType
 from microgen.ops.base import Op, Operands
+from microgen.ops.constraints import unchanged_constraint
 from microgen.ops.reduction import ReductionAttrs, infer
-from microgen.quantize import unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)

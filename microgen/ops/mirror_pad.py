@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Pair, Shape
-from microgen.quantize import unchanged_constraint
+from microgen.ops.constraints import unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,8 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Rounding, Shape
-from microgen.quantize import (
-    activations_constraint,
-    multiply_by_quantized_multiplier,
-    quantize_multiplier,
-)
+from microgen.ops.constraints import activations_constraint
+from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops.constraints import activations_constraint
 from microgen.quantize import (
-    activations_constraint,
     multiply_by_quantized_multiplier,
     offset_and_clamp,
     quantize_multiplier,

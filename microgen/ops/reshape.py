@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.quantize import unchanged_constraint
+from microgen.ops.constraints import unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)

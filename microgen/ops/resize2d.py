@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Pair, Shape
-from microgen.quantize import unchanged_constraint
+from microgen.ops.constraints import unchanged_constraint
 
 _ONE = 1 << 10  # positions and weights have ten fraction bits
 

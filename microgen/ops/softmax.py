@@ -9,10 +9,10 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 from microgen.quantize import (
     SoftmaxParameters,
-    activations_constraint,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
     softmax_parameters,

@@ -13,12 +13,8 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.quantize import (
-    activations_constraint,
-    clamp,
-    multiply_by_quantized_multiplier,
-    offset_and_clamp,
-)
+from microgen.ops.constraints import activations_constraint
+from microgen.quantize import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 
 Check = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
 Reference = Callable[[Any, Operands], tuple[Array, ...]]

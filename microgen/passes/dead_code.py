@@ -17,5 +17,6 @@ def dead_code(graph: Graph) -> Graph:
     return graph.replace(
         nodes=tuple(reversed(kept)),
         constants={name: array for name, array in graph.constants.items() if name in live},
+        variables=tuple(name for name in graph.variables if name in live),
         types={name: tensor for name, tensor in graph.types.items() if name in live},
     )

@@ -71,7 +71,8 @@ def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
 
 def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
     sizes = {b.name: b.nbytes for b in program.buffers}
-    needs: dict[str, _Need] = {}
+    state = {b.name for b in program.state}
+    needs = {name: _Need(sizes[name], 0, len(program.calls)) for name in state}
     found = []
     for k, call in enumerate(program.calls):
         if call.index != k:
@@ -81,6 +82,8 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
             if role != Role.OUTPUT and name not in needs:
                 found.append(f"{name} is read by call {k} before it is written")
         for _, _, name in used:
+            if name in state:
+                continue
             birth = needs[name].birth if name in needs else k
             needs[name] = _Need(sizes.get(name, 0), birth, k)
         if call.scratch:

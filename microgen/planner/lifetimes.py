@@ -2,7 +2,8 @@
 
 Time runs in half steps, as ``program.Placement`` says: call k reads at 2k and has written by
 2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, its scratch lives
-[2k, 2k+1]. Of an in-place pair that is used, the input ends at 2k and the output starts at 2k+1.
+[2k, 2k+1]; what is kept for the next inference lives from the first call to one behind the last.
+Of an in-place pair that is used, the input ends at 2k and the output starts at 2k+1.
 
 A pair is allowed only if the output is no larger than the input. The output then lies within
 what the input held, so it cannot reach another input of the same call which also ends at 2k, but
@@ -11,12 +12,12 @@ which the kernel still reads while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from microgen.errors import InternalError
-from microgen.program import Call, PrimFunc, Program, Role, Storage
+from microgen.program import Buffer, Call, PrimFunc, Program, Role, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ def analyse(program: Program) -> Liveness:
     """
     functions = {function.name: function for function in program.functions}
     accesses = [_access(call, functions[call.function]) for call in program.calls]
-    spans = _spans(accesses)
-    sids = [_sid(b.name, b.nbytes, spans) for b in program.buffers]
+    spans = _spans(accesses, {b.name for b in program.state})
+    sids = [_sid(b, spans, len(program.calls)) for b in program.buffers]
     scratch = [
         Lifetime(f"scratch_{c.index}", c.scratch, 2 * c.index, 2 * c.index + 1)
         for c in program.calls
@@ -144,24 +145,24 @@ def _access(call: Call, function: PrimFunc) -> _Access:
     )
 
 
-def _spans(accesses: Iterable[_Access]) -> dict[str, tuple[int, int]]:
+def _spans(accesses: Iterable[_Access], state: Set[str]) -> dict[str, tuple[int, int]]:
     """First and last call that touch each sid."""
     spans: dict[str, tuple[int, int]] = {}
     for access in accesses:
         index = access.call.index
         for _, name in access.reads:
-            if name not in spans:
+            if name not in spans and name not in state:
                 raise InternalError("is read before it is written", where=f"call {index}: {name}")
         for _, name in (*access.reads, *access.writes):
             spans[name] = (spans.get(name, (index, index))[0], index)
     return spans
 
 
-def _sid(name: str, nbytes: int, spans: dict[str, tuple[int, int]]) -> Lifetime:
-    if name not in spans:
-        raise InternalError("no call writes it", where=name)
-    first, last = spans[name]
-    return Lifetime(name, nbytes, 2 * first, 2 * last + 1)
+def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifetime:
+    if buffer.name not in spans:
+        raise InternalError("no call writes it", where=buffer.name)
+    first, last = (0, calls) if buffer.is_state else spans[buffer.name]
+    return Lifetime(buffer.name, buffer.nbytes, 2 * first, 2 * last + 1)
 
 
 def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:

@@ -1,4 +1,5 @@
-"""Runs C kernels on the host, with sanitizers, against the numpy references, byte for byte.
+"""Runs C kernels on the host, with sanitizers, against the numpy references: integers byte for
+byte, floats within the kernel's stated bound.
 
 One compilation and one process serve all cases of an op. Every kernel of ``microgen.kernels``
 that the host can run is tested, in place too where it says that it can.
@@ -17,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from microgen import kernels, ops, resources, transforms
+from microgen.emit import literals
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
-from microgen.kernels.base import Fields, Kernel, KernelConstant
-from microgen.ops.base import Operands
+from microgen.kernels.base import Kernel, KernelConstant
+from microgen.ops.base import Operands, StatusError
+from microgen.program import Fields, Value
 from microgen.target.cpu import Feature
 
 CRT = resources.folder("crt")
@@ -42,6 +45,14 @@ class Tensor:
     type: TensorType
     array: Array
     is_constant: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The status that a kernel returns, and the arrays that it leaves if that is 0."""
+
+    status: int
+    arrays: tuple[Array, ...]
 
 
 @dataclass(frozen=True)
@@ -73,13 +84,29 @@ class Case:
         return TensorType(shape, self.output_dtype, self.output_quant)
 
     @property
+    def writes(self) -> tuple[int, ...]:
+        """Positions of the inputs that the node updates."""
+        return ops.registry()[self.op].writes(self.attrs, len(self.inputs))
+
+    @property
     def expected(self) -> Array:
-        """What the numpy reference computes."""
+        """The output that the numpy reference computes."""
+        return self.outcome.arrays[0]
+
+    @property
+    def outcome(self) -> Outcome:
+        """All that the numpy reference computes: the output, then what it writes to variables."""
         arrays = tuple(tensor.array for tensor in self.inputs)
         operands = Operands(arrays, self.input_types, (self.output_type,))
-        (output,) = ops.registry()[self.op].reference(self.attrs, operands)
-        assert output.dtype == self.output_dtype.numpy
-        return output
+        try:
+            found = ops.registry()[self.op].reference(self.attrs, operands)
+        except StatusError as failure:
+            return Outcome(failure.status, ())
+        kinds = (self.output_type, *(self.input_types[i] for i in self.writes))
+        for array, kind in zip(found, kinds, strict=True):
+            assert array.dtype == kind.dtype.numpy
+            assert array.shape == kind.shape
+        return Outcome(0, found)
 
     @property
     def node(self) -> Node:
@@ -158,7 +185,7 @@ class Call:
     """``arguments`` are in the kernel's order, None for NULL, the output's filler among them.
 
     A kernel that is called once for each input has all of them in ``arguments``; ``calls`` are
-    the arguments that each call passes, by position, and its fields.
+    the arguments that each call passes, by position, and its fields. ``written`` are variables.
     """
 
     case: Case
@@ -167,6 +194,7 @@ class Call:
     arguments: tuple[Array | None, ...]
     output: int
     in_place: int | None
+    written: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         place = "" if self.in_place is None else f", in place on input {self.in_place}"
@@ -205,6 +233,7 @@ def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
         arguments=arguments,
         output=len(inputs) + len(constants),
         in_place=None if in_place is None else passed.index(in_place),
+        written=tuple(passed.index(i) for i in case.writes),
     )
 
 
@@ -222,14 +251,23 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
 
 
 def _encoded(function: int, call: Call) -> bytes:
-    values = [np.atleast_1d(value) for _, fields in call.calls for _, value in fields]
-    params = np.concatenate(values).astype("<i4")
+    values = [_words(value) for _, fields in call.calls for _, value in fields]
+    params = np.concatenate(values)
     arrays = [np.zeros(0) if a is None else a for a in call.arguments]
     sizes = [-1 if a is None else a.nbytes for a in call.arguments]
     place = -1 if call.in_place is None else call.in_place
-    header = struct.pack(f"<{len(sizes) + 3}i", len(sizes), call.output, place, *sizes)
+    written = sum(1 << i for i in call.written)
+    numbers = (len(sizes), call.output, place, written, *sizes)
+    header = struct.pack(f"<{len(numbers)}i", *numbers)
     head = struct.pack("<2i", function, len(params)) + params.tobytes() + header
     return head + b"".join(a.tobytes() for a in arrays)
+
+
+def _words(value: Value | tuple[Value, ...]) -> Array:
+    """A field as the struct has it: int32 or float32."""
+    values = np.atleast_1d(np.array(value))
+    dtype = np.float32 if values.dtype.kind == "f" else np.int32
+    return values.astype(dtype).view(np.int32)
 
 
 # The two ways of calling a kernel
@@ -267,7 +305,8 @@ def _shared_form(call: Call) -> Body:
     symbol = call.kernel.symbol
     statements = [f"const {symbol}_params *p = params;"]
     for k, (places, _) in enumerate(call.calls):
-        statements.append(f"{symbol}(&p[{k}], {', '.join(f'a[{i}]' for i in places)});")
+        passed = ", ".join(f"a[{i}]" for i in places)
+        statements.append(f"{_status(call)}{symbol}(&p[{k}], {passed});")
     return Body(symbol, len(call.calls), " ".join(statements))
 
 
@@ -278,14 +317,18 @@ def _specialised_form(call: Call) -> Body:
         initialisers = ", ".join(f".{name} = {_literal(value)}" for name, value in fields)
         passed = ", ".join("NULL" if call.arguments[i] is None else f"a[{i}]" for i in places)
         constant = f"static const {symbol}_params p = {{{initialisers}}};"
-        statements.append(f"{{ {constant} {symbol}_body(&p, {passed}); }}")
+        statements.append(f"{{ {constant} {_status(call)}{symbol}_body(&p, {passed}); }}")
     return Body(symbol, len(call.calls), " ".join(statements))
 
 
-def _literal(value: int | tuple[int, ...]) -> str:
+def _status(call: Call) -> str:
+    return "status = " if call.kernel.can_fail else ""
+
+
+def _literal(value: Value | tuple[Value, ...]) -> str:
     if isinstance(value, tuple):
         return "{" + ", ".join(map(_literal, value)) + "}"
-    return "INT32_MIN" if value == -(2**31) else str(value)
+    return literals.scalar(value)
 
 
 def _compile(
@@ -293,7 +336,8 @@ def _compile(
 ) -> Path:
     lines = [f'#include "{kernel.header}"' for kernel in used]
     for i, body in enumerate(bodies):
-        lines.append(f"static void call_{i}(const void *params, void **a) {{ {body.statements} }}")
+        lines.append(f"static int32_t call_{i}(const void *params, void **a)")
+        lines.append(f"{{ int32_t status = 0; {body.statements} return status; }}")
     rows = [f"{{call_{i}, {b.structs} * sizeof({b.symbol}_params)}}" for i, b in enumerate(bodies)]
     lines.append("static const function functions[] = {" + ", ".join(rows) + "};")
     (folder / "functions.inc").write_text("\n".join(lines) + "\n")
@@ -319,17 +363,32 @@ def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
     command: list[Any] = [driver, cases, outputs]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = np.frombuffer(outputs.read_bytes(), np.uint8)
-    expected = [call.case.expected for call in calls]
-    assert found.size == sum(array.nbytes for array in expected)
-    ends = np.cumsum([array.nbytes for array in expected])[:-1]
-    for call, part, array in zip(calls, np.split(found, ends), expected, strict=True):
-        # Bytes from the middle of a file need not be aligned: a copy is.
-        _compare(call, part.copy().view(array.dtype).reshape(array.shape), array)
+    with outputs.open("rb") as file:
+        for call in calls:
+            expected = call.case.outcome
+            (status,) = struct.unpack("<i", file.read(4))
+            assert status == expected.status, f"{call}: status {status}, {expected.status} expected"
+            for array in expected.arrays:
+                part = np.frombuffer(file.read(array.nbytes), array.dtype)
+                _compare(call, part.reshape(array.shape), array)
+        assert not file.read()
+
+
+def _differs(found: Array, expected: Array, ulps: int) -> Array:
+    """Which elements differ: floats by more than ``ulps`` units in the last place of the largest
+    finite magnitude; NaN and infinities not at all."""
+    if expected.dtype.kind != "f":
+        return found != expected
+    finite = np.isfinite(expected)
+    largest = np.abs(expected[finite]).max(initial=np.finfo(np.float32).tiny)
+    distance = np.abs(np.where(finite, found, 0) - np.where(finite, expected, 0).astype(np.float64))
+    special = ~np.isclose(found, expected, equal_nan=True)
+    wrong: Array = np.where(finite, ~(distance <= ulps * np.spacing(largest)), special)
+    return wrong
 
 
 def _compare(call: Call, found: Array, expected: Array) -> None:
-    wrong = np.argwhere(found != expected)
+    wrong = np.argwhere(_differs(found, expected, call.kernel.ulps))
     if len(wrong):
         first = tuple(map(int, wrong[0]))
         raise AssertionError(

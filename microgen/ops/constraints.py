@@ -1,0 +1,163 @@
+"""What ops ask of the types of their operands: each returns a sentence if it is not so.
+
+Three families of dtypes are computed with: quantized int8 and int16, and float32. A node is of
+one family, unless its op changes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from microgen.ir.graph import DType, TensorType
+from microgen.quantize import weight_scales
+
+INT8 = (DType.INT8,)
+ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
+EVERY_DTYPE = tuple(DType)  # of ops that move values and compute nothing
+
+_ZERO_POINTS = {DType.INT8: (-128, 127), DType.INT16: (0, 0)}
+
+
+def activation_constraint(
+    role: str, tensor: TensorType, accepted: Sequence[DType] = INT8
+) -> str | None:
+    """An activation must be of an accepted dtype: if quantized, with one usable scale and zero
+    point (0 for int16); if float32, without."""
+    if tensor.dtype not in accepted:
+        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
+    if tensor.dtype not in _ZERO_POINTS:
+        return plain_constraint(role, tensor)
+    return _quant_constraint(role, tensor)
+
+
+def _quant_constraint(role: str, tensor: TensorType) -> str | None:
+    quant = tensor.quant
+    if quant is None or not quant.is_per_tensor or len(quant.scale) != 1:
+        return f"the {role} {tensor} must have one scale and one zero point"
+    if not 0 < quant.scale[0] < math.inf:
+        return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
+    low, high = _ZERO_POINTS[tensor.dtype]
+    if not low <= quant.zero_point[0] <= high:
+        expected = "0" if low == high else f"{low} to {high}"
+        return (
+            f"the {role}'s zero point is {quant.zero_point[0]}; for {tensor.dtype.value} it must "
+            f"be {expected}"
+        )
+    return None
+
+
+def plain_constraint(role: str, tensor: TensorType) -> str | None:
+    """Plain numbers have no scale."""
+    return f"the {role} {tensor} has a scale; it must have none" if tensor.quant else None
+
+
+def activations_constraint(
+    data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
+) -> str | None:
+    """``activation_constraint`` of an op's input and output, which are of one dtype."""
+    return (
+        activation_constraint("input", data, accepted)
+        or same_dtype_constraint(data, output)
+        or activation_constraint("output", output, accepted)
+    )
+
+
+def same_dtype_constraint(data: TensorType, output: TensorType) -> str | None:
+    """Input and output must be of one dtype."""
+    if data.dtype is output.dtype:
+        return None
+    return f"the input is {data}, the output {output}; they must be of one dtype"
+
+
+def unchanged_constraint(
+    data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
+) -> str | None:
+    """Input and output must be of one dtype and equal quantization: stored values keep their
+    meaning. Plain numbers, which have no quantization, may be of any accepted dtype."""
+    if data.dtype not in accepted:
+        return f"the input is {data}; it must be {' or '.join(d.value for d in accepted)}"
+    if data.dtype is not output.dtype or data.quant is None or output.quant is None:
+        return same_dtype_constraint(data, output) or _both_plain(data, output)
+    sentence = _quant_constraint("input", data) or _quant_constraint("output", output)
+    if sentence:
+        return sentence
+    if (data.scale, data.zero_point) != (output.scale, output.zero_point):
+        return (
+            f"the input's scale and zero point are {data.scale:g} and {data.zero_point}, the "
+            f"output's {output.scale:g} and {output.zero_point}; they must be equal"
+        )
+    return None
+
+
+def _both_plain(data: TensorType, output: TensorType) -> str | None:
+    if data.quant is None and output.quant is None:
+        return None
+    return "one of input and output has a scale, the other none; both or neither must"
+
+
+def weight_constraint(weight: TensorType, axis: int) -> str | None:
+    """A weight must be int8 and symmetric, with one scale or one per index of ``axis``."""
+    if weight.dtype is not DType.INT8:
+        return f"the weight is {weight}; it must be int8"
+    quant = weight.quant
+    if quant is None:
+        return f"the weight {weight} is not quantized"
+    count = 1 if quant.is_per_tensor else weight.shape[axis]
+    if quant.axis not in (None, axis) or len(quant.scale) != count:
+        return (
+            f"the weight {weight} has {len(quant.scale)} scales along axis {quant.axis}; there "
+            f"must be one, or {weight.shape[axis]} along axis {axis}"
+        )
+    if any(quant.zero_point):
+        return f"a zero point of the weight is {max(quant.zero_point, key=abs)}; all must be 0"
+    if not all(0 <= scale < math.inf for scale in quant.scale):
+        return "a scale of the weight is negative or not finite"
+    return None
+
+
+def bias_constraint(
+    bias: TensorType, data: TensorType, weight: TensorType, output: TensorType
+) -> str | None:
+    """A bias must be int32 on the accumulator's scale.
+
+    With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
+    be 2 % of the output's scale. With several it does not, and neither does this.
+    """
+    if bias.dtype is not DType.INT32:
+        return f"the bias is {bias}; it must be int32"
+    if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
+        return None
+    expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))
+    if abs(expected - bias.quant.scale[0]) / output.scale <= 0.02:
+        return None
+    return (
+        f"the bias's scale is {bias.quant.scale[0]:g}; it must be the input's times the "
+        f"weight's, {expected:g}"
+    )
+
+
+def accumulator_constraint(
+    data: TensorType, products: int, scales: npt.NDArray[np.float64]
+) -> str | None:
+    """A sum of ``products`` terms must fit int32 before scaling and after.
+
+    After, because TFLite's own behaviour is undefined beyond.
+    The bound is products * max|x - zero point| * 128, whatever the values; the bias is not in
+    it, because its values are not a type's matter.
+    """
+    bound = products * max(127 - data.zero_point, data.zero_point + 128) * 128
+    if bound >= 2**31:
+        return (
+            f"{products} products are summed, which may reach {bound}; the int32 accumulator "
+            f"holds {2**31 - 1}"
+        )
+    if bound * max(scales) >= 2**31 - 256:
+        return (
+            f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "
+            "exceed int32"
+        )
+    return None
