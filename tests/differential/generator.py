@@ -13,7 +13,7 @@ from microgen.errors import MicrogenError
 from microgen.frontends import tflite as frontend
 from microgen.numerics import profile
 from tests.differential.network import Network
-from tests.tflite_builder import OptionValue
+from tests.tflite_builder import OptionValue, TensorSpec
 
 MAX_LAYERS = 8
 MAX_ELEMENTS = 4096
