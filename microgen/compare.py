@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from microgen import frontends, manifest, oracle, passes, runner
 from microgen.errors import ToolError
 from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
+from microgen.ir.interpreter import evaluate, initial_state
 from microgen.manifest import Manifest
 from microgen.ops import registry
-from microgen.runner.compare import Comparison, Difference
+from microgen.runner.compare import Comparison, Difference, differs
 from microgen.runner.compare import compare as compare_layers
 
 Layers = Mapping[str, Array]
@@ -95,7 +93,7 @@ def compare(
             continue
         equal = [_outputs_equal(record, outputs, i, e) for i, e in enumerate(expected)]
         worst = equal.index(False) if False in equal else 0
-        layers, why = _layers(project, elf, inputs, worst, expected[worst])
+        layers, why = _layers(project, elf, inputs, worst, expected)
         verdicts.append(Verdict(name, len(equal), sum(equal), layers, why))
     return tuple(verdicts)
 
@@ -124,8 +122,9 @@ def _truths(project: Path, record: Manifest) -> list[tuple[str, Truth | str]]:
 
 
 def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:
+    state = initial_state(graph)
     return [
-        evaluate(graph, dict(zip(graph.inputs, sample, strict=True)), registry())
+        evaluate(graph, dict(zip(graph.inputs, sample, strict=True)), registry(), state)
         for sample in samples
     ]
 
@@ -142,19 +141,22 @@ def _samples(record: Manifest, inputs: Mapping[str, Array]) -> list[list[Array]]
 def _outputs_equal(
     record: Manifest, outputs: Mapping[str, Array], sample: int, expected: Layers
 ) -> bool:
-    return all(
-        np.array_equal(outputs[port.tensor][sample].reshape(-1), expected[port.tensor].reshape(-1))
+    return not any(
+        differs(outputs[port.tensor][sample].reshape(-1), expected[port.tensor].reshape(-1)).any()
         for port in record.outputs
     )
 
 
 def _layers(
-    project: Path, elf: Path, inputs: Mapping[str, Array], sample: int, expected: Layers
+    project: Path, elf: Path, inputs: Mapping[str, Array], sample: int, expected: Sequence[Layers]
 ) -> tuple[Comparison | None, str]:
-    one = {name: array[sample : sample + 1] for name, array in inputs.items()}
+    """Compare the layers of one sample; if the model has state, of those that led to it, too."""
+    record = manifest.load(project)
+    first = 0 if any(buffer.is_state for buffer in record.plan.buffers) else sample
+    chosen = {name: array[first : sample + 1] for name, array in inputs.items()}
     try:
-        traced = runner.run(project, one, elf=elf, trace=True).layers
+        traced = runner.run(project, chosen, elf=elf, trace=True).layers
     except ToolError as error:
         return None, str(error)
     assert traced is not None
-    return compare_layers(manifest.load(project), traced, [expected]), ""
+    return compare_layers(record, traced, expected[first : sample + 1]), ""

@@ -77,7 +77,8 @@ class PoolRecord:
 @dataclass(frozen=True, slots=True)
 class BufferRecord:
     """A planned buffer (``sid_<n>`` or ``scratch_<call>``): offset in its pool and lifetime in
-    half steps, both ends included (see ``program.Placement``)."""
+    half steps, both ends included (see ``program.Placement``). ``is_state``: it keeps its bytes
+    from one inference to the next."""
 
     name: str
     pool: str
@@ -86,6 +87,7 @@ class BufferRecord:
     first: int
     last: int
     tensor: str
+    is_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)

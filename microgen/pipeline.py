@@ -50,7 +50,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    plan = _plan(program, parts.graph, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
     library = mlf.library(program, plan, board, model)
@@ -85,7 +85,20 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    return program, planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    return program, _plan(program, parts.graph, options)
+
+
+def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:
+    """The plan, unless the asked alignment is less than what C demands of a buffer's elements."""
+    for buffer in program.buffers:
+        kind = graph.types[buffer.tensor]
+        if kind.dtype.nbytes > options.alignment:
+            raise UnsupportedError(
+                f"{options.alignment} is too small an alignment for {buffer.tensor!r}, {kind}",
+                where="--alignment",
+                hint=f"ask for at least {kind.dtype.nbytes}",
+            )
+    return planner.plan(program, algorithm=options.planner, alignment=options.alignment)
 
 
 def load_board(name: str) -> Board:

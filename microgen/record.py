@@ -108,6 +108,7 @@ def _call(call: Call, program: Program) -> CallRecord:
 
 def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    kept = {buffer.name for buffer in program.state}
     return PlanRecord(
         algorithm=plan.algorithm,
         peak=plan.peak,
@@ -124,7 +125,14 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         ),
         buffers=tuple(
             BufferRecord(
-                p.name, p.pool, p.offset, p.nbytes, p.first, p.last, tensors.get(p.name, "")
+                p.name,
+                p.pool,
+                p.offset,
+                p.nbytes,
+                p.first,
+                p.last,
+                tensors.get(p.name, ""),
+                p.name in kept,
             )
             for p in plan.placements
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,23 +15,39 @@ STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard"
 
 def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[str, Array]:
     """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
-    then uniformly random ones. Integer dtypes only."""
+    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8)."""
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
 
 
 def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Array:
     dtype = DType(port.dtype).numpy
-    limits = np.iinfo(dtype)
-    low, high = limits.min, limits.max
+    low, high = _limits(port)
     size = int(np.prod(port.shape))
-    ramp = np.arange(size) % (int(high) - int(low) + 1) + int(low)
+    steps = high - low + 1 if dtype.kind != "f" else 256
+    ramp = np.arange(size) % steps * ((high - low) / (steps - 1)) + low
     made = [
         np.full(size, low),
         np.full(size, high),
         np.full(size, port.zero_point),
         ramp,
         np.where(np.arange(size) % 2, high, low),
-        *(generator.integers(low, high, size, endpoint=True) for _ in range(random)),
+        *(_random(dtype, low, high, size, generator) for _ in range(random)),
     ]
-    return np.stack(made).astype(dtype).reshape(-1, *port.shape)
+    return np.stack([each.astype(dtype) for each in made]).reshape(-1, *port.shape)
+
+
+def _limits(port: PortRecord) -> tuple[int, int]:
+    """Least and greatest value. Plain integers are often positions, which have to be small."""
+    dtype = DType(port.dtype).numpy
+    if dtype.kind in "fb":
+        return (-1 if dtype.kind == "f" else 0), 1
+    return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if port.scale else (0, 7)
+
+
+def _random(
+    dtype: np.dtype[Any], low: int, high: int, size: int, generator: np.random.Generator
+) -> Array:
+    if dtype.kind == "f":
+        return generator.uniform(low, high, size)
+    return generator.integers(low, high, size, endpoint=True)

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen import frontends, kernels, ops
+from microgen.kernels.base import Kernel
 
-_SUFFIXES = {"s8": "int8", "s16": "int16", "f32": "float32"}
+_SUFFIXES = {"s8": "int8", "s16": "int16", "s32": "int32", "f32": "float32"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,17 @@ def _row(name: str) -> Row:
         else kernel.symbol
         for kernel in found
     ]
-    how = ", ".join(named) or (
-        "none: a view costs nothing" if op.is_view else "mg_lookup_s8, on a table"
-    )
-    dtypes = {_SUFFIXES[m[1]] for s in symbols if (m := re.search(r"_(s8|s16|f32)(?:_|$)", s))}
-    return Row(name, ops.about(op), tuple(sorted(dtypes)) or ("int8",), symbols, how)
+    if op.is_tabulated:
+        named.insert(0, "mg_lookup_s8, on a table")
+    how = ", ".join(named) or "none: a view costs nothing"
+    dtypes = {dtype_of(kernel) for kernel in found} | ({"int8"} if op.is_tabulated else set())
+    return Row(name, ops.about(op), tuple(sorted(dtypes)) or ("any",), symbols, how)
+
+
+def dtype_of(kernel: Kernel) -> str:
+    """What a kernel computes, by its symbol's suffix; "any" where it only moves values."""
+    suffix = re.search(r"_(s8|s16|s32|f32)(?:_|$)", kernel.symbol)
+    return _SUFFIXES[suffix[1]] if suffix else "any"
 
 
 def markdown() -> str:

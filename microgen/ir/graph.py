@@ -82,6 +82,11 @@ class TensorType:
         """Zero point of a per-tensor quantized tensor; ValueError otherwise."""
         return self._per_tensor().zero_point[0]
 
+    @property
+    def zero(self) -> int:
+        """The stored value that means 0; ValueError for a tensor quantized per channel."""
+        return 0 if self.quant is None else self.zero_point
+
     def _per_tensor(self) -> Quant:
         if self.quant is None or not self.quant.is_per_tensor:
             raise ValueError(f"{self} has no per-tensor quantization")

@@ -26,4 +26,12 @@ KERNELS = (
         inputs=(0, 1),
         in_place=broadcast.in_place,
     ),
+    base.Kernel(
+        symbol="mg_add_f32",
+        needs=base.REFERENCE,
+        refusal=base.at_most_4_dimensions(DType.FLOAT32),
+        params=broadcast.float_params,
+        inputs=(0, 1),
+        in_place=broadcast.in_place,
+    ),
 )

@@ -38,6 +38,13 @@ def offsets(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def float_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of ``mg_add_f32_params``, and of every float kernel with an activation."""
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    output = graph.types[node.outputs[0]]
+    return (*shapes(node, graph), *base.activation_fields(activation, output))
+
+
 def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Graph) -> base.Fields:
     """The fields of ``mg_add_s8_params``."""
     output = graph.types[node.outputs[0]]

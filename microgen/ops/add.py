@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import broadcast
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import broadcast, floats
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import add_parameters
 
 
 @dataclass(frozen=True, slots=True)
 class AddAttrs(Attrs):
-    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
+    """Inputs: two tensors of broadcastable shapes, int8, each with its own quantization, or
+    float32."""
 
     activation: Activation
 
@@ -21,13 +22,15 @@ class AddAttrs(Attrs):
 def check(
     _attrs: AddAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and scales whose ratios the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, add_parameters)
+    """int8 or float32 throughout, and scales whose ratios the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, add_parameters, (DType.INT8, DType.FLOAT32))
 
 
 def reference(attrs: AddAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/add.h, AddFunc."""
+    """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    if floats.is_float(output):
+        return floats.activated(operands.inputs[0] + operands.inputs[1], attrs.activation)
     p = add_parameters(lhs, rhs, output)
     left, right = broadcast.scaled_operands(p, operands)
     return broadcast.stored_sum(p, left + right, output, attrs.activation)

@@ -1,4 +1,4 @@
-"""What elementwise ops of two int8 operands share: numpy's broadcasting, constraints, sums."""
+"""What elementwise ops of two operands share: numpy's broadcasting, constraints, sums."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Activation, Operands, Rounding, Shape
-from microgen.ops.constraints import activation_constraint
+from microgen.ops.constraints import INT8, activation_constraint
 from microgen.quantize import AddParameters, multiply_by_quantized_multiplier, offset_and_clamp
 
 
@@ -30,15 +30,17 @@ def constraint(
     inputs: Sequence[TensorType],
     outputs: Sequence[TensorType],
     parameters: Parameters | None = None,
+    accepted: Sequence[DType] = INT8,
 ) -> str | None:
-    """int8 throughout, and scales for which ``parameters`` raises no ValueError."""
+    """One accepted dtype throughout, and if it is a quantized one, scales for which
+    ``parameters`` raises no ValueError."""
     (lhs, rhs), output = inputs, outputs[0]
     sentence = (
-        activation_constraint("left input", lhs)
-        or activation_constraint("right input", rhs)
-        or activation_constraint("output", output)
+        activation_constraint("left input", lhs, accepted)
+        or activation_constraint("right input", rhs, (lhs.dtype,))
+        or activation_constraint("output", output, (lhs.dtype,))
     )
-    if sentence or parameters is None:
+    if sentence or parameters is None or output.quant is None:
         return sentence
     try:
         parameters(lhs, rhs, output)

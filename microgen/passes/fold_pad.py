@@ -37,7 +37,6 @@ def _is_spatial_zero(pad: Node, graph: Graph) -> bool:
     return (
         len(pad.attrs.pads) == 4
         and pad.attrs.pads[0] == pad.attrs.pads[3] == (0, 0)
-        and data.quant is not None
         and data.quant == graph.types[pad.outputs[0]].quant
-        and pad.attrs.value == data.zero_point
+        and pad.attrs.value == data.zero
     )

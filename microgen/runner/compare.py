@@ -1,4 +1,8 @@
-"""Finds the first layer and element in which traced layers differ from expected ones."""
+"""Finds the first layer and element in which traced layers differ from expected ones.
+
+Integers must be equal. Floats may differ by ``FLOAT_TOLERANCE`` of the tensor's range: the larger
+of its greatest magnitude and the distance from its least to its greatest value.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,22 @@ from microgen.errors import InternalError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.runner.trace import Layer
+
+FLOAT_TOLERANCE = 1e-5
+
+
+def differs(found: Array, expected: Array) -> Array:
+    """Which elements differ, bool of the arrays' shape."""
+    if expected.dtype.kind != "f":
+        unequal: Array = found != expected
+        return unequal
+    finite = np.isfinite(expected)
+    values = expected[finite].astype(np.float64)
+    span = max(np.ptp(values), np.abs(values).max()) if values.size else 0.0
+    apart = np.abs(np.where(finite, found, 0).astype(np.float64) - np.where(finite, expected, 0))
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    far: Array = np.where(finite, ~(apart <= FLOAT_TOLERANCE * span), ~same)
+    return far
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +74,7 @@ class Comparison:
 def compare(
     manifest: Manifest, layers: Iterable[Layer], expected: Sequence[Mapping[str, Array]]
 ) -> Comparison:
-    """Compare layers with ``expected[sample][tensor]``, element by element, exactly.
+    """Compare layers with ``expected[sample][tensor]``, element by element.
 
     An expected tensor may have another shape of the same size. Raises InternalError if sizes
     differ, or if nothing could be compared.
@@ -80,10 +100,10 @@ def _difference(manifest: Manifest, layer: Layer, reference: Array) -> Differenc
             f"{layer.tensor} has shape {layer.array.shape}, the reference's {reference.shape}"
         )
     reference = reference.reshape(layer.array.shape)
-    differs = layer.array != reference
-    if not differs.any():
+    wrong = differs(layer.array, reference)
+    if not wrong.any():
         return None
-    index = np.unravel_index(int(np.argmax(differs)), layer.array.shape)
+    index = np.unravel_index(int(np.argmax(wrong)), layer.array.shape)
     distance = np.abs(layer.array.astype(np.float64) - reference.astype(np.float64))
     return Difference(
         sample=layer.sample,
@@ -93,7 +113,7 @@ def _difference(manifest: Manifest, layer: Layer, reference: Array) -> Differenc
         index=tuple(map(int, index)),
         found=layer.array[index].item(),
         expected=reference[index].item(),
-        differing=int(np.count_nonzero(differs)),
-        size=int(differs.size),
+        differing=int(np.count_nonzero(wrong)),
+        size=int(wrong.size),
         largest=float(distance.max()),
     )

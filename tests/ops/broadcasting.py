@@ -17,8 +17,10 @@ from tests.ops.litert_oracle import (
     FUSED,
     Case,
     activation_type,
+    float_type,
     random_activation,
     random_activation_function,
+    random_floats,
     random_values,
 )
 
@@ -67,6 +69,33 @@ def litert_case(
         {"fusedActivationFunction": FUSED[activation]} if has_activation else {},
         constants=constants,
         version=2,
+    )
+
+
+def litert_float_case(
+    seed: int,
+    op: str,
+    code: str,
+    options_type: str,
+    make: MakeAttrs,
+    *,
+    has_activation: bool = True,
+) -> Case:
+    """A random case of float32 operands."""
+    rng = np.random.default_rng(seed)
+    types = [float_type(shape) for shape in random_shapes(rng)]
+    activation = random_activation_function(rng) if has_activation else Activation.NONE
+    return Case(
+        op,
+        make(activation),
+        types,
+        [random_floats(rng, t.shape) for t in types],
+        None,
+        code,
+        options_type,
+        {"fusedActivationFunction": FUSED[activation]} if has_activation else {},
+        constants=[int(rng.integers(2))] if rng.random() < 0.4 else [],
+        output_dtype=DType.FLOAT32,
     )
 
 
@@ -123,6 +152,16 @@ def random_kernel_case(seed: int, op: str, make: MakeAttrs) -> c.Case:
     scales = [float(10 ** rng.uniform(-3, 0)) for _ in range(3)]
     attrs = make(list(Activation)[int(rng.integers(4))])
     return kernel_case(seed, op, attrs, f"random {seed}", lhs, rhs, (scales[0], *scales[1:]))
+
+
+def random_float_kernel_case(seed: int, op: str, make: MakeAttrs) -> c.Case:
+    """Float32 operands of any shapes that broadcast, any activation; infinities and NaN in some."""
+    rng = np.random.default_rng(2000 + seed)
+    operands = [c.float32(rng, shape, 10.0 ** rng.uniform(-3, 3)) for shape in random_shapes(rng)]
+    if seed % 4 == 0:
+        operands[0].array.reshape(-1)[0] = (np.inf, -np.inf, np.nan)[seed // 4 % 3]
+    attrs = make(list(Activation)[int(rng.integers(4))])
+    return c.Case(f"float {seed}", op, attrs, tuple(operands), None, DType.FLOAT32)
 
 
 def check_in_place(op: str, attrs: Attrs) -> None:

@@ -15,6 +15,7 @@ import tflite
 from microgen.ir.graph import Attrs, DType, Quant, TensorType
 from microgen.ops import registry
 from microgen.ops.base import Activation, Operands
+from microgen.runner.compare import differs
 from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
 
 Array = npt.NDArray[Any]
@@ -76,6 +77,17 @@ def random_values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return rng.integers(-128, 128, shape).astype(np.int8)
 
 
+def float_type(shape: tuple[int, ...]) -> TensorType:
+    """A float32 tensor's type."""
+    return TensorType(shape, DType.FLOAT32)
+
+
+def random_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Normally distributed float32 values of a random standard deviation, some of them 0."""
+    values = rng.normal(0, 10.0 ** rng.uniform(-3, 3), shape)
+    return np.where(rng.random(shape) < 0.05, 0.0, values).astype(np.float32)
+
+
 def output_type(case: Case) -> TensorType:
     """The type of the case's output, by ``infer``."""
     (shape,) = registry()[case.op].infer(case.attrs, case.types)
@@ -105,8 +117,15 @@ def by_litert(case: Case) -> Array:
 
 
 def assert_equal(case: Case) -> None:
-    """Both outputs have the same shape and the same bytes."""
-    np.testing.assert_array_equal(by_reference(case), by_litert(case), err_msg=repr(case))
+    """Both outputs have the same shape and the same bytes; floats agree within
+    ``FLOAT_TOLERANCE`` of their range."""
+    ours, theirs = by_reference(case), by_litert(case)
+    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), repr(case)
+    if ours.dtype.kind == "f":
+        wrong = np.argwhere(differs(ours, theirs))
+        assert not len(wrong), f"{case!r}: {ours} {theirs}, first at {wrong[0]}"
+    else:
+        np.testing.assert_array_equal(ours, theirs, err_msg=repr(case))
 
 
 def _model(case: Case, fed: Sequence[int]) -> bytes:

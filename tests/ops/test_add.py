@@ -29,13 +29,18 @@ CORNERS = (
 )
 
 
+def _random_float(seed: int) -> c.Case:
+    return broadcasting.random_float_kernel_case(seed, OP.name, AddAttrs)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     broadcasts = broadcasting.broadcast_cases(OP.name, AddAttrs)
-    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+    floats = map(_random_float, range(50))
+    c.check([*CORNERS, *broadcasts, *map(_random, range(200)), *floats], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *map(_random_float, range(6))], tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:

@@ -21,6 +21,12 @@ def test_equals_litert(block: int) -> None:
         assert_equal(random_case(seed))
 
 
+@needs_litert
+def test_floats_equal_litert() -> None:
+    for seed in range(50):
+        assert_equal(broadcasting.litert_float_case(seed, OP.name, "ADD", "AddOptions", AddAttrs))
+
+
 def test_refusals() -> None:
     broadcasting.check_refusals(OP.name, AddAttrs(Activation.NONE))
 

@@ -9,13 +9,13 @@ from microgen.frontends.tflite import importers, records, signature
 from microgen.frontends.tflite.layers import Layer, Step
 from microgen.frontends.tflite.records import ABSENT, ModelRecord, OperatorRecord, short
 from microgen.frontends.tflite.tensors import Tensor, Tensors
-from microgen.ir.graph import DType, Graph, Node, Origin
+from microgen.ir.graph import Graph, Node, Origin
 from microgen.numerics import Numerics
 from microgen.ops import registry
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
-    """The graph of a fully quantized int8 model; ``file`` names it in messages and Origins.
+    """The graph of a model; ``file`` names it in messages and Origins.
 
     Raises ModelError where the bytes are malformed or contradict themselves, UnsupportedError
     where the model is sound but uses what microgen does not have.
@@ -67,7 +67,7 @@ def _no_importer(model: ModelRecord, tensors: Tensors, operator: OperatorRecord)
         f"operator {_called(operator)} is not supported{also}: it would need an op, a kernel and "
         "an importer of its own",
         where=f'{model.reader.file}: layer "{name}"',
-        hint=f"supported: {', '.join(sorted(importers.registry()))}, all int8",
+        hint=f"supported: {', '.join(sorted(importers.registry()))}",
     )
 
 
@@ -76,12 +76,15 @@ def _called(operator: OperatorRecord) -> str:
 
 
 def _check_order(model: ModelRecord, tensors: Tensors) -> None:
-    """Every tensor is known before it is read, and made once: so there is no cycle."""
-    known = {i for i, record in enumerate(model.tensors) if record.is_constant}
-    constants = frozenset(known)
+    """Every tensor is known before it is read, and made once: so there is no cycle. Constants and
+    variables are known from the start; a variable has one reader at most."""
+    constants = {i for i, record in enumerate(model.tensors) if record.is_constant}
+    known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
     for index in model.inputs:
         if index in known:
+            is_variable = model.tensors[index].is_variable
             kind = "a constant" if index in constants else "listed twice"
+            kind = "a variable" if is_variable else kind
             raise _impossible(model, tensors, index, f"is an input of the graph, but {kind}")
         known.add(index)
     for operator in model.operators:
@@ -97,9 +100,21 @@ def _check_order(model: ModelRecord, tensors: Tensors) -> None:
                     model, tensors, index, f"is an output of {operator.name}, but {kind}"
                 )
             known.add(index)
+    _check_variables(model, tensors)
     for index in model.outputs:
         if index not in known:
             raise _impossible(model, tensors, index, "is an output, but nothing makes it")
+
+
+def _check_variables(model: ModelRecord, tensors: Tensors) -> None:
+    read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
+    for index in dict.fromkeys(read):
+        if model.tensors[index].is_variable and read.count(index) > 1:
+            raise UnsupportedError(
+                f'the variable "{short(tensors.names[index])}" has more than one reader',
+                where=model.reader.file,
+                hint="supported: variables that one operator reads and updates",
+            )
 
 
 def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> ModelError:
@@ -132,7 +147,7 @@ def _check_step(step: Step, layer: Layer) -> None:
 def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]]) -> Graph:
     file = model.reader.file
     ports = [_port(tensors, index, file) for index in model.inputs]
-    ports += [_output_port(tensors, index, model) for index in model.outputs]
+    ports += [_port(tensors, index, file) for index in model.outputs]
     used = {
         tensor.name: tensor
         for tensor in (*ports, *(t for step, _ in steps for t in (*step.inputs, step.output)))
@@ -153,33 +168,19 @@ def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]
         ),
         types={name: tensor.type for name, tensor in used.items()},
         constants={name: t.value for name, t in used.items() if t.value is not None},
+        variables=tuple(name for name, t in used.items() if t.is_variable),
     )
 
 
 def _port(tensors: Tensors, index: int, file: str) -> Tensor:
-    """An input or output of the graph, which must be int8 with one scale."""
+    """An input or output of the graph, which has one scale or none."""
     tensor = tensors.get(index, file)
     quant = tensor.type.quant
-    if tensor.type.dtype is not DType.INT8 or quant is None or not quant.is_per_tensor:
+    if quant is not None and not quant.is_per_tensor:
         raise UnsupportedError(
-            f'"{short(tensor.name)}", an input or output of the graph, is not int8 with one scale',
+            f'"{short(tensor.name)}", an input or output of the graph, has a scale per channel',
             where=file,
-            hint="convert the model with int8 inputs and outputs",
-        )
-    return tensor
-
-
-def _output_port(tensors: Tensors, index: int, model: ModelRecord) -> Tensor:
-    """An output of the graph, which may also be plain int32 numbers that a node computes."""
-    file = model.reader.file
-    tensor = tensors.get(index, file)
-    if tensor.type.dtype is not DType.INT32 or tensor.type.quant is not None:
-        return _port(tensors, index, file)
-    if tensor.value is not None or model.outputs.count(index) > 1:
-        raise UnsupportedError(
-            f'"{short(tensor.name)}", an int32 output of the graph, is a constant or listed twice',
-            where=file,
-            hint="supported: int32 outputs that an operator computes, each once",
+            hint="convert the model with one scale for each input and output",
         )
     return tensor
 

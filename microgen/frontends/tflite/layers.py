@@ -24,6 +24,8 @@ _ACTIVATIONS = {
     ActivationFunctionType.RELU_N1_TO_1: Activation.RELU_N1_TO_1,
 }
 _ACTIVATION_NAMES = {v: k for k, v in vars(ActivationFunctionType).items() if isinstance(v, int)}
+_QUANTIZED = (DType.INT8, DType.INT16)  # dtypes that mean nothing without a scale
+_BIASES = (DType.INT32, DType.INT64, DType.FLOAT32)
 _PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "VALID"}
 
 
@@ -118,15 +120,28 @@ class Layer:
         return position < len(inputs) and inputs[position] != ABSENT
 
     def data(self, position: int) -> Tensor:
-        """An int8 input, quantized per tensor, computed or constant."""
+        """An input, computed or constant: float32, or int8 or int16 quantized per tensor, or plain
+        numbers of another dtype. Which of these the op takes is for its ``check`` to say."""
         return self._activation(self._index(position))
 
+    def plain(self, position: int) -> Tensor:
+        """An input as it is, quantized or not, computed or constant."""
+        return self._tensors.get(self._index(position), self.where)
+
+    def plain_output(self) -> Tensor:
+        """The output as it is, quantized or not."""
+        return self._tensors.get(self._record.outputs[0], self.where)
+
+    def variable(self, position: int) -> Tensor:
+        """An input that keeps its value from one inference to the next."""
+        return self._tensors.variable(self._index(position), self.where)
+
     def output(self) -> Tensor:
-        """The int8 output, quantized per tensor."""
+        """The output, as ``data`` has inputs."""
         return self._activation(self._record.outputs[0])
 
     def outputs(self) -> tuple[Tensor, ...]:
-        """All int8 outputs, each quantized per tensor."""
+        """All outputs, each as ``data`` has inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
     def output_of(self, dtype: DType) -> Tensor:
@@ -147,10 +162,13 @@ class Layer:
         return tensor
 
     def weights(self, position: int, rank: int) -> Tensor:
-        """An int8 constant of that rank, symmetric, quantized per tensor or per channel."""
-        tensor = self._int8(self._index(position))
+        """A constant of that rank: float32, or int8, symmetric, quantized per tensor or per
+        channel."""
+        tensor = self._quantized(self._index(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
+        if tensor.type.quant is None:
+            return tensor
         # Many layers may share one weight, and each looks at all its scales.
         self._reader.spend(len(_quant(tensor).scale))
         if any(_quant(tensor).zero_point):
@@ -161,21 +179,22 @@ class Layer:
         return tensor
 
     def bias(self, position: int, channels: int) -> tuple[Tensor, ...]:
-        """The int32 bias as a constant of shape [channels]; no tensor where there is none."""
+        """The bias, int32, int64 or float32, as a constant of shape [channels]; no tensor where
+        there is none."""
         if not self.has_input(position):
             return ()
         tensor = self._tensors.get(self._index(position), self.where)
-        if tensor.type.dtype is not DType.INT32:
+        if tensor.type.dtype not in _BIASES:
             raise self.unsupported(
                 f'has a bias "{short(tensor.name)}" of {tensor.type.dtype.value}',
-                supported="int32 biases",
+                supported="biases of int32, of int64 with int16 data, and of float32",
             )
         value = self._expect_constant(tensor)
         if value.size != channels:
             raise self.invalid(f"has {value.size} bias values; {channels} are expected")
         if tensor.type.shape == (channels,):
             return (tensor,)
-        flat = TensorType((channels,), DType.INT32, tensor.type.quant)
+        flat = TensorType((channels,), tensor.type.dtype, tensor.type.quant)
         name = self._tensors.derived_name(tensor.name)
         return (Tensor(name, flat, frozen(value.reshape(channels))),)
 
@@ -200,23 +219,19 @@ class Layer:
             raise self.invalid(f"lacks its input {position}")
         return self._record.inputs[position]
 
-    def _int8(self, index: int) -> Tensor:
+    def _quantized(self, index: int) -> Tensor:
+        """A tensor that has a quantization if its dtype needs one."""
         tensor = self._tensors.get(index, self.where)
-        if tensor.type.dtype is not DType.INT8:
-            raise self.unsupported(
-                f'uses "{short(tensor.name)}", which is {tensor.type.dtype.value}',
-                supported="int8 activations and weights",
-            )
-        if tensor.type.quant is None:
+        if tensor.type.dtype in _QUANTIZED and tensor.type.quant is None:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has no quantization parameters',
-                supported="int8 tensors with a scale and a zero point",
+                supported=f"{tensor.type.dtype.value} tensors with a scale and a zero point",
             )
         return tensor
 
     def _activation(self, index: int) -> Tensor:
-        tensor = self._int8(index)
-        if not _quant(tensor).is_per_tensor:
+        tensor = self._quantized(index)
+        if tensor.type.quant is not None and not tensor.type.quant.is_per_tensor:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has a scale per channel',
                 supported="one scale per tensor for activations, per channel for weights only",
@@ -274,5 +289,5 @@ class Layer:
 
 
 def _quant(tensor: Tensor) -> Quant:
-    assert tensor.type.quant is not None, "checked by Layer._int8"
+    assert tensor.type.quant is not None, "checked by Layer._quantized"
     return tensor.type.quant

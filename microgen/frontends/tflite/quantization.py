@@ -9,17 +9,17 @@ from microgen.frontends.tflite.records import TensorRecord, short
 from microgen.ir.graph import Array, Quant
 
 _SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
-_ZERO_POINTS = {"int8": (-128, 127), "int32": (0, 0)}
+_ZERO_POINTS = {"int8": (-128, 127), "int16": (0, 0), "int32": (0, 0), "int64": (0, 0)}
 
 
 def quant_of(record: TensorRecord, where: str) -> Quant | None:
-    """The tensor's quantization, or None where it has no scale.
+    """The tensor's quantization, or None where it has no scale, or a dtype that needs none.
 
     Scales are float32 values as Python floats. ModelError if a value or a length is impossible,
     UnsupportedError for schemes other than one scale per tensor or per channel.
     """
     found = record.quantization
-    if found is None or found.scale.size == 0:
+    if found is None or found.scale.size == 0 or record.dtype not in _ZERO_POINTS:
         return None
     if found.has_details:
         raise UnsupportedError(

@@ -16,17 +16,19 @@ from microgen.ir.graph import Array, DType, TensorType, frozen
 MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
 _MAX_RANK = 8
 
-_NODE_DTYPES = {"int8": DType.INT8, "int32": DType.INT32}
+_NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor as nodes see it; ``value`` is None unless the model holds it."""
+    """A tensor as nodes see it; ``value`` is None unless the model holds it. A variable keeps what
+    its only reader leaves in it for the next inference."""
 
     name: str
     type: TensorType
     value: Array | None = None
+    is_variable: bool = False
 
 
 class Names:
@@ -60,7 +62,24 @@ class Tensors:
         return self._names.unique(base)
 
     def get(self, index: int, where: str) -> Tensor:
-        """The int8 or int32 tensor at ``index``; ``where`` says who asks, for messages."""
+        """The tensor at ``index``, no variable; ``where`` says who asks, for messages."""
+        if self.records[index].is_variable:
+            raise UnsupportedError(
+                f'"{short(self.records[index].name)}" is a variable tensor',
+                where=where,
+                hint="supported: variables as the state of operators that have one",
+            )
+        return self._get(index, where)
+
+    def variable(self, index: int, where: str) -> Tensor:
+        """The variable tensor at ``index``."""
+        if not self.records[index].is_variable:
+            raise ModelError(
+                f'"{short(self.records[index].name)}" must be a variable tensor', where=where
+            )
+        return self._get(index, where)
+
+    def _get(self, index: int, where: str) -> Tensor:
         if index not in self._seen:
             self._seen[index] = self._interpret(index, where)
         return self._seen[index]
@@ -86,17 +105,16 @@ class Tensors:
         dtype = _dtype(record, _NODE_DTYPES, where)
         type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
         value = _value(record, type_, where) if record.is_constant else None
-        return Tensor(self.names[index], type_, value)
+        return Tensor(self.names[index], type_, value, record.is_variable)
 
 
 def _check_storage(record: TensorRecord, where: str) -> None:
-    for is_so, kind in ((record.is_variable, "a variable"), (record.is_sparse, "a sparse")):
-        if is_so:
-            raise UnsupportedError(
-                f'"{short(record.name)}" is {kind} tensor',
-                where=where,
-                hint="supported: dense tensors, which keep nothing from one inference to the next",
-            )
+    if record.is_sparse:
+        raise UnsupportedError(
+            f'"{short(record.name)}" is a sparse tensor',
+            where=where,
+            hint="supported: dense tensors",
+        )
 
 
 def _dtype(record: TensorRecord, accepted: Mapping[str, DType], where: str) -> DType:
@@ -104,8 +122,8 @@ def _dtype(record: TensorRecord, accepted: Mapping[str, DType], where: str) -> D
         raise UnsupportedError(
             f'tensor "{short(record.name)}" is {record.dtype}',
             where=where,
-            hint="supported: int8 activations and weights, int32 biases; convert the model with "
-            "full-integer quantization, int8 inputs and outputs included",
+            hint=f"supported: {', '.join(accepted)}; convert the model with full-integer "
+            "quantization to int8, say, inputs and outputs included",
         )
     return accepted[record.dtype]
 
@@ -146,4 +164,9 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
             f"{type_} has {type_.nbytes}",
             where=where,
         )
-    return frozen(record.data.view(type_.dtype.numpy).reshape(type_.shape))
+    array: Array = record.data.view(type_.dtype.numpy).reshape(type_.shape)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)
+    if array.dtype.kind == "b" and record.data.max(initial=0) > 1:
+        raise ModelError(f'the bool "{short(record.name)}" holds more than 0 and 1', where=where)
+    return frozen(array)

@@ -95,7 +95,7 @@ def _space_to_batch_nd(layer: Layer) -> tuple[Step, ...]:
     steps: tuple[Step, ...] = ()
     if any(map(any, around)):
         # TFLite fills with the stored value that means 0.
-        padding = PadAttrs(around, output.type.zero_point)
+        padding = PadAttrs(around, output.type.zero)
         steps = (_step(layer, "nn.pad", padding, data),)
         data = steps[0].output
     n, *sizes = data.type.shape

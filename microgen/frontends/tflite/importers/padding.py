@@ -19,7 +19,7 @@ def _pad(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2)
     data, output = layer.data(0), layer.output()
     # TFLite fills with the stored value that means 0.
-    attrs = PadAttrs(_pads(layer, data), output.type.zero_point)
+    attrs = PadAttrs(_pads(layer, data), output.type.zero)
     return (Step("nn.pad", attrs, (data,), output),)
 
 
