@@ -64,15 +64,16 @@ MG_INLINE void mg_dense_f32_four(const mg_dense_f32_params *p, const float *inpu
 MG_INLINE void mg_dense_f32_body(const mg_dense_f32_params *p, const float *input,
                                  const float *weight, const float *bias, float *output)
 {
+    const int32_t in_fours = p->output_features - p->output_features % 4;
+
     for (int32_t n = 0; n < p->batches; n++) {
         const float *row = &input[n * p->input_features];
         float *results = &output[n * p->output_features];
-        int32_t o = 0;
 
-        for (; o + 4 <= p->output_features; o += 4) {
+        for (int32_t o = 0; o < in_fours; o += 4) {
             mg_dense_f32_four(p, row, weight, bias, o, results);
         }
-        for (; o < p->output_features; o++) {
+        for (int32_t o = in_fours; o < p->output_features; o++) {
             float sum = 0.0F;
             for (int32_t i = 0; i < p->input_features; i++) {
                 sum += row[i] * weight[o * p->input_features + i];
