@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast
 from microgen.ops.divide import DivideAttrs, divides_by_zero, parameters
 
@@ -25,11 +25,10 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 def _refusal(node: Node, graph: Graph) -> str | None:
     divisor = node.inputs[1]
-    if divisor not in graph.constants:
-        return f"{divisor!r} is computed at run time, where a division by zero has no report yet"
-    if divides_by_zero(graph.constants[divisor], graph.types[divisor]):
+    value = graph.constants.get(divisor)
+    if value is not None and divides_by_zero(value, graph.types[divisor]):
         return f"{divisor!r} is a constant with zeros, by which nothing can be divided"
-    return base.at_most_4_dimensions(node, graph)
+    return base.at_most_4_dimensions(DType.INT8)(node, graph)
 
 
 KERNELS = (
@@ -40,5 +39,6 @@ KERNELS = (
         params=_params,
         inputs=(0, 1),
         in_place=broadcast.in_place,
+        can_fail=True,
     ),
 )

@@ -9,10 +9,11 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import broadcast
-from microgen.ops.base import Activation, Op, Operands
+from microgen.ops.base import Activation, Op, Operands, StatusError
 from microgen.ops.fixed_point import one_over_one_plus
 from microgen.quantize import offset_and_clamp, quantize_multiplier, rounding_doubling_high_mul
 
+_INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
 _BITS = np.array([value.bit_length() for value in range(256)])  # of |stored - zero point|
 _LEAST_SHIFT, _GREATEST_SHIFT = -24, 23
 _LEAST_PLAIN_SHIFT = 7  # 31 bits of headroom and 7 of the reciprocal's exponent are 31 then
@@ -74,10 +75,10 @@ def divides_by_zero(divisor: Array, rhs: TensorType) -> bool:
 
 
 def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/div.h, DivElementwise. ZeroDivisionError if a divisor is zero."""
+    """Source: TFLite reference/div.h, DivElementwise. StatusError if a divisor is zero."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if divides_by_zero(operands.inputs[1], rhs):
-        raise ZeroDivisionError(f"the divisor {rhs} has elements of {rhs.zero_point}, zero")
+        raise StatusError(f"the divisor {rhs} has elements of {rhs.zero_point}, zero", _INVALID_ARG)
     multiplier, shift = parameters(lhs, rhs, output)
     left, right = broadcast.centred(operands)
     quotient, exponent = _quotient(np.where(right < 0, -left, left), np.abs(right))
