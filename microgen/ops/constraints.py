@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from microgen.ir.graph import DType, TensorType
 from microgen.quantize import weight_scales
+from microgen.quantize16 import SCALE_LIMIT
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -161,3 +162,13 @@ def accumulator_constraint(
             "exceed int32"
         )
     return None
+
+
+def scale_constraint16(scales: npt.NDArray[np.float64]) -> str | None:
+    """Scales of the accumulators of int16 activations must be below ``SCALE_LIMIT``."""
+    if max(scales) < SCALE_LIMIT:
+        return None
+    return (
+        f"the output's scale is too small: sums are scaled by {max(scales):g}; it must be less "
+        f"than {SCALE_LIMIT:g}"
+    )
