@@ -11,19 +11,9 @@ OP_NAME = "nn.conv2d"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    inputs, output = base.types(node, graph)
-    data, weight = inputs[0].shape, inputs[1].shape
     return (
-        ("batches", data[0]),
-        ("input_height", data[1]),
-        ("input_width", data[2]),
-        ("input_channels", data[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
-        ("output_channels", output.shape[3]),
-        ("kernel_height", weight[1]),
-        ("kernel_width", weight[2]),
-        ("filter_channels", weight[3]),
+        *window.sizes(node, graph),
+        ("filter_channels", graph.types[node.inputs[1]].shape[3]),
         *window.fields(node, graph),
     )
 

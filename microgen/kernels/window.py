@@ -1,4 +1,4 @@
-"""The parameters that both convolution kernels take, after those of their own."""
+"""The parameters that kernels of convolutions have in common."""
 
 from __future__ import annotations
 
@@ -25,4 +25,20 @@ def fields(node: Node, graph: Graph) -> base.Fields:
         ("pad_left", left),
         *base.offsets(data, output),
         *base.activation_fields(attrs.activation, output),
+    )
+
+
+def sizes(node: Node, graph: Graph) -> base.Fields:
+    """Extents of data, output and filters, of kernels whose filters see several channels."""
+    (data, weight, *_), output = base.types(node, graph)
+    return (
+        ("batches", data.shape[0]),
+        ("input_height", data.shape[1]),
+        ("input_width", data.shape[2]),
+        ("input_channels", data.shape[3]),
+        ("output_height", output.shape[1]),
+        ("output_width", output.shape[2]),
+        ("output_channels", output.shape[3]),
+        ("kernel_height", weight.shape[1]),
+        ("kernel_width", weight.shape[2]),
     )

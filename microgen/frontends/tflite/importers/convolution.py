@@ -1,4 +1,4 @@
-"""CONV_2D and DEPTHWISE_CONV_2D."""
+"""CONV_2D, DEPTHWISE_CONV_2D and TRANSPOSE_CONV."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
+from tflite.TransposeConvOptions import TransposeConvOptions
 
-from microgen.frontends.tflite.importers.arguments import dilation, strides
+from microgen.frontends.tflite.importers.arguments import cut, dilation, integers, strides
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 
 
@@ -61,7 +63,35 @@ def _depth_multiplier(layer: Layer, options: Options, data: Tensor, weight: Tens
     return filters // channels
 
 
+def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(3, 4)
+    options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
+    weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
+    layer.expect_rank(output, 4)
+    _check_output_shape(layer, output)
+    _, height, width, _ = output.type.shape
+    attrs = Conv2DTransposeAttrs(
+        strides=strides(layer, options),
+        padding=layer.padding(options),
+        size=(height, width),
+        activation=layer.activation(options),
+        rounding=layer.numerics.rounding["nn.conv2d_transpose"],
+    )
+    inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
+    return (Step("nn.conv2d_transpose", attrs, inputs, output),)
+
+
+def _check_output_shape(layer: Layer, output: Tensor) -> None:
+    """The first input, the shape of the output, must be the one that is declared."""
+    stated = integers(layer, 0)
+    if stated != output.type.shape:
+        raise layer.invalid(
+            f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
+        )
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "CONV_2D": _conv2d,
     "DEPTHWISE_CONV_2D": _depthwise_conv2d,
+    "TRANSPOSE_CONV": _transpose_conv,
 }
