@@ -145,10 +145,25 @@ def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
     return Tensor(TensorType(shape, DType.INT8, of), array)
 
 
-def float32(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
+def int16(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
+    """Uniformly random int16 values, in some tensors the extremes only."""
+    if rng.random() < 0.2:
+        array = rng.choice(np.array([-32768, 32767], np.int16), shape)
+    else:
+        array = rng.integers(-32768, 32768, shape).astype(np.int16)
+    return Tensor(TensorType(shape, DType.INT16, quant(scale)), array)
+
+
+def float32(
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    scale: float = 1.0,
+    *,
+    is_constant: bool = False,
+) -> Tensor:
     """Normally distributed float32 values of that standard deviation."""
     array = rng.normal(0, scale, shape).astype(np.float32)
-    return Tensor(TensorType(shape, DType.FLOAT32), array)
+    return Tensor(TensorType(shape, DType.FLOAT32), array, is_constant)
 
 
 def weight(
@@ -162,10 +177,10 @@ def weight(
     return Tensor(TensorType(shape, DType.INT8, of), array, is_constant=True)
 
 
-def bias(values: Array) -> Tensor:
-    """An int32 bias."""
-    array = values.astype(np.int32)
-    return Tensor(TensorType(array.shape, DType.INT32), array, is_constant=True)
+def bias(values: Array, dtype: DType = DType.INT32) -> Tensor:
+    """A bias of that dtype."""
+    array = values.astype(dtype.numpy)
+    return Tensor(TensorType(array.shape, dtype), array, is_constant=True)
 
 
 def output_scale(data: Tensor, filters: Tensor, products: int) -> float:
@@ -253,7 +268,8 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
         assert of is not None
         source = np.array(of.scale, np.float32)
     array = transforms.apply(constant.transform, [source], dict(constant.arguments))
-    assert f"{array.dtype}_t" == constant.ctype, f"{constant} is {array.dtype}"
+    ctype = "float" if array.dtype == np.float32 else f"{array.dtype}_t"
+    assert ctype == constant.ctype, f"{constant} is {array.dtype}"
     return array
 
 

@@ -5,6 +5,7 @@
 #ifndef MICROGEN_REQUANTIZE_S16_H
 #define MICROGEN_REQUANTIZE_S16_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "microgen/inline.h"
@@ -49,6 +50,24 @@ MG_INLINE int16_t mg_clamp_s16(int32_t x, int32_t low, int32_t high)
 {
     const int32_t raised = (x < low) ? low : x;
     return (int16_t)((raised > high) ? high : raised);
+}
+
+/* How sums of products become outputs, per channel. */
+typedef struct {
+    const int64_t *bias; /* or NULL */
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t rounding;
+    int32_t activation_min;
+    int32_t activation_max;
+} mg_scaling_s16;
+
+/* The output of channel c. */
+MG_INLINE int16_t mg_scaled_s16(const mg_scaling_s16 *s, int32_t c, int64_t sum)
+{
+    const int64_t total = sum + ((s->bias != NULL) ? s->bias[c] : 0);
+    return mg_clamp_s16(mg_requantize_wide(total, s->multiplier[c], s->shift[c], s->rounding),
+                        s->activation_min, s->activation_max);
 }
 
 #endif
