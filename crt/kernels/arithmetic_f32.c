@@ -4,4 +4,5 @@
 MG_ELEMENTWISE_SHARED(mg_add_f32, float, float)
 MG_ELEMENTWISE_SHARED(mg_subtract_f32, float, float)
 MG_ELEMENTWISE_SHARED(mg_multiply_f32, float, float)
+MG_ELEMENTWISE_SHARED(mg_divide_f32, float, float)
 MG_ELEMENTWISE_SHARED(mg_squared_difference_f32, float, float)

@@ -25,12 +25,14 @@ MG_INLINE float mg_activated_f32(const mg_arithmetic_f32_params *p, float x)
     return mg_clamp_f32(x, p->activation_min, p->activation_max);
 }
 
-/* Sums, differences and products, clamped. */
+/* Sums, differences, products and quotients, clamped. */
 MG_ELEMENTWISE(mg_add_f32, mg_arithmetic_f32_params, float, float, mg_activated_f32(p, lhs + rhs))
 MG_ELEMENTWISE(mg_subtract_f32, mg_arithmetic_f32_params, float, float,
                mg_activated_f32(p, lhs - rhs))
 MG_ELEMENTWISE(mg_multiply_f32, mg_arithmetic_f32_params, float, float,
                mg_activated_f32(p, (lhs * rhs)))
+MG_ELEMENTWISE(mg_divide_f32, mg_arithmetic_f32_params, float, float,
+               mg_activated_f32(p, lhs / rhs))
 
 /* Squares of differences; overflow gives an infinity. */
 MG_ELEMENTWISE(mg_squared_difference_f32, mg_broadcast_params, float, float,

@@ -71,7 +71,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
     }
     /* 4/7 "block/add/Relu"
      * int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16]
-     * kernel mg_add_s8: the best there is
+     * kernel mg_add_s8: the reference kernel
      */
     status = tvmgen_default_fused_add_clip(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_5 */,
