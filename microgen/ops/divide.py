@@ -26,9 +26,9 @@ class DivideAttrs(Attrs):
     whose quotients are truncated, or float32.
 
     TFLite scales quotients of int8 by a shift to the right that may be 32 bits or more, which C
-    leaves undefined. ``shifts_wrap``: it is taken modulo 32, as processors that run LiteRT do; results
-    are then wrong by up to the whole range, the same as LiteRT's. Without it the op is refused
-    where such a shift may occur.
+    leaves undefined. ``shifts_wrap``: it is taken modulo 32, as processors that run LiteRT do;
+    results are then wrong by up to the whole range, the same as LiteRT's. Without it the op is
+    refused where such a shift may occur.
     """
 
     activation: Activation
