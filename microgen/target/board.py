@@ -39,7 +39,8 @@ class Board:
     ``flash`` and ``ram`` name the regions that code and data go to. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
-    reserves. ``toolchain`` is the compiler's prefix, empty for the host.
+    reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is Zephyr's
+    name of the board (3.4's), empty where Zephyr has none.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Board:
     ram: str
     stack_bytes: int
     qemu: Qemu | None
+    zephyr: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name."""
@@ -109,6 +111,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             ram=str(data.get("ram", "")),
             stack_bytes=int(data.get("stack_bytes", 0)),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
+            zephyr=str(data.get("zephyr", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error

@@ -245,8 +245,8 @@ def timer(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The boards' platform on a semihosting whose clock is the variable ``ticks``."""
     folder = tmp_path_factory.mktemp("timer")
     (folder / "fake.c").write_text(FAKE_SEMIHOSTING)
-    sources = (CRT / "src/platform_semihosting.c", CRT / "src/io.c", folder / "fake.c")
-    return library(folder, *sources)
+    names = ("platform_semihosting", "semihosting_io", "io")
+    return library(folder, *(CRT / f"src/{name}.c" for name in names), folder / "fake.c")
 
 
 def elapsed(timer: ctypes.CDLL, start: int, stop: int, frequency: int) -> float:
