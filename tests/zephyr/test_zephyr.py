@@ -20,15 +20,13 @@ from microgen.target import board as boards
 from tests.minimal_project import NBYTES, OPERATORS, model_files, with_statement, write
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-MISSING = "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None
-pytestmark = [
-    pytest.mark.skipif(
-        MISSING,
-        reason="set ZEPHYR_BASE to a west workspace's Zephyr and have west in PATH: docs/zephyr.md",
-    ),
-    NEEDS_NINJA,
-    NEEDS_ARM,
-]
+if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
+    pytest.skip(
+        "set ZEPHYR_BASE to a west workspace's Zephyr and have west in PATH: docs/zephyr.md",
+        allow_module_level=True,
+    )
+
+pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 KWS = "kws_ref_model.tflite"
