@@ -72,7 +72,8 @@ class Kernel:
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
     ``ulps``, of a float kernel: by how many units in the last place of the output's largest
-    magnitude an element may differ from the numpy reference.
+    magnitude an element may differ from the numpy reference; for sums, of the largest sum of
+    magnitudes.
     """
 
     symbol: str

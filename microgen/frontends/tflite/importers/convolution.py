@@ -13,7 +13,7 @@ from tflite.TransposeConvOptions import TransposeConvOptions
 from microgen.frontends.tflite.importers.arguments import cut, dilation, integers, strides
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
@@ -91,7 +91,7 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
     layer.expect_rank(output, 4)
-    _check_output_shape(layer, output)
+    fixes = _fixed_shape(layer, output)
     _, height, width, _ = output.type.shape
     attrs = Conv2DTransposeAttrs(
         strides=strides(layer, options),
@@ -101,16 +101,25 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
         rounding=layer.numerics.rounding["nn.conv2d_transpose"],
     )
     inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
-    return (Step("nn.conv2d_transpose", attrs, inputs, output),)
+    return (Step("nn.conv2d_transpose", attrs, inputs, output, fixes),)
 
 
-def _check_output_shape(layer: Layer, output: Tensor) -> None:
-    """The first input, the shape of the output, must be the one that is declared."""
+def _fixed_shape(layer: Layer, output: Tensor) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:
+    """The first input, if it is fed, with the shape that the output is declared to have.
+
+    LiteRT computes any shape that it is fed and that suits the data; a firmware has one.
+    """
+    shape = layer.plain(0)
+    if shape.type != TensorType((4,), DType.INT32):
+        raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
+    if shape.value is None:
+        return ((shape, output.type.shape),)
     stated = integers(layer, 0)
     if stated != output.type.shape:
         raise layer.invalid(
             f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
         )
+    return ()
 
 
 IMPORTERS: Mapping[str, Importer] = {

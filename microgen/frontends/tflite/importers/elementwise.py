@@ -7,15 +7,18 @@ from typing import Any
 
 from tflite.AddOptions import AddOptions
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.DivOptions import DivOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.records import short
 from microgen.ir.graph import Attrs
 from microgen.ops.add import AddAttrs
 from microgen.ops.base import Activation
+from microgen.ops.divide import DivideAttrs, divides_by_zero
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs
 from microgen.ops.multiply import MultiplyAttrs
@@ -48,10 +51,24 @@ def _two_tensors(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
     return (Step(op, attrs, (layer.data(0), layer.data(1)), layer.output()),)
 
 
+def _divide(layer: Layer) -> tuple[Step, ...]:
+    activation = layer.activation(
+        layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
+    )
+    # What TFLite Micro makes of shifts that C leaves undefined is another thing on each CPU.
+    attrs = DivideAttrs(activation, shifts_wrap=layer.numerics.name == "litert")
+    steps = _two_tensors(layer, "divide", attrs)
+    divisor = steps[0].inputs[1]
+    if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
+        raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+    return steps
+
+
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 
 IMPORTERS: Mapping[str, Importer] = {
     "ADD": _activated("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
+    "DIV": _divide,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
     "MUL": _activated("multiply", MultiplyAttrs, MulOptions, BuiltinOptions.MulOptions),
