@@ -1,0 +1,111 @@
+"""float_math.h against double: every function keeps the bound that its comment states."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from microgen import resources
+from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+
+CRT = resources.folder("crt")
+HEADER = (CRT / "include" / "microgen" / "float_math.h").read_text()
+DRIVER = Path(__file__).with_name("float_math_driver.c")
+EXACT = 0.5  # the driver takes any other than the correctly rounded result for infinitely wrong
+STRIDE = 4099
+
+CONTRACTED = (
+    "exp",
+    "expm1",
+    "tanh",
+    "sigmoid",
+    "log",
+)  # whose results a fused multiply-add changes
+FUNCTIONS = (
+    *("abs", "floor", "round_half_away", "round_half_even"),
+    *("sqrt", "sqrt_portable", "rsqrt", *CONTRACTED),
+)
+FUSED = "fused"
+BUILDS = {
+    "plain": ("-O2", "-ffp-contract=off"),
+    FUSED: ("-O2", "-ffp-contract=fast", "-mfma"),
+    "sanitized": (*SANITIZERS, "-ffp-contract=off"),
+}
+
+Program = Callable[[str], Path]
+
+
+def bound(function: str) -> float:
+    """The largest error in ULP that the function's comment allows."""
+    (comment,) = re.findall(
+        rf"/\*((?:(?!\*/).)*)\*/\nMG_INLINE \w+ mg_{function}_f32\(", HEADER, re.DOTALL
+    )
+    stated = re.search(r"within\s+(?:\*\s+)?(\d+\.\d+) ULP", comment)
+    assert stated or "exact" in comment, f"the comment of {function} states no bound"
+    return float(stated[1]) if stated else EXACT
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """The driver, compiled once for each way to build it."""
+    folder = tmp_path_factory.mktemp("float_math")
+
+    def compiled(build: str) -> Path:
+        if build == FUSED and not _has_fused_multiply_add():
+            pytest.skip("this machine has no x86 fused multiply-add")
+        path = folder / build
+        options = (*WARNINGS, "-Wdouble-promotion", *BUILDS[build], f"-I{CRT / 'include'}")
+        if not path.exists():
+            subprocess.run([host_cc(), *options, str(DRIVER), "-o", str(path), "-lm"], check=True)
+        return path
+
+    return compiled
+
+
+def _has_fused_multiply_add() -> bool:
+    cpu = Path("/proc/cpuinfo")
+    return cpu.is_file() and re.search(r"^flags\b.* fma\b", cpu.read_text(), re.M) is not None
+
+
+def _worst(program: Path, function: str, stride: int) -> tuple[float, str]:
+    """The largest error in ULP, and the bit pattern of its argument."""
+    done = subprocess.run(
+        [program, str(stride), function], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    name, error, bits = done.stdout.split()
+    assert name == function
+    return float(error), bits
+
+
+def _check(program: Path, function: str, stride: int) -> None:
+    error, bits = _worst(program, function, stride)
+    assert error <= bound(function), f"mg_{function}_f32 of the float {bits} is {error} ULP off"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("build", BUILDS)
+def test_no_sampled_float_exceeds_the_bound(build: str, function: str, program: Program) -> None:
+    _check(program(build), function, STRIDE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_float_exceeds_the_bound(function: str, program: Program) -> None:
+    _check(program("plain"), function, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", CONTRACTED)
+def test_no_float_exceeds_the_bound_with_contraction(function: str, program: Program) -> None:
+    _check(program(FUSED), function, 1)
+
+
+@pytest.mark.parametrize("function", CONTRACTED)
+def test_the_bound_is_not_loose(function: str, program: Program) -> None:
+    error, _ = _worst(program("plain"), function, 97)
+    assert error >= 0.9 * bound(function), f"the comment of {function} could say {error}"
