@@ -28,7 +28,8 @@ def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
-    steps = np.minimum(root / np.float32(output.scale), _ENOUGH).astype(np.int64)
+    with np.errstate(over="ignore"):
+        steps = np.minimum(root / np.float32(output.scale), _ENOUGH).astype(np.int64)
     return (clamp(steps + output.zero_point, output, Activation.NONE),)
 
 

@@ -125,7 +125,8 @@ def centred(operands: Operands) -> Array:
 
 def dequantized(operands: Operands) -> Array:
     """The input's real values as TFLite has them, float32."""
-    return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
 
 
 def rounded(function: Callable[[Array], Array], x: Array) -> Array:
