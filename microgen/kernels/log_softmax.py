@@ -22,6 +22,10 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+# The sum's relative error, as in softmax, is one of its logarithm, which is at most the largest
+# output: about 4 units. The logarithm and three roundings add as many.
+_FLOAT_ULPS = 8
+
 KERNELS = (
     base.Kernel(
         symbol="mg_log_softmax_s8",
@@ -36,6 +40,6 @@ KERNELS = (
         refusal=base.only(DType.FLOAT32),
         params=rows.sizes,
         in_place=base.as_is,
-        ulps=8,
+        ulps=_FLOAT_ULPS,
     ),
 )

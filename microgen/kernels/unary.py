@@ -15,7 +15,11 @@ def size(node: Node, graph: Graph) -> base.Fields:
 
 
 def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Kernel:
-    """The kernel ``mg_<name>_<dtype>`` of data and output of that dtype."""
+    """The kernel ``mg_<name>_<dtype>`` of data and output of that dtype.
+
+    ``ulps``, of a float kernel, are what ``float_math.h`` states, and a half for the reference's
+    own rounding; results differ by whole units.
+    """
     return base.Kernel(
         symbol=f"mg_{name}_{_SUFFIXES[dtype]}",
         needs=base.REFERENCE,

@@ -93,14 +93,15 @@ def one_over_one_plus() -> Array:
 def sigmoid() -> Array:
     """The sigmoid of i / 24 for i from 0 to 255, as Q0.16; int64[256].
 
-    Entries are off as ``_populated`` has it, but rounded once. TFLite has the numbers only
-    (internal/common.cc, sigmoid_table_uint16); this formula gives all of them.
+    Entries are off as ``_populated`` has it, but rounded once; the last is what saturated values
+    have. TFLite has the numbers only (internal/common.cc, sigmoid_table_uint16); this formula
+    gives all of them.
     """
 
     def exact(i: Array) -> Array:
         values: Array = 2**16 / (1 + np.exp(-i / 24))
         return values
 
-    i = np.arange(256, dtype=np.float64)
+    i = np.arange(255, dtype=np.float64)
     error = (exact(i) + exact(i + 1)) / 2 - exact(i + 0.5)
-    return frozen(_rounded(exact(i) - error / 2).astype(np.int64))
+    return frozen(np.append(_rounded(exact(i) - error / 2), 2**16 - 1).astype(np.int64))

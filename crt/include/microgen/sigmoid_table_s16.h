@@ -16,8 +16,8 @@ MG_INLINE int32_t mg_sigmoid_argument(int16_t x, int32_t multiplier, int32_t shi
     return mg_shift_right(x * multiplier + half, shift);
 }
 
-/* sigmoid(i / 24) as Q0.16, each off by half the error of interpolation in the middle of its step.
- * Printed from microgen/ops/tables.py. */
+/* sigmoid(i / 24) as Q0.16, each off by half the error of interpolation in the middle of its step;
+ * the last is what saturated values have. Printed from microgen/ops/tables.py. */
 MG_INLINE uint32_t mg_sigmoid_entry(uint32_t i)
 {
     static const uint16_t table[256] = {
@@ -40,7 +40,7 @@ MG_INLINE uint32_t mg_sigmoid_entry(uint32_t i)
         65525, 65525, 65526, 65526, 65526, 65527, 65527, 65528, 65528, 65528, 65529, 65529, 65529,
         65529, 65530, 65530, 65530, 65530, 65531, 65531, 65531, 65531, 65531, 65532, 65532, 65532,
         65532, 65532, 65532, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65534, 65534,
-        65534, 65534, 65534, 65534, 65534, 65534, 65534, 65534, 65534,
+        65534, 65534, 65534, 65534, 65534, 65534, 65534, 65534, 65535,
     };
     return table[i];
 }
