@@ -14,7 +14,9 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
 
 
 def _int16(node: Node, graph: Graph) -> base.Fields:
-    return (*broadcast.shapes(node, graph), *_scaling(node, graph))
+    alpha = graph.types[node.inputs[1]]
+    offset = ("rhs_offset", -alpha.zero_point)
+    return (*broadcast.shapes(node, graph), offset, *_scaling(node, graph))
 
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:

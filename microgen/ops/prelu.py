@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
-from microgen.ops.constraints import ALL_FAMILIES
+from microgen.ops.constraints import ALL_FAMILIES, activation_constraint, activations_constraint
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
 
 @dataclass(frozen=True, slots=True)
 class PReluAttrs(Attrs):
-    """Inputs: data, alpha; both int8, int16 or float32. Alpha's shape broadcasts to the data's."""
+    """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's, of the
+    data's dtype, but int8 with int16 data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,21 @@ def infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: PReluAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """One dtype throughout, and ratios of scales that the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, parameters, ALL_FAMILIES)
+    """Dtypes that go together, and ratios of scales that the fixed point can hold.
+
+    LiteRT takes an int16 alpha for an int8 one.
+    """
+    (data, alpha), output = inputs, outputs[0]
+    alphas = (DType.INT8 if data.dtype is DType.INT16 else data.dtype,)
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    sentence = sentence or activation_constraint("alpha", alpha, alphas)
+    if sentence or data.quant is None:
+        return sentence
+    try:
+        parameters(data, alpha, output)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def reference(_attrs: PReluAttrs, operands: Operands) -> tuple[Array, ...]:

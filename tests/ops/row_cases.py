@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
+from microgen.ir.graph import Array, Attrs, DType
 from tests.ops import conformance as c
+from tests.ops.litert_oracle import Case, float_type
 from tests.ops.unary_kernels import float_case
+from tests.tflite_builder import OptionValue
 
 ROWS = (
     *([[np.inf, 1.0, 2.0]], [[-np.inf, 1.0, 2.0]], [[-np.inf, -np.inf]], [[np.nan, 1.0, 2.0]]),
@@ -21,6 +25,28 @@ def random_rows(rng: np.random.Generator, longest: int = 300) -> Array:
     shape = (*leading, int(rng.integers(1, longest)))
     values = rng.normal(0, 10.0 ** rng.uniform(-2, 1.5), shape)
     return np.where(rng.random(shape) < 0.1 * rng.random(), values * 10, values).astype(np.float32)
+
+
+def float_rows(
+    op: str,
+    attrs: Attrs,
+    code: str,
+    array: Array,
+    options_type: str,
+    options: Mapping[str, OptionValue] | None = None,
+) -> Case:
+    """The rows through the operator."""
+    return Case(
+        op,
+        attrs,
+        [float_type(array.shape)],
+        [array],
+        None,
+        code,
+        options_type,
+        options or {},
+        output_dtype=DType.FLOAT32,
+    )
 
 
 def float_cases(op: str, attrs: Attrs) -> list[c.Case]:

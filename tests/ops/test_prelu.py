@@ -30,10 +30,11 @@ def _float(seed: int) -> c.Case:
 
 def _int16(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
-    quants = [c.quant(2.0 ** rng.uniform(-16, -4)) for _ in range(3)]
-    shapes = (SHAPE, _random_alpha(rng))
-    data, alpha = (u.int16_tensor(rng, s, q) for s, q in zip(shapes, quants[:2], strict=True))
-    return c.Case(f"int16 {seed}", "nn.prelu", PReluAttrs(), (data, alpha), quants[2], DType.INT16)
+    scales = 2.0 ** rng.uniform(-16, -4, 3)
+    data = u.int16_tensor(rng, SHAPE, c.quant(scales[0]))
+    alpha = c.int8(rng, _random_alpha(rng), c.quant(scales[1], int(rng.integers(-128, 128))))
+    attrs, output = PReluAttrs(), c.quant(scales[2])
+    return c.Case(f"int16 {seed}", "nn.prelu", attrs, (data, alpha), output, DType.INT16)
 
 
 def _random_alpha(rng: np.random.Generator) -> tuple[int, ...]:

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.ir.graph import DType
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.softmax import SoftmaxAttrs
 from tests.ops import conformance as c
 from tests.ops import row_cases
@@ -62,11 +62,21 @@ def _int16(seed: int, shape: tuple[int, ...] = (), scale: float = 0.0) -> c.Case
     return c.Case(f"int16 {seed}", "nn.softmax", attrs, (x,), c.quant(2.0**-15), DType.INT16)
 
 
+def _every_difference() -> c.Case:
+    """Rows of two values, so that all entries of both tables have a part in some output."""
+    of = c.quant(10 / 65535)
+    array = np.stack([u.EVERY, np.full_like(u.EVERY, 2**15 - 1)], axis=1)
+    x = c.Tensor(TensorType(array.shape, DType.INT16, of), array)
+    attrs = SoftmaxAttrs(1.0)
+    return c.Case("every difference", "nn.softmax", attrs, (x,), c.quant(2.0**-15), DType.INT16)
+
+
 INT16 = (
     *(_int16(seed) for seed in range(100)),
     *(_int16(seed, scale=s) for seed, s in enumerate((1e-38, 1e-12, 10 / 65535, 0.01, 2.4))),
     _int16(3, (1, 65536), 1e-6),
     _int16(3, (2, 1), 1.0),
+    _every_difference(),
 )
 FLOATS = [
     case
