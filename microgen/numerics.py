@@ -2,9 +2,9 @@
 
 There is no one TFLite rounding, so a claim of bit-exactness names its profile:
 
-- ``litert``: ai-edge-litert 2.3.0 with reference kernels (BUILTIN_REF). CONV_2D and
-  DEPTHWISE_CONV_2D round twice, int8 FULLY_CONNECTED once.
-- ``tflm``: TensorFlow Lite Micro and CMSIS-NN round twice in all three.
+- ``litert``: ai-edge-litert 2.3.0 with reference kernels (BUILTIN_REF). CONV_2D,
+  DEPTHWISE_CONV_2D and TRANSPOSE_CONV round twice, int8 FULLY_CONNECTED once.
+- ``tflm``: TensorFlow Lite Micro and CMSIS-NN round twice in all of them.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ PROFILES: Mapping[str, Numerics] = MappingProxyType(
             _profile(
                 "litert",
                 conv2d=Rounding.DOUBLE,
+                conv2d_transpose=Rounding.DOUBLE,
                 depthwise_conv2d=Rounding.DOUBLE,
                 dense=Rounding.SINGLE,
             ),
             _profile(
                 "tflm",
                 conv2d=Rounding.DOUBLE,
+                conv2d_transpose=Rounding.DOUBLE,
                 depthwise_conv2d=Rounding.DOUBLE,
                 dense=Rounding.DOUBLE,
             ),

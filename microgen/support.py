@@ -12,7 +12,14 @@ from microgen.ir.graph import DType
 from microgen.kernels.base import Kernel
 
 _LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
-_SUFFIXES = {"s8": "int8", "s16": "int16", "s32": "int32", "f32": "float32"}
+_SUFFIXES = {
+    "s8": "int8",
+    "s16": "int16",
+    "s32": "int32",
+    "s64": "int64",
+    "f32": "float32",
+    "bool": "bool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,7 @@ def _row(name: str) -> Row:
 
 def dtype_of(kernel: Kernel) -> str:
     """What a kernel computes, by its symbol's suffix; "any" where it only moves values."""
-    suffix = re.search(r"_(s8|s16|s32|f32)(?:_|$)", kernel.symbol)
+    suffix = re.search(rf"_({'|'.join(_SUFFIXES)})(?:_|$)", kernel.symbol)
     return _SUFFIXES[suffix[1]] if suffix else "any"
 
 

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import functools
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve, window
 
 OP_NAME = "nn.conv2d"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    inputs, output = base.types(node, graph)
-    data, weight = inputs[0].shape, inputs[1].shape
     return (
-        ("batches", data[0]),
-        ("input_height", data[1]),
-        ("input_width", data[2]),
-        ("input_channels", data[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
-        ("output_channels", output.shape[3]),
-        ("kernel_height", weight[1]),
-        ("kernel_width", weight[2]),
-        ("filter_channels", weight[3]),
+        *window.sizes(node, graph),
+        ("filter_channels", graph.types[node.inputs[1]].shape[3]),
         *window.fields(node, graph),
     )
 
@@ -59,5 +49,20 @@ KERNELS = (
         refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_s16",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        params=window.shaped_fields,
+        constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_f32",
+        needs=base.REFERENCE,
+        refusal=base.float_weights,
+        params=window.shaped_fields,
+        constants=base.float_weight_and_bias,
+        ulps=window.FLOAT_ULPS,
     ),
 )

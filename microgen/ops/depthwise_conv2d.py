@@ -8,21 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
-from microgen.ops.constraints import (
-    accumulator_constraint,
-    activations_constraint,
-    bias_constraint,
-    weight_constraint,
-)
 from microgen.ops.geometry import output_size, resolve
 from microgen.ops.window import nhwc, pad_spatial, spatial, windows
-from microgen.quantize import conv_scales, requantize
 
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseConv2DAttrs(Attrs):
-    """Inputs: int8 NHWC data, int8 1HWC weight, optional int32 bias [C].
+    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
 
     Output channel c reads input channel c // depth_multiplier.
     """
@@ -56,46 +50,32 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 
 
 def check(
-    _attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, weights symmetric and per tensor or per channel."""
-    data, weight, *bias = inputs
-    output = outputs[0]
-    sentence = (
-        activations_constraint(data, output)
-        or weight_constraint(weight, axis=3)
-        or (bias_constraint(bias[0], data, weight, output) if bias else None)
-    )
-    return sentence or accumulator_constraint(
-        data, weight.shape[1] * weight.shape[2], conv_scales(data, weight, output)
-    )
+    """As ``convolution.constraint`` says."""
+    products = inputs[1].shape[1] * inputs[1].shape[2]
+    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=3, products=products)
 
 
 def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel."""
-    data, weight, *bias = operands.inputs
-    data_type, weight_type = operands.input_types[:2]
-    output = operands.output_types[0]
+    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
+    reference/depthwiseconv_float.h. float64 sums of integers are exact."""
+    data, weight, *_ = operands.inputs
+    zero = operands.input_types[0].zero
     kernel, size = spatial(weight.shape), spatial(data.shape)
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, data_type.zero_point).astype(np.int64) - data_type.zero_point
+    padded = pad_spatial(data, pads, zero).astype(np.float64) - zero
     repeated = np.repeat(padded, attrs.depth_multiplier, axis=3)
     seen = windows(repeated, kernel, attrs.strides, attrs.dilation)
-    sums = np.zeros(seen.shape[:4], np.int64)
+    sums = np.zeros(seen.shape[:4])
     for y, x in np.ndindex(kernel):
-        sums += seen[..., y, x] * weight[0, y, x].astype(np.int64)
-    if bias:
-        sums += bias[0]
-    scales = conv_scales(data_type, weight_type, output)
-    accumulator = sums.astype(np.int32)
-    return (requantize(accumulator, scales, attrs.rounding, output, attrs.activation),)
+        sums += seen[..., y, x] * weight[0, y, x].astype(np.float64)
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
 
 
 def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
-    bias = ("nn_bias_add",) if n_inputs == 3 else ()
-    clip = () if attrs.activation is Activation.NONE else ("clip",)
-    return ("nn_depthwise_conv2d", *bias, *clip)
+    return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
 
 
 OP = Op("nn.depthwise_conv2d", DepthwiseConv2DAttrs, infer, check, reference, parts)

@@ -3,8 +3,7 @@ inputs, outputs that are used inside. The same seed gives the same file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,107 +12,11 @@ import tflite
 from microgen.errors import MicrogenError
 from microgen.frontends import tflite as frontend
 from microgen.numerics import profile
-from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
+from tests.differential.network import Network
+from tests.tflite_builder import OptionValue, TensorSpec
 
 MAX_LAYERS = 8
 MAX_ELEMENTS = 4096
-_ACTIVATIONS = (
-    tflite.ActivationFunctionType.NONE,
-    tflite.ActivationFunctionType.RELU,
-    tflite.ActivationFunctionType.RELU6,
-    tflite.ActivationFunctionType.RELU_N1_TO_1,
-)
-
-
-@dataclass
-class Network:
-    """A network in the making: everything but which tensors are its outputs."""
-
-    rng: np.random.Generator
-    tensors: dict[str, TensorSpec] = field(default_factory=dict)
-    operators: list[OperatorSpec] = field(default_factory=list)
-    inputs: list[str] = field(default_factory=list)
-
-    @property
-    def computed(self) -> list[str]:
-        """Tensors that layers made, in order."""
-        return [str(name) for op in self.operators for name in op.outputs]
-
-    def model(self, outputs: list[str]) -> bytes:
-        """The file."""
-        return build_model(tuple(self.tensors.values()), self.operators, self.inputs, outputs)
-
-    def pruned(self, output: str) -> Network:
-        """Only what ``output`` depends on, and all the inputs."""
-        wanted, kept = {output, *self.inputs}, []
-        for op in reversed(self.operators):
-            if wanted & set(op.outputs):
-                wanted |= {str(ref) for ref in op.inputs if ref != -1}
-                kept.append(op)
-        tensors = {name: spec for name, spec in self.tensors.items() if name in wanted}
-        return Network(self.rng, tensors, kept[::-1], self.inputs)
-
-    # Tensors
-
-    def activation(self, shape: tuple[int, ...], like: str = "") -> str:
-        """A new int8 tensor, with the quantization of ``like`` or a random one."""
-        name = f"t{len(self.tensors)}"
-        if like:
-            scale, zero_point = self.tensors[like].scale, self.tensors[like].zero_point
-        else:
-            scale = (float(np.float32(2.0 ** self.rng.uniform(-9, 2))),)
-            zero_point = (int(self.rng.choice([-128, 127, 0, self.rng.integers(-128, 128)])),)
-        self.tensors[name] = TensorSpec(name, shape, scale=scale, zero_point=zero_point)
-        return name
-
-    def constant(self, array: np.ndarray[Any, Any], **quantization: Any) -> str:
-        """A new constant."""
-        name = f"c{len(self.tensors)}"
-        self.tensors[name] = TensorSpec(
-            name, array.shape, dtype=array.dtype.name, data=array, **quantization
-        )
-        return name
-
-    def weight(self, shape: tuple[int, ...], axis: int, data: str) -> tuple[str, str]:
-        """Weights, per channel or per tensor, and a bias on the accumulator's scale."""
-        channels = shape[axis]
-        count = channels if self.rng.random() < 0.7 else 1
-        scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
-        weight = self.constant(
-            self.rng.integers(-127, 128, shape).astype(np.int8),
-            scale=tuple(map(float, scales)),
-            zero_point=(0,) * count,
-            axis=axis,
-        )
-        bias_scales = scales * np.float32(self.tensors[data].scale[0])
-        bias = self.constant(
-            self.rng.integers(-5000, 5000, channels).astype(np.int32),
-            scale=tuple(map(float, bias_scales.astype(np.float32))),
-            zero_point=(0,) * count,
-        )
-        return weight, bias
-
-    def pick(self, rank: int | None = None) -> str:
-        """An activation that a layer may read; IndexError if there is none of that rank."""
-        names = [*self.inputs, *self.computed, *self.computed[-2:]]
-        fitting = [n for n in names if rank is None or len(self.tensors[n].shape) == rank]
-        return fitting[int(self.rng.integers(len(fitting)))]
-
-    def add(
-        self,
-        code: str,
-        inputs: list[str | int],
-        output: str,
-        options_type: str = "",
-        options: Mapping[str, OptionValue] | None = None,
-    ) -> None:
-        """Append an operator."""
-        self.operators.append(OperatorSpec(code, inputs, [output], options_type, options or {}))
-
-    def fused(self) -> int:
-        return int(self.rng.choice(_ACTIVATIONS))
-
-
 Maker = Callable[[Network], None]
 
 
@@ -158,6 +61,28 @@ def _depthwise(net: Network) -> None:
     output = net.activation((batches, height, width, depth * multiplier))
     inputs: list[str | int] = [data, weight, bias]  # LiteRT wants one here
     net.add("DEPTHWISE_CONV_2D", inputs, output, "DepthwiseConv2DOptions", options)
+
+
+def _transpose_conv(net: Network) -> None:
+    data = net.pick(rank=4)
+    batches, *size, depth = net.tensors[data].shape
+    rng, filters = net.rng, int(net.rng.integers(1, 9))
+    kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
+    same = bool(rng.random() < 0.6)
+    # The least output that a convolution makes this data of, and what its last stride may skip.
+    least = (np.array(size) - 1) * stride + (1 if same else kernel)
+    shape = (batches, *(int(n) for n in least + rng.integers(0, stride)), filters)
+    weight, bias = net.weight((filters, int(kernel[0]), int(kernel[1]), depth), 0, data)
+    options: dict[str, OptionValue] = {
+        "padding": tflite.Padding.SAME if same else tflite.Padding.VALID,
+        "strideH": int(stride[0]),
+        "strideW": int(stride[1]),
+        "fusedActivationFunction": net.fused(),
+    }
+    inputs: list[str | int] = [net.constant(np.array(shape, np.int32)), weight, data]
+    inputs += [bias] if rng.random() < 0.7 else []
+    output = net.activation(shape)
+    net.add("TRANSPOSE_CONV", inputs, output, "TransposeConvOptions", options)
 
 
 def _dense(net: Network) -> None:
@@ -358,7 +283,7 @@ def _resize(net: Network) -> None:
 MAKERS: tuple[Maker, ...] = (
     *(_conv2d, _conv2d, _depthwise, _depthwise, _dense, _dense, _pool, _add, _add, _relu),
     *(_reshape, _pad, _softmax, _unary, _unary, _leaky_relu, _binary, _binary, _concatenate),
-    *(_reduce, _transpose, _slice, _strided_slice, _resize),
+    *(_reduce, _transpose, _slice, _strided_slice, _resize, _transpose_conv),
 )
 
 

@@ -13,7 +13,7 @@ import microgen
 from microgen import oracle
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from tests.differential.generator import Network
+from tests.differential.network import Network
 
 SAMPLES = 3
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

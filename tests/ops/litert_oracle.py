@@ -40,6 +40,8 @@ class Case:
 
     ``arrays`` are the op's inputs; those at ``constants`` are in the file, the others are fed.
     ``extra`` are constants that only the TFLite operator has (the shape of a RESHAPE, say).
+    ``order`` has the names of the operator's inputs, where it is not ``input0``, ``input1``, ...,
+    then those of ``extra``.
     """
 
     op: str
@@ -52,6 +54,7 @@ class Case:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     constants: Sequence[int] = ()
     extra: Sequence[TensorSpec] = ()
+    order: Sequence[str] = ()
     version: int = 1
     output_dtype: DType = DType.INT8
 
@@ -133,7 +136,7 @@ def _model(case: Case, fed: Sequence[int]) -> bytes:
     tensors += case.extra
     operator = OperatorSpec(
         case.code,
-        [tensor.name for tensor in tensors],
+        case.order or [tensor.name for tensor in tensors],
         ["output"],
         case.options_type,
         case.options,

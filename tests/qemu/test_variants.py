@@ -1,7 +1,8 @@
-"""Kernels that the manifest says were picked for the DSP extension use its instructions."""
+"""Kernels that the manifest says were picked for the DSP extension or MVE use its instructions."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,10 +14,22 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 KWS = "kws_ref_model.tflite"
 
+_CALLEE = re.compile(r"\tbl\t\w+ <(mg_[^>]+)>")
+
+# By what each variant multiplies. vmlava is objdump's name for vmladava, whose alias it is where
+# no lanes are exchanged.
+MULTIPLIES = {
+    "_dsp": {"dot": "\tsmlad\t", "depthwise": "\tsmlatt\t"},
+    "_mve": {"dot": "\tvmlava.s8\t", "depthwise": "\tvmullb.s8\t"},
+}
+
 
 @NEEDS_NINJA
 @NEEDS_ARM
-@pytest.mark.parametrize(("board", "suffix"), [("mps2_an386", "_dsp"), ("mps2_an385", "_portable")])
+@pytest.mark.parametrize(
+    ("board", "suffix"),
+    [("mps2_an386", "_dsp"), ("mps2_an385", "_portable"), ("mps3_an547", "_mve")],
+)
 def test_picked_variants_are_in_the_disassembly(
     board: str, suffix: str, mlperf_models: Path, tmp_path: Path
 ) -> None:
@@ -29,12 +42,19 @@ def test_picked_variants_are_in_the_disassembly(
             continue
         assert call.kernel.endswith(suffix)
         code = _disassembly(firmware, call.function)
-        multiplies = "smlatt" if "depthwise" in call.kernel else "smlad"
-        assert (multiplies in code) == (suffix == "_dsp")
+        code += "".join(_disassembly(firmware, name) for name in _CALLEE.findall(code))
+        kind = "depthwise" if "depthwise" in call.kernel else "dot"
+        for variant, instructions in MULTIPLIES.items():
+            assert (instructions[kind] in code) == (suffix == variant)
 
 
 def _disassembly(firmware: Path, symbol: str) -> str:
-    command = ["arm-none-eabi-objdump", f"--disassemble={symbol}", str(firmware)]
+    command = [
+        "arm-none-eabi-objdump",
+        "-marmv8.1-m.main",
+        f"--disassemble={symbol}",
+        str(firmware),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert f"<{symbol}>:" in done.stdout
     return done.stdout

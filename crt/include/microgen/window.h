@@ -6,7 +6,8 @@
 
 #include "microgen/inline.h"
 
-/* The taps of a window that fall inside the input along one axis: begin <= tap < end. */
+/* The taps of a window that fall inside the input along one axis: begin <= tap < end. Or the
+ * pixels of an input that reach a place of a transposed convolution's output. */
 typedef struct {
     int32_t begin;
     int32_t end;
@@ -19,6 +20,16 @@ MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation
     const int32_t until = (size > origin) ? (dilation - 1 + size - origin) / dilation : 0;
     const mg_taps taps = {before, (until < count) ? until : count};
     return taps;
+}
+
+/* Pixels p in [0, size) of a transposed convolution's input that reach place `at` of its full
+ * result: those with a tap k in [0, count) where p * stride + k = at. */
+MG_INLINE mg_taps mg_pixels_reaching(int32_t at, int32_t count, int32_t stride, int32_t size)
+{
+    const int32_t until = at / stride + 1;
+    const mg_taps pixels = {(at < count) ? 0 : (at - count) / stride + 1,
+                            (until < size) ? until : size};
+    return pixels;
 }
 
 /* Index of element [n][y][x][0] of a tensor [.][height][width][channels]. */

@@ -1,0 +1,49 @@
+"""Kernels for nn.conv2d_transpose."""
+
+from __future__ import annotations
+
+import functools
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, blocks, window
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs, crop
+
+OP_NAME = "nn.conv2d_transpose"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DTransposeAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    top, left = crop(attrs, base.spatial(weight))
+    return (
+        *window.sizes(node, graph),
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("crop_top", top),
+        ("crop_left", left),
+        *base.offsets(data, output),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    channels = graph.types[node.outputs[0]].shape[3]
+    return base.weights_and_tables(node, graph, "conv", channels)
+
+
+KERNELS = (
+    *blocks.variants(
+        "mg_conv2d_transpose_s8",
+        functools.partial(blocks.narrow, axis=0),
+        _params,
+        blocks.narrowed(_constants),
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_transpose_s8",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=0),
+        params=_params,
+        constants=_constants,
+    ),
+)

@@ -1,0 +1,112 @@
+"""nn.conv2d_transpose: each pixel of the input adds the filters, times it, to the output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import convolution
+from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.constraints import INT8
+from microgen.ops.geometry import output_size, resolve
+from microgen.ops.window import nhwc, spatial
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DTransposeAttrs(Attrs):
+    """Inputs: int8 NHWC data, int8 OHWI weight, optional int32 bias [O].
+
+    Tap (0, 0) of the filter at pixel (y, x) of the data falls on (y * strides[0], x * strides[1])
+    of the full result. The output is the part of it of ``size`` (height, width) that remains
+    without the padding; where it reaches beyond, there are sums of nothing. Strides, padding and
+    size are those of the nn.conv2d that goes the other way.
+    """
+
+    strides: Pair
+    padding: Padding
+    size: Pair
+    activation: Activation
+    rounding: Rounding
+
+
+def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, *size, O]."""
+    if len(inputs) not in (2, 3):
+        raise ValueError(
+            f"nn.conv2d_transpose has {len(inputs)} inputs; data, weight and a bias are expected"
+        )
+    batches, _, _, channels = nhwc("input", inputs[0])
+    filters, _, _, depth = nhwc("weight", inputs[1])
+    if depth != channels:
+        raise ValueError(f"the filters have {depth} channels, the input {channels}: must be equal")
+    if len(inputs) == 3 and inputs[2].shape != (filters,):
+        raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    found = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
+    if found != size:
+        raise ValueError(
+            f"the input's height and width are {size}; a convolution of the output's {attrs.size} "
+            f"with kernel {kernel}, strides {attrs.strides} and padding {attrs.padding} has {found}"
+        )
+    return ((batches, *attrs.size, filters),)
+
+
+def check(
+    attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """As ``convolution.constraint`` says."""
+    _, height, width, depth = inputs[1].shape
+    products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=0, products=products, accepted=INT8
+    )
+
+
+def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/transpose_conv.h."""
+    data, weight, *_ = operands.inputs
+    # float64 is exact here and has the fast matrix product: ``check`` holds sums under 2**31.
+    values = data.astype(np.float64) - operands.input_types[0].zero_point
+    sums = transposed(values, weight.astype(np.float64), attrs)
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
+
+
+def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Array:
+    """Sums of products [N, *size, O], of numbers and dtype of ``values`` and ``weight``."""
+    full = _full(values, weight, attrs.strides)
+    top, left = crop(attrs, spatial(weight.shape))
+    height, width = attrs.size
+    part = np.zeros((len(full), height, width, full.shape[3]), full.dtype)
+    inside = full[:, top : top + height, left : left + width]
+    part[:, : inside.shape[1], : inside.shape[2]] = inside
+    return part
+
+
+def crop(attrs: Conv2DTransposeAttrs, kernel: Pair) -> Pair:
+    """Rows and columns of the full result that lie before the output."""
+    top, left, _, _ = resolve(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
+    return top, left
+
+
+def _full(values: Array, weight: Array, strides: Pair) -> Array:
+    """What every pixel adds with every tap, [N, (H - 1) * stride + KH, ..., O]."""
+    batches, height, width, _ = values.shape
+    spans = ((height - 1) * strides[0] + 1, (width - 1) * strides[1] + 1)
+    kernel = spatial(weight.shape)
+    extents = (spans[0] + kernel[0] - 1, spans[1] + kernel[1] - 1)
+    full = np.zeros((batches, *extents, weight.shape[0]), values.dtype)
+    for y, x in np.ndindex(kernel):
+        reached = full[:, y : y + spans[0] : strides[0], x : x + spans[1] : strides[1]]
+        reached += values @ weight[:, y, x].T
+    return full
+
+
+def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return convolution.parts("nn_conv2d_transpose", attrs.activation, n_inputs)
+
+
+OP = Op("nn.conv2d_transpose", Conv2DTransposeAttrs, infer, check, reference, parts)
