@@ -34,7 +34,11 @@ def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
 
     NaN stays NaN.
     """
-    with np.errstate(over="ignore"):
-        rounded = values.astype(np.float32)
     low, high = (np.float32(limit) for limit in float_range(activation))
-    return (np.clip(rounded, low, high),)
+    return (np.clip(rounded(values), low, high),)
+
+
+def rounded(values: Array) -> Array:
+    """Real values rounded to float32, the largest to infinity."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values.astype(np.float32))

@@ -9,7 +9,6 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Rounding, Shape
-from microgen.ops.constraints import activations_constraint
 from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 
 
@@ -82,13 +81,15 @@ def scaled_sums(
     return rounded.astype(np.int64)
 
 
+def float_sums(attrs: ReductionAttrs, data: Array) -> Array:
+    """Sums of float32 values; float64."""
+    return np.asarray(data.sum(attrs.axes, np.float64, keepdims=attrs.keep_dims))
+
+
 def sums_constraint(
     attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
 ) -> str | None:
-    """int8, and sums of values of up to ``largest`` from the zero point that fit int32."""
-    sentence = activations_constraint(data, output)
-    if sentence:
-        return sentence
+    """Quantized: sums of values of up to ``largest`` from the zero point fit int32."""
     n = count(attrs, data)
     try:
         scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)
