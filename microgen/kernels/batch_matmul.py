@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast, strided
 from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs, matrices, parameters
 
@@ -55,7 +55,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_batch_matmul_s8",
         needs=base.REFERENCE,
-        refusal=base.int8_only,
+        refusal=base.only(DType.INT8),
         params=_params,
         inputs=(0, 1),
     ),
