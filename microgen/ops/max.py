@@ -32,9 +32,8 @@ def reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
-    first = limits.least(data.dtype)
-    result = np.fmax.reduce(data, attrs.axes, keepdims=attrs.keep_dims, initial=first)
-    return (np.asarray(result, data.dtype),)
+    numbers = np.fmax(data, limits.least(data.dtype))
+    return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 
 def parts(_attrs: MaxAttrs, _n_inputs: int) -> tuple[str, ...]:

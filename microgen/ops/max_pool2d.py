@@ -44,7 +44,7 @@ def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
     least = limits.least(data.dtype)
-    largest = np.fmax.reduce(pool_windows(data, pool, least), axis=(4, 5), initial=least)
+    largest = pool_windows(np.fmax(data, least), pool, least).max(axis=(4, 5))
     if floats.is_float(output):
         return floats.activated(largest, attrs.activation)
     return (clamp(largest, output, attrs.activation),)

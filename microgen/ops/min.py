@@ -32,9 +32,8 @@ def reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
-    first = limits.greatest(data.dtype)
-    result = np.fmin.reduce(data, attrs.axes, keepdims=attrs.keep_dims, initial=first)
-    return (np.asarray(result, data.dtype),)
+    numbers = np.fmin(data, limits.greatest(data.dtype))
+    return (np.asarray(numbers.min(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 
 def parts(_attrs: MinAttrs, _n_inputs: int) -> tuple[str, ...]:
