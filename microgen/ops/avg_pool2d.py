@@ -52,11 +52,11 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """
     data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
-    wide = np.float64 if floats.is_float(output) else np.int64
-    sums = pool_windows(data.astype(wide), pool, 0).sum(axis=(4, 5))
+    seen = pool_windows(data, pool, 0)
     counts = pool_windows(np.ones(data.shape, np.int64), pool, 0).sum(axis=(4, 5))
     if floats.is_float(output):
-        return floats.activated(sums / counts, attrs.activation)
+        return floats.activated(floats.sums(seen, (4, 5)) / counts, attrs.activation)
+    sums = seen.sum(axis=(4, 5), dtype=np.int64)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     return (clamp(means, output, attrs.activation),)
 

@@ -40,6 +40,12 @@ def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
     return (np.clip(rounded(values), low, high),)
 
 
+def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Array:
+    """Sums over some axes, float64. Those of opposite infinities are NaN."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values.sum(axes, np.float64, keepdims=keep_dims))
+
+
 def rounded(values: Array) -> Array:
     """Real values rounded to float32, the largest to infinity."""
     with np.errstate(over="ignore"):

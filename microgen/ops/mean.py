@@ -12,7 +12,6 @@ from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
     count,
-    float_sums,
     infer,
     mean_parameters,
     scaled_sums,
@@ -43,7 +42,8 @@ def reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
     false."""
     data, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(data):
-        return (floats.rounded(float_sums(attrs, operands.inputs[0]) / count(attrs, data)),)
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (floats.rounded(sums / count(attrs, data)),)
     scale = mean_parameters(data, output, count(attrs, data))
     scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
     return (clamp(scaled + output.zero_point, output, Activation.NONE),)

@@ -81,11 +81,6 @@ def scaled_sums(
     return rounded.astype(np.int64)
 
 
-def float_sums(attrs: ReductionAttrs, data: Array) -> Array:
-    """Sums of float32 values; float64."""
-    return np.asarray(data.sum(attrs.axes, np.float64, keepdims=attrs.keep_dims))
-
-
 def sums_constraint(
     attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
 ) -> str | None:

@@ -13,7 +13,6 @@ from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
-    float_sums,
     infer,
     scaled_sums,
     sum_parameters,
@@ -55,7 +54,8 @@ def reference(attrs: SumAttrs, operands: Operands) -> tuple[Array, ...]:
     compute_sum true."""
     data, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(data):
-        return (floats.rounded(float_sums(attrs, operands.inputs[0])),)
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (floats.rounded(sums),)
     if data.quant is None:
         total = operands.inputs[0].sum(attrs.axes, np.int64, keepdims=attrs.keep_dims)
         return (np.asarray(total).astype(np.int32),)
