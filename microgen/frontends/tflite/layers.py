@@ -149,23 +149,6 @@ class Layer:
         """All outputs, each as ``data`` has inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
-    def output_of(self, dtype: DType) -> Tensor:
-        """The output as plain numbers of that dtype, without quantization."""
-        index = self._record.outputs[0]
-        record = self._tensors.records[index]
-        if record.dtype != dtype.value:
-            raise self.unsupported(
-                f'has an output "{short(record.name)}" of {record.dtype}',
-                supported=f"{dtype.value} outputs of this operator",
-            )
-        tensor = self._tensors.get(index, self.where)
-        if tensor.type.quant is not None:
-            raise self.unsupported(
-                f'has an output "{short(tensor.name)}" of {dtype.value} with a scale',
-                supported=f"plain {dtype.value} numbers",
-            )
-        return tensor
-
     def weights(self, position: int, rank: int) -> Tensor:
         """A constant of that rank: float32, or int8, symmetric, quantized per tensor or per
         channel."""
