@@ -24,13 +24,17 @@ class Activation(enum.Enum):
 
 
 class Rounding(enum.Enum):
-    """How an int32 accumulator is scaled to the output; see ``microgen/quantize.py``.
+    """How an accumulator is scaled to the output.
 
-    The frontend chooses it from the numerics profile, so that a graph has one meaning.
+    The frontend chooses it from the numerics profile and the file, so that a graph has one
+    meaning. int8 activations: DOUBLE or SINGLE, see ``microgen/quantize.py``; int16 activations:
+    DOUBLE, REDUCED or REAL, see ``microgen/quantize16.py``.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
     SINGLE = "single"  # one rounding of the 64-bit product
+    REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
+    REAL = "real"  # int64 accumulators, C's round of the product in double
 
 
 class StatusError(Exception):
