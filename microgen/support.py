@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen import frontends, kernels, ops
+from microgen.ir.graph import DType
 from microgen.kernels.base import Kernel
 
+_LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
 _SUFFIXES = {
     "s8": "int8",
     "s16": "int16",
@@ -55,10 +57,9 @@ def _row(name: str) -> Row:
         else kernel.symbol
         for kernel in found
     ]
-    if op.is_tabulated:
-        named.insert(0, "mg_lookup_s8, on a table")
+    named[:0] = [f"{_LOOKUPS[dtype]}, on a table" for dtype in op.tables]
     how = ", ".join(named) or "none: a view costs nothing"
-    dtypes = {dtype_of(kernel) for kernel in found} | ({"int8"} if op.is_tabulated else set())
+    dtypes = {dtype_of(kernel) for kernel in found} | {dtype.value for dtype in op.tables}
     return Row(name, ops.about(op), tuple(sorted(dtypes)) or ("any",), symbols, how)
 
 

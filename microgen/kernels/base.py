@@ -16,6 +16,7 @@ from microgen.quantize16 import SUM_LIMIT
 from microgen.target.cpu import Feature
 
 Refuse = Callable[[Node, Graph], str | None]
+Params = Callable[[Node, Graph], Fields]
 Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
 
 
@@ -80,7 +81,7 @@ class Kernel:
     symbol: str
     needs: frozenset[Feature]
     refusal: Refuse
-    params: Callable[[Node, Graph], Fields]
+    params: Params
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch

@@ -19,6 +19,18 @@ def is_float(tensor: TensorType) -> bool:
     return tensor.dtype is DType.FLOAT32
 
 
+def below_largest(x: Array) -> Array:
+    """Each value less the largest of its row (the last axis), float64.
+
+    The largest is a finite number at least, and NaN does not count, as in TFLite's softmax.
+    """
+    least = -np.finfo(np.float32).max
+    largest = np.fmax.reduce(x, axis=-1, keepdims=True, initial=least)
+    with np.errstate(invalid="ignore"):
+        difference: Array = x.astype(np.float64) - largest
+    return difference
+
+
 def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
     """Real values rounded to float32 and clamped, as the only output of an op.
 
