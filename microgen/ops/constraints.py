@@ -50,6 +50,14 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
     return None
 
 
+def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
+    """Stored integers of an accepted dtype, with one usable scale and zero point (0 but for
+    int8)."""
+    if tensor.dtype not in accepted:
+        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
+    return _quant_constraint(role, tensor)
+
+
 def plain_constraint(role: str, tensor: TensorType) -> str | None:
     """Plain numbers have no scale."""
     return f"the {role} {tensor} has a scale; it must have none" if tensor.quant else None
