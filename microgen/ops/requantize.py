@@ -16,7 +16,7 @@ from microgen.quantize import (
     quantize_multiplier,
 )
 
-_PAIRS = {  # what values of a dtype may become: TFLite quantize.cc, Prepare
+PAIRS = {  # what values of a dtype may become: TFLite quantize.cc, Prepare
     DType.INT8: (DType.INT8, DType.INT16),
     DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
     DType.INT32: (DType.INT8, DType.INT16),
@@ -49,8 +49,8 @@ def check(
 ) -> str | None:
     """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
     data, output = inputs[0], outputs[0]
-    sentence = quantized_constraint("input", data, tuple(_PAIRS)) or quantized_constraint(
-        "output", output, _PAIRS[data.dtype]
+    sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
+        "output", output, PAIRS[data.dtype]
     )
     if sentence:
         return sentence
