@@ -47,6 +47,8 @@ MG_INLINE void mg_move_bytes(void *to, const void *from, int32_t bytes, int32_t 
 {
     if (bytes == element_bytes) {
         mg_move_element(to, from, element_bytes);
+    } else if (element_bytes >= 4) {
+        (void)memcpy(MG_ALIGNED(to, 4), MG_ALIGNED(from, 4), (size_t)bytes);
     } else {
         (void)memcpy(to, from, (size_t)bytes);
     }

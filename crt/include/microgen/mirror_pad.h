@@ -2,9 +2,7 @@
 #ifndef MICROGEN_MIRROR_PAD_H
 #define MICROGEN_MIRROR_PAD_H
 
-#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "microgen/element.h"
 #include "microgen/inline.h"
@@ -63,8 +61,8 @@ MG_INLINE void mg_mirror_pad_blocks(const mg_mirror_pad_params *p, const void *i
 
     for (int32_t n = 0; n < p->output_shape[5]; n++) {
         const int32_t from = start + mg_mirror_pad_source(p, 5, n);
-        (void)memcpy(mg_element_of(output, n, bytes), mg_element(input, from, bytes),
-                     (size_t)bytes);
+        mg_move_bytes(mg_element_of(output, n, bytes), mg_element(input, from, bytes), bytes,
+                      p->element_bytes);
     }
 }
 
