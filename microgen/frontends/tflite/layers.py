@@ -190,6 +190,20 @@ class Layer:
         """An int32 or int64 constant that parametrises the operator, as int64."""
         return self._tensors.integers(self._index(position), self.where)
 
+    def float16(self, position: int) -> Array | None:
+        """A float16 constant as float32; None where the input is of another dtype."""
+        return self._tensors.halves(self._index(position), self.where)
+
+    def define(self, value: Array) -> None:
+        """Make the output a constant, as no step does. ModelError if it is declared otherwise."""
+        output = self.plain_output()
+        if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
+            raise self.invalid(
+                f'computes {value.dtype}{list(value.shape)}, but its output "{short(output.name)}" '
+                f"is declared {output.type}"
+            )
+        self._tensors.define(output.name, value)
+
     def derived(self, type_: TensorType, base: str) -> Tensor:
         """A new intermediate tensor, named after ``base``."""
         return Tensor(self._tensors.derived_name(base), type_)
