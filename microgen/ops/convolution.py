@@ -15,6 +15,7 @@ from microgen.ops.constraints import (
     activations_constraint,
     bias_constraint,
     float_weights_constraint,
+    rounding_constraint,
     scale_constraint16,
     weight_constraint,
 )
@@ -44,17 +45,10 @@ def constraint(
         return sentence or float_weights_constraint(weight, *bias)
     return (
         weight_constraint(weight, axis)
-        or _rounding_constraint(data, rounding)
+        or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
         or _scale_constraint(data, conv_scales(data, weight, output), products)
     )
-
-
-def _rounding_constraint(data: TensorType, rounding: Rounding) -> str | None:
-    if rounding in _BIASES[data.dtype]:
-        return None
-    known = " or ".join(r.value for r in _BIASES[data.dtype])
-    return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
 
 
 def _bias_constraint(
@@ -62,7 +56,7 @@ def _bias_constraint(
 ) -> str | None:
     data, weight, *bias = inputs
     return (
-        bias_constraint(bias[0], data, weight, output, _BIASES[data.dtype][rounding])
+        bias_constraint(bias[0], data, weight, output, (_BIASES[data.dtype][rounding],))
         if bias
         else None
     )

@@ -7,37 +7,21 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
-from tflite.TensorType import TensorType as TensorTypeCode
 from tflite.TransposeConvOptions import TransposeConvOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, dilation, integers, strides
+from microgen.frontends.tflite.importers.arguments import (
+    cut,
+    dilation,
+    integers,
+    rounding,
+    strides,
+)
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-
-_UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
-_WIDE_ROUNDINGS = {
-    _UNDECLARED: Rounding.REDUCED,
-    TensorTypeCode.INT64: Rounding.REDUCED,
-    TensorTypeCode.INT32: Rounding.DOUBLE,
-}
-
-
-def rounding(layer: Layer, op: str, data: Tensor, declared: int = _UNDECLARED) -> Rounding:
-    """How sums are scaled: of int16 data by the type that the options declare for biases, as
-    LiteRT does it, which reads an undeclared int32 bias as int64."""
-    if data.type.dtype is not DType.INT16:
-        return layer.numerics.rounding[op]
-    if declared not in _WIDE_ROUNDINGS:
-        raise layer.invalid(
-            f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "
-            f"({TensorTypeCode.INT64}) is expected"
-        )
-    return _WIDE_ROUNDINGS[declared]
 
 
 def _conv2d(layer: Layer) -> tuple[Step, ...]:
@@ -98,7 +82,7 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
         padding=layer.padding(options),
         size=(height, width),
         activation=layer.activation(options),
-        rounding=layer.numerics.rounding["nn.conv2d_transpose"],
+        rounding=rounding(layer, "nn.conv2d_transpose", data, options.number("QuantizedBiasType")),
     )
     inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
     return (Step("nn.conv2d_transpose", attrs, inputs, output, fixes),)
