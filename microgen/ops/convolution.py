@@ -35,12 +35,11 @@ def constraint(
     *,
     axis: int,
     products: int,
-    accepted: Sequence[DType] = ALL_FAMILIES,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32."""
     data, weight, *bias = inputs
-    sentence = activations_constraint(data, output, accepted)
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     return (
