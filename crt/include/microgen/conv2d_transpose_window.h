@@ -26,9 +26,9 @@ MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int3
     if ((rows.begin < rows.end) && (columns.begin < columns.end)) {
         window.value =
             mg_nhwc(n, rows.begin, columns.begin, s->input_height, s->input_width, depth);
-        window.weight = mg_nhwc(0, at_y - rows.begin * s->stride_height,
-                                at_x - columns.begin * s->stride_width, s->kernel_height,
-                                s->kernel_width, depth);
+        window.weight =
+            mg_nhwc(0, at_y - rows.begin * s->stride_height, at_x - columns.begin * s->stride_width,
+                    s->kernel_height, s->kernel_width, depth);
         window.rows = rows.end - rows.begin;
         window.runs = columns.end - columns.begin;
     }
