@@ -56,3 +56,8 @@ def cut(values: tuple[int, ...]) -> str:
     """The first of many numbers, for messages."""
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"
+
+
+def is_hybrid(data: Tensor, weight: Tensor) -> bool:
+    """Whether the layer quantizes its float32 data while it runs, for int8 weights."""
+    return data.type.dtype is DType.FLOAT32 and weight.type.dtype is DType.INT8

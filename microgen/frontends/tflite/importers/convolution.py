@@ -13,6 +13,7 @@ from microgen.frontends.tflite.importers.arguments import (
     cut,
     dilation,
     integers,
+    is_hybrid,
     rounding,
     strides,
 )
@@ -20,22 +21,24 @@ from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 
 
 def _conv2d(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
-    attrs = Conv2DAttrs(
-        strides=strides(layer, options),
-        dilation=dilation(layer, options),
-        padding=layer.padding(options),
-        activation=layer.activation(options),
-        rounding=rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType")),
-    )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[0]))
+    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
+    activation = layer.activation(options)
+    if is_hybrid(data, weight):
+        hybrid = Conv2DHybridAttrs(*window, activation)
+        return (Step("nn.conv2d_hybrid", hybrid, inputs, layer.output()),)
+    how = rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType"))
+    attrs = Conv2DAttrs(*window, activation, how)
     return (Step("nn.conv2d", attrs, inputs, layer.output()),)
 
 
@@ -44,15 +47,15 @@ def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
     layer.expect_rank(data, 4)
-    attrs = DepthwiseConv2DAttrs(
-        strides=strides(layer, options),
-        dilation=dilation(layer, options),
-        padding=layer.padding(options),
-        depth_multiplier=_depth_multiplier(layer, options, data, weight),
-        activation=layer.activation(options),
-        rounding=rounding(layer, "nn.depthwise_conv2d", data),
-    )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
+    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
+    multiplier = _depth_multiplier(layer, options, data, weight)
+    activation = layer.activation(options)
+    if is_hybrid(data, weight):
+        hybrid = DepthwiseConv2DHybridAttrs(*window, multiplier, activation)
+        return (Step("nn.depthwise_conv2d_hybrid", hybrid, inputs, layer.output()),)
+    how = rounding(layer, "nn.depthwise_conv2d", data)
+    attrs = DepthwiseConv2DAttrs(*window, multiplier, activation, how)
     return (Step("nn.depthwise_conv2d", attrs, inputs, layer.output()),)
 
 
@@ -74,6 +77,12 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(3, 4)
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
+    if is_hybrid(data, weight):
+        raise layer.unsupported(
+            "is a hybrid transposed convolution: float32 data, int8 weights",
+            supported="weights of the data's kind; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
+            "FULLY_CONNECTED",
+        )
     layer.expect_rank(output, 4)
     fixes = _fixed_shape(layer, output)
     _, height, width, _ = output.type.shape

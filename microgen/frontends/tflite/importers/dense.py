@@ -8,13 +8,14 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 
-from microgen.frontends.tflite.importers.arguments import rounding
+from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
+from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.reshape import ReshapeAttrs
 
 
@@ -25,15 +26,15 @@ def _fully_connected(layer: Layer) -> tuple[Step, ...]:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
     data, weight, output = layer.data(0), layer.weights(1, rank=2), layer.output()
     bias = layer.bias(2, weight.type.shape[0])
-    attrs = DenseAttrs(
-        activation=layer.activation(options),
-        rounding=_rounding(layer, data, bias, options.number("QuantizedBiasType")),
-        keep_num_dims=bool(options.number("KeepNumDims")),
-    )
-    before = () if attrs.keep_num_dims else _flatten(layer, data, weight.type.shape[1], output)
-    rows = before[-1].output if before else data
-    inputs = (rows, weight, *bias)
-    return (*before, Step("nn.dense", attrs, inputs, output))
+    activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
+    before = () if keep else _flatten(layer, data, weight.type.shape[1], output)
+    inputs = (before[-1].output if before else data, weight, *bias)
+    if is_hybrid(data, weight):
+        asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
+        hybrid = DenseHybridAttrs(activation, asymmetric, keep)
+        return (*before, Step("nn.dense_hybrid", hybrid, inputs, output))
+    how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
+    return (*before, Step("nn.dense", DenseAttrs(activation, how, keep), inputs, output))
 
 
 def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
