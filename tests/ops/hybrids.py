@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from microgen.ir.graph import DType, Quant, TensorType
 from tests.ops import conformance as c
+from tests.ops import litert_oracle
+from tests.tflite_builder import OptionValue
 
 Shape = tuple[int, ...]
 
@@ -50,3 +54,25 @@ def values(rng: np.random.Generator, shape: Shape) -> c.Tensor:
     elif kind == 5:
         array = rng.choice([-1.0, 0.0, 0.5, 1.0], shape)
     return c.Tensor(TensorType(shape, DType.FLOAT32), array.astype(np.float32))
+
+
+def assert_equals_litert(
+    case: c.Case, code: str, options_type: str, options: Mapping[str, OptionValue]
+) -> None:
+    """To the bit: a difference in what is rounded shows in whole steps, one of the scale's order
+    in the last place. Zeros may have either sign."""
+    oracle = litert_oracle.Case(
+        case.op,
+        case.attrs,
+        case.input_types,
+        [tensor.array for tensor in case.inputs],
+        None,
+        code,
+        options_type,
+        options,
+        constants=range(1, len(case.inputs)),
+        version=9 if code == "FULLY_CONNECTED" else 5,
+        output_dtype=DType.FLOAT32,
+    )
+    ours, theirs = litert_oracle.by_reference(oracle), litert_oracle.by_litert(oracle)
+    np.testing.assert_array_equal(ours, theirs, err_msg=repr(case))

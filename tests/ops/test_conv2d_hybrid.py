@@ -9,9 +9,9 @@ from tests.ops import convolving, hybrids
 from tests.ops.convolving import Geometry
 
 
-def case(seed: int, paddings: tuple[str, ...] = ()) -> c.Case:
+def case(seed: int) -> c.Case:
     """A geometry for every seed."""
-    g = convolving.random_geometry(seed, depthwise=False, paddings=paddings)
+    g = convolving.random_geometry(seed, depthwise=False)
     return of(seed, g)
 
 
