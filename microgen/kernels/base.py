@@ -11,11 +11,12 @@ import numpy as np
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair, Rounding
 from microgen.program import Fields as Fields
-from microgen.quantize import activation_range, float_range
+from microgen.quantize import activation_range, float_range, int32_range
 from microgen.quantize16 import SUM_LIMIT
 from microgen.target.cpu import Feature
 
 Refuse = Callable[[Node, Graph], str | None]
+Params = Callable[[Node, Graph], Fields]
 Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
 
 
@@ -71,6 +72,7 @@ class Kernel:
     These fields follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
+    ``family``: the name of its C files, where several kernels share them.
     ``ulps``, of a float kernel: by how many units in the last place of the output's largest
     magnitude an element may differ from the numpy reference; for sums, of the largest sum of
     magnitudes.
@@ -79,7 +81,7 @@ class Kernel:
     symbol: str
     needs: frozenset[Feature]
     refusal: Refuse
-    params: Callable[[Node, Graph], Fields]
+    params: Params
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
@@ -88,6 +90,7 @@ class Kernel:
     writes: tuple[int, ...] = ()
     can_fail: bool = False
     ulps: int = 0
+    family: str = ""
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""
@@ -104,8 +107,8 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """The kernel's file name without suffix: its symbol without the prefix."""
-        return self.symbol.removeprefix("mg_")
+        """The name of its C files without suffix: its family's, or its symbol's."""
+        return self.family or self.symbol.removeprefix("mg_")
 
     @property
     def header(self) -> str:
@@ -282,10 +285,13 @@ def at_most_4_dimensions(dtype: DType) -> Refuse:
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:
-    """The clamp, as the last two fields of every kernel that has one: stored values, or floats."""
+    """The clamp, as the last two fields of every kernel that has one: stored values, or numbers."""
     if output.dtype is DType.FLOAT32:
         least, most = float_range(activation)
         return (("activation_min", least), ("activation_max", most))
+    if output.dtype is DType.INT32:
+        lowest, highest = int32_range(activation)
+        return (("activation_min", lowest), ("activation_max", highest))
     assert output.quant is not None
     low, high = activation_range(activation, output.quant, output.dtype)
     return (("activation_min", low), ("activation_max", high))

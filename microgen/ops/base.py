@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 
 Shape = tuple[int, ...]
 Pair = tuple[int, int]  # (height, width)
@@ -79,8 +79,9 @@ class Op:
     ``writes(attrs, n_inputs)`` are the positions of the inputs, variables of the graph, that the
     node updates.
     ``is_view``: the output has the input's bytes under another shape.
-    ``is_tabulated``: a function of each value of its only input by itself. It needs no kernel for
-    int8, because ``passes/tabulate.py`` makes it a ``lookup``.
+    ``tables[dtype](attrs, data_type, output_type)``, of a function of each value of its only input
+    by itself: the table that ``lookup`` computes it from. It needs no kernel for such a dtype,
+    because ``passes/tabulate.py`` makes it a ``lookup``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     """
@@ -92,5 +93,7 @@ class Op:
     reference: Callable[[Any, Operands], tuple[Array, ...]]
     parts: Callable[[Any, int], tuple[str, ...]]
     is_view: bool = False
-    is_tabulated: bool = False
+    tables: Mapping[DType, Callable[[Any, TensorType, TensorType], Array]] = field(
+        default_factory=dict, hash=False
+    )
     writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Activation, Op, Operands, StatusError
 from microgen.ops.fixed_point import one_over_one_plus
 from microgen.quantize import offset_and_clamp, quantize_multiplier, rounding_doubling_high_mul
 
 _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
+_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 _BITS = np.array([value.bit_length() for value in range(256)])  # of |stored - zero point|
 _LEAST_SHIFT, _GREATEST_SHIFT = -24, 23
 _LEAST_PLAIN_SHIFT = 7  # 31 bits of headroom and 7 of the reciprocal's exponent are 31 then
@@ -21,12 +22,13 @@ _LEAST_PLAIN_SHIFT = 7  # 31 bits of headroom and 7 of the reciprocal's exponent
 
 @dataclass(frozen=True, slots=True)
 class DivideAttrs(Attrs):
-    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization.
+    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32,
+    whose quotients are truncated, or float32.
 
-    TFLite scales a quotient by a shift to the right that may be 32 bits or more, which C leaves
-    undefined. ``shifts_wrap``: it is taken modulo 32, as processors that run LiteRT do; results
-    are then wrong by up to the whole range, the same as LiteRT's. Without it the op is refused
-    where such a shift may occur.
+    TFLite scales quotients of int8 by a shift to the right that may be 32 bits or more, which C
+    leaves undefined. ``shifts_wrap``: it is taken modulo 32, as processors that run LiteRT do;
+    results are then wrong by up to the whole range, the same as LiteRT's. Without it the op is
+    refused where such a shift may occur.
     """
 
     activation: Activation
@@ -55,9 +57,9 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 def check(
     attrs: DivideAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and scales whose ratio the fixed point can hold."""
-    sentence = broadcast.constraint(inputs, outputs, parameters)
-    if sentence or attrs.shifts_wrap:
+    """One dtype throughout, and scales whose ratio the fixed point can hold."""
+    sentence = broadcast.constraint(inputs, outputs, parameters, _DTYPES)
+    if sentence or attrs.shifts_wrap or outputs[0].quant is None:
         return sentence
     (lhs, rhs), output = inputs, outputs[0]
     _, shift = parameters(lhs, rhs, output)
@@ -70,21 +72,34 @@ def check(
 
 
 def divides_by_zero(divisor: Array, rhs: TensorType) -> bool:
-    """Whether a stored value of the divisor stands for zero."""
-    return bool((divisor == rhs.zero_point).any())
+    """Whether an integer of the divisor stands for zero; IEEE 754 divides by zero."""
+    return rhs.dtype is not DType.FLOAT32 and bool((divisor == rhs.zero).any())
 
 
 def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/div.h, DivElementwise. StatusError if a divisor is zero."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if divides_by_zero(operands.inputs[1], rhs):
-        raise StatusError(f"the divisor {rhs} has elements of {rhs.zero_point}, zero", _INVALID_ARG)
+        raise StatusError(f"the divisor {rhs} has elements of {rhs.zero}, zero", _INVALID_ARG)
+    if output.quant is None:
+        return broadcast.plain(_divided, operands, attrs.activation)
     multiplier, shift = parameters(lhs, rhs, output)
     left, right = broadcast.centred(operands)
     quotient, exponent = _quotient(np.where(right < 0, -left, left), np.abs(right))
     scaled = rounding_doubling_high_mul(quotient, multiplier)
     scaled = _rounding_shift_right(scaled, exponent - shift)
     return (offset_and_clamp(scaled, output, attrs.activation),)
+
+
+def _divided(lhs: Array, rhs: Array) -> Array:
+    """Plain quotients: of float32, or of integers truncated, the one that exceeds int32 saturated.
+
+    Source of that one: measurement.
+    """
+    if lhs.dtype.kind == "f":
+        return np.asarray(lhs / rhs)
+    quotient = np.abs(lhs) // np.abs(rhs) * np.sign(lhs) * np.sign(rhs)
+    return np.asarray(np.minimum(quotient, np.iinfo(np.int32).max))
 
 
 def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:

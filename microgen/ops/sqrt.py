@@ -6,24 +6,43 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import unary
 from microgen.ops.base import Activation, Operands
 from microgen.quantize import clamp
 
+_LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
+_ENOUGH = 2**17  # above all that the output's dtype and zero point can make use of
+
 
 @dataclass(frozen=True, slots=True)
 class SqrtAttrs(Attrs):
-    """Input: int8 data of any rank. Negative values, at which LiteRT stops with an error, count
-    as 0."""
+    """Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with
+    an error, count as 0; negative floats give NaN."""
 
 
-def reference(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: SqrtAttrs, x: Array) -> Array:
+    return unary.rounded(np.sqrt, x)
+
+
+def _constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -> str | None:
+    """Of int16, a scale with which real values are normal float32 numbers."""
+    if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
+        return None
+    return (
+        f"the input's scale is {data.scale:g}; it must be from {_LEAST_SCALE:g} to {_MOST_SCALE:g}"
+    )
+
+
+def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
-    steps = np.minimum(root / np.float32(output.scale), 1024).astype(np.int64)
+    with np.errstate(over="ignore"):
+        steps = np.minimum(root / np.float32(output.scale), _ENOUGH).astype(np.int64)
     return (clamp(steps + output.zero_point, output, Activation.NONE),)
 
 
-OP = unary.define("sqrt", SqrtAttrs, reference)
+OP = unary.define(
+    "sqrt", SqrtAttrs, unary.Function(_real, _quantized, int16=_quantized, constraint=_constraint)
+)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from microgen import kernels, resources
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Activation
 from microgen.ops.divide import OP, DivideAttrs
 from tests.ops import broadcasting
@@ -22,8 +23,8 @@ NONE = _make(Activation.NONE)
 def _divisible(case: c.Case) -> c.Case:
     """The case with a constant divisor, without zeros."""
     lhs, rhs = case.inputs
-    zero = rhs.type.zero_point
-    divisor = np.where(rhs.array == zero, zero ^ 1, rhs.array).astype(np.int8)
+    zero = rhs.type.zero
+    divisor = np.where(rhs.array == zero, zero ^ 1, rhs.array).astype(rhs.array.dtype)
     return replace(case, inputs=(lhs, c.Tensor(rhs.type, divisor, is_constant=True)))
 
 
@@ -34,8 +35,21 @@ def _scaled(seed: int, ratio: float) -> c.Case:
     return _divisible(broadcasting.kernel_case(seed, OP.name, NONE, name, scales=scales))
 
 
-def _random(seed: int) -> c.Case:
-    return _divisible(broadcasting.random_kernel_case(seed, OP.name, _make))
+def _random(seed: int, dtype: DType = DType.INT8) -> c.Case:
+    case = broadcasting.random_kernel_case(seed, OP.name, _make, dtype)
+    return case if dtype is DType.FLOAT32 else _divisible(case)
+
+
+def _others(count: int) -> list[c.Case]:
+    dtypes = (DType.INT32, DType.FLOAT32)
+    return [_random(seed, dtype) for dtype in dtypes for seed in range(count)]
+
+
+def _saturated() -> c.Case:
+    kind = TensorType((2,), DType.INT32)
+    operands = ([-(2**31), -(2**31)], [-1, 1])
+    tensors = tuple(c.Tensor(kind, np.array(values, np.int32)) for values in operands)
+    return c.Case("saturated", OP.name, NONE, tensors, None, DType.INT32)
 
 
 RATIOS = (2.0**-25, 2.0**-20, 1e-4, 0.5, 2, 30, 64, 128, 3000, 1e6, 2.0**23 - 2)
@@ -47,11 +61,17 @@ CORNERS = (
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     broadcasts = [_divisible(case) for case in broadcasting.broadcast_cases(OP.name, _make)]
-    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+    c.check(
+        [*CORNERS, *broadcasts, *map(_random, range(200)), *_others(50), _saturated()], tmp_path
+    )
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS[::4], *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS[::4], *map(_random, range(6)), *_others(3)], tmp_path)
+
+
+def test_more_than_four_axes_are_refused() -> None:
+    broadcasting.check_too_many_axes(OP.name, NONE)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
@@ -91,21 +111,24 @@ def test_a_zero_divisor_leaves_the_output_and_returns_an_error(
     assert subprocess.run([str(program)], check=False).returncode == expected
 
 
-def test_a_computed_divisor_with_a_zero_makes_the_kernel_fail(tmp_path: Path) -> None:
-    divisor = CORNERS[0].inputs[1]
+@pytest.mark.parametrize("whole", [CORNERS[0], _random(1, DType.INT32)])
+def test_a_computed_divisor_with_a_zero_makes_the_kernel_fail(
+    tmp_path: Path, whole: c.Case
+) -> None:
+    divisor = whole.inputs[1]
     array = divisor.array.copy()
-    array.reshape(-1)[-1] = divisor.type.zero_point
+    array.reshape(-1)[-1] = divisor.type.zero
     computed = replace(divisor, array=array, is_constant=False)
-    case = replace(CORNERS[0], inputs=(CORNERS[0].inputs[0], computed))
+    case = replace(whole, inputs=(whole.inputs[0], computed))
     assert case.outcome.status == 0x0803
     c.check([case], tmp_path)
 
 
-def test_a_constant_divisor_has_no_zeros() -> None:
-    case = CORNERS[0]
-    (kernel,) = kernels.registry()[OP.name]
+@pytest.mark.parametrize(("case", "position"), [(CORNERS[0], 0), (_random(1, DType.INT32), 1)])
+def test_a_constant_divisor_has_no_zeros(case: c.Case, position: int) -> None:
+    kernel = kernels.registry()[OP.name][position]
     assert kernel.refusal(case.node, case.graph) is None
     divisor = case.inputs[1]
-    zeros = np.full(divisor.type.shape, divisor.type.zero_point, np.int8)
+    zeros = np.full(divisor.type.shape, divisor.type.zero, divisor.array.dtype)
     with_zeros = case.graph.replace(constants={"input1": zeros})
     assert "is a constant with zeros" in str(kernel.refusal(case.node, with_zeros))

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Activation, StatusError
 from microgen.ops.divide import OP, DivideAttrs
 from tests.ops import broadcasting
 from tests.ops.litert_oracle import (
+    FUSED,
     Case,
     activation_type,
     assert_equal,
@@ -33,6 +35,13 @@ def random_case(seed: int) -> Case:
     lhs, rhs = case.arrays
     zero = case.types[1].zero_point
     return replace(case, arrays=[lhs, np.where(rhs == zero, zero ^ 1, rhs).astype(np.int8)])
+
+
+def plain_case(seed: int, dtype: DType) -> Case:
+    case = broadcasting.litert_case(
+        seed, OP.name, "DIV", "DivOptions", make, lambda lhs, _rhs: lhs.scale, dtype=dtype
+    )
+    return replace(case, version=1)
 
 
 def pairs_case(scales: tuple[float, float, float], zero_points: tuple[int, int, int]) -> Case:
@@ -76,6 +85,33 @@ def test_a_division_by_zero_fails_as_in_litert() -> None:
         by_reference(case)
     with pytest.raises(RuntimeError, match=r"data.i. != zero_point was not true"):
         by_litert(case)
+
+
+@needs_litert
+def test_floats_equal_litert_by_zero_too() -> None:
+    for seed in range(150):
+        assert_equal(plain_case(seed, DType.FLOAT32))
+
+
+@needs_litert
+def test_int32_equals_litert() -> None:
+    for seed in range(150):
+        case = plain_case(seed, DType.INT32)
+        rhs = np.where(case.arrays[1] == 0, 1, case.arrays[1]).astype(np.int32)
+        assert_equal(replace(case, arrays=[case.arrays[0], rhs]))
+
+
+@needs_litert
+def test_the_quotient_that_exceeds_int32_equals_litert() -> None:
+    kind = TensorType((2,), DType.INT32)
+    arrays = [np.array([-(2**31)] * 2, np.int32), np.array([-1, 1], np.int32)]
+    names = ("DIV", "DivOptions")
+    for activation in Activation:
+        fused = {"fusedActivationFunction": FUSED[activation]}
+        attrs = make(activation)
+        assert_equal(
+            Case(OP.name, attrs, [kind] * 2, arrays, None, *names, fused, output_dtype=DType.INT32)
+        )
 
 
 def test_refusals() -> None:

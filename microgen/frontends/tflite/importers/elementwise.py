@@ -15,8 +15,10 @@ from tflite.SubOptions import SubOptions
 
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.records import short
-from microgen.ir.graph import Attrs
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
+from microgen.ops.addition import AdditionAttrs, power_of_two
 from microgen.ops.base import Activation
 from microgen.ops.divide import DivideAttrs, divides_by_zero
 from microgen.ops.maximum import MaximumAttrs
@@ -34,6 +36,25 @@ def _activated(op: str, attrs: Callable[[Activation], Attrs], schema: Any, code:
         return _two_tensors(layer, op, attrs(layer.activation(options)))
 
     return importer
+
+
+def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
+    """The importer of an addition or subtraction, of which int16 has two kinds."""
+
+    def importer(layer: Layer) -> tuple[Step, ...]:
+        layer.expect_inputs(2)
+        options = layer.options(schema, code, required=False)
+        tensors = (layer.data(0), layer.data(1), layer.output())
+        by_shifts = options.number("PotScaleInt16") and all(map(_by_shift, tensors))
+        return _two_tensors(layer, op, attrs(layer.activation(options), bool(by_shifts)))
+
+    return importer
+
+
+def _by_shift(tensor: Tensor) -> bool:
+    """Whether it is int16 of a power-of-two scale. Source: TFLite add.cc, Prepare."""
+    kind = tensor.type
+    return kind.dtype is DType.INT16 and power_of_two(kind.scale) is not None
 
 
 def _plain(op: str, attrs: Attrs, schema: Any, code: int) -> Importer:
@@ -67,7 +88,7 @@ def _divide(layer: Layer) -> tuple[Step, ...]:
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 
 IMPORTERS: Mapping[str, Importer] = {
-    "ADD": _activated("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
+    "ADD": _added("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
     "DIV": _divide,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
@@ -78,5 +99,5 @@ IMPORTERS: Mapping[str, Importer] = {
         SquaredDifferenceOptions,
         BuiltinOptions.SquaredDifferenceOptions,
     ),
-    "SUB": _activated("subtract", SubtractAttrs, SubOptions, BuiltinOptions.SubOptions),
+    "SUB": _added("subtract", SubtractAttrs, SubOptions, BuiltinOptions.SubOptions),
 }

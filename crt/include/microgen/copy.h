@@ -1,0 +1,31 @@
+/* Copy of a tensor of any type. */
+#ifndef MICROGEN_COPY_H
+#define MICROGEN_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size; /* bytes */
+} mg_copy_params;
+
+/* Copies input [size] to output [size]; they must not overlap. */
+void mg_copy(const mg_copy_params *p, const void *input, void *output);
+
+MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *output)
+{
+    (void)memcpy(output, input, (size_t)p->size);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
