@@ -38,7 +38,7 @@ MG_INLINE void mg_hybrid_round(const float *values, int32_t size, float inverse,
                                int32_t lowest, int8_t *quantized)
 {
     for (int32_t i = 0; i < size; i++) {
-        const int32_t rounded = mg_round_half_away_f32(values[i] * inverse);
+        const int32_t rounded = mg_f32_round_half_away(values[i] * inverse);
         const int32_t raised = (rounded < lowest + offset) ? lowest + offset : rounded;
         quantized[i] =
             (int8_t)(((raised > INT8_MAX + offset) ? INT8_MAX + offset : raised) - offset);
