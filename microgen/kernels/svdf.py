@@ -1,0 +1,72 @@
+"""Kernels for nn.svdf."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, recurrent
+from microgen.ops import svdf
+from microgen.ops.svdf import SvdfAttrs
+
+OP_NAME = "nn.svdf"
+
+
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, SvdfAttrs)
+    inputs, output = base.types(node, graph)
+    batches, features = inputs[0].shape
+    return (
+        ("batches", batches),
+        ("features", features),
+        ("units", output.shape[1]),
+        ("rank", node.attrs.rank),
+        ("memory", inputs[2].shape[1]),
+    )
+
+
+def _integer_params(node: Node, graph: Graph) -> base.Fields:
+    inputs, output = base.types(node, graph)
+    found = svdf.scales(inputs, output)
+    return (
+        *_shape(node, graph),
+        *base.offsets(inputs[0], output),
+        *recurrent.scale_fields("feature", found.feature),
+        *recurrent.scale_fields("time", found.time),
+    )
+
+
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, SvdfAttrs)
+    _, output = base.types(node, graph)
+    return (*_shape(node, graph), *base.activation_fields(node.attrs.activation, output))
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    feature, time, _, *bias = node.inputs[1:]
+    return (
+        recurrent.constant("feature_weight", feature, graph),
+        recurrent.constant("time_weight", time, graph),
+        recurrent.constant("bias", bias[0] if bias else "", graph),
+    )
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_svdf_s8",
+        needs=base.REFERENCE,
+        refusal=recurrent.constants_but_variables(DType.INT8),
+        params=_integer_params,
+        inputs=(0, svdf.STATE),
+        constants=_constants,
+        writes=(svdf.STATE,),
+    ),
+    base.Kernel(
+        symbol="mg_svdf_f32",
+        needs=base.REFERENCE,
+        refusal=recurrent.constants_but_variables(DType.FLOAT32),
+        params=_float_params,
+        inputs=(0, svdf.STATE),
+        constants=_constants,
+        writes=(svdf.STATE,),
+        ulps=16,
+    ),
+)
