@@ -158,6 +158,7 @@ def _capacity_error(
 
 def _advice(regions: set[str], board: Board) -> str:
     help_for = {
+        board.constants: "a model with fewer weights",
         board.flash: "a model with fewer weights",
         board.ram: "a smaller input or fewer channels in the widest layers",
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from microgen import cnames
 from microgen.errors import CapacityError
@@ -30,6 +30,15 @@ class _Need:
     help: str
 
 
+def placed(program: Program, board: Board, options: Options) -> Board:
+    """The board with the memory chosen that takes the model's constants."""
+    if board.is_host or not board.large_constants:
+        return board
+    if _flash(program, options).total <= board.memory(board.flash).length:
+        return board
+    return replace(board, constants=board.large_constants)
+
+
 def check(program: Program, plan: MemoryPlan, board: Board, options: Options) -> EstimateRecord:
     """Estimate flash and RAM in bytes.
 
@@ -39,8 +48,9 @@ def check(program: Program, plan: MemoryPlan, board: Board, options: Options) ->
     ram, flash = _ram(program, plan, board), _flash(program, options)
     if not board.is_host:
         _refuse(ram, board.memory(board.ram).length, f"{board.name} has", 0)
-        certain = flash.total - _code(program, options) + _LEAST_CODE
-        _refuse(flash, board.memory(board.flash).length, f"{board.name} has", flash.total - certain)
+        uncertain = _code(program, options) - _LEAST_CODE
+        there = sum(board.memory(name).length for name in {board.flash, board.constants})
+        _refuse(flash, there, f"{board.name} has", uncertain)
     if options.ram:
         _refuse(ram, options.ram, "the --ram budget is", 0)
     if options.flash:

@@ -51,6 +51,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
     plan = _plan(program, parts.graph, options)
+    board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
     library = mlf.library(program, plan, board, model)

@@ -71,7 +71,8 @@ class Kernel:
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
     ``ulps``, of a float kernel: by how many units in the last place of the output's largest
-    magnitude an element may differ from the numpy reference.
+    magnitude an element may differ from the numpy reference; for sums, of the largest sum of
+    magnitudes.
     """
 
     symbol: str
@@ -140,10 +141,20 @@ def only(dtype: DType) -> Refuse:
 def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
     """Refusal unless the data is int8, weight and bias are constants, and no sum of products can
     leave int32. ``axis`` is the weight's axis of output channels."""
+    refusal = _constants_only(node, graph) or only(DType.INT8)(node, graph)
+    return refusal or _overflow(node, graph, axis)
+
+
+def constant_floats(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the data is float32, weight and bias are constants."""
+    return _constants_only(node, graph) or only(DType.FLOAT32)(node, graph)
+
+
+def _constants_only(node: Node, graph: Graph) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
             return f"{name!r} is computed at run time, the kernel needs a constant"
-    return only(DType.INT8)(node, graph) or _overflow(node, graph, axis)
+    return None
 
 
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
@@ -194,6 +205,15 @@ def weights_and_tables(
         KernelConstant("bias", "int32_t", bias),
         KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
+    )
+
+
+def float_weights(node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
+    """Weight, and bias or NULL, of a float32 layer."""
+    bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    return (
+        KernelConstant("weight", "float", node.inputs[1]),
+        KernelConstant("bias", "float", bias),
     )
 
 

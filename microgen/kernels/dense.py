@@ -44,6 +44,18 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     return base.weights_and_tables(node, graph, rule, 1)
 
 
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, DenseAttrs)
+    inputs, output = base.types(node, graph)
+    output_features, input_features = inputs[1].shape
+    return (
+        ("batches", output.size // output_features),
+        ("input_features", input_features),
+        ("output_features", output_features),
+        *base.activation_fields(node.attrs.activation, output),
+    )
+
+
 KERNELS = (
     base.Kernel(
         symbol="mg_dense_s8_mve",
@@ -61,5 +73,13 @@ KERNELS = (
         refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_dense_f32",
+        needs=base.REFERENCE,
+        refusal=base.constant_floats,
+        params=_float_params,
+        constants=base.float_weights,
+        ulps=8,
     ),
 )

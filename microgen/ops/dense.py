@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     accumulator_constraint,
@@ -21,7 +22,7 @@ from microgen.quantize import conv_scales, dense_scales, requantize
 
 @dataclass(frozen=True, slots=True)
 class DenseAttrs(Attrs):
-    """Inputs: int8 data, int8 weight [out, in], optional int32 bias [out].
+    """Inputs: int8 data, int8 weight [out, in], optional int32 bias [out]; or all float32.
 
     Without ``keep_num_dims`` data of any shape is rows of ``in``, and the output is [rows, out];
     with it the last dimension of data is ``in``, and becomes ``out``.
@@ -52,9 +53,11 @@ def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, weights symmetric and per tensor or per unit."""
+    """int8 throughout, weights symmetric and per tensor or per unit; or float32 throughout."""
     data, weight, *bias = inputs
     output = outputs[0]
+    if floats.is_float(data):
+        return floats.constraint((*inputs, output))
     sentence = (
         activations_constraint(data, output)
         or weight_constraint(weight, axis=0)
@@ -74,19 +77,21 @@ def _scales(
 
 
 def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/fully_connected.h.
+    """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
 
-    The product is taken in float64, which is exact: ``check`` holds sums under 2**31.
+    The product is taken in float64, which is exact for int8: ``check`` holds sums under 2**31.
     """
     data, weight, *bias = operands.inputs
     data_type, weight_type = operands.input_types[:2]
     output = operands.output_types[0]
-    rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero_point
-    sums = (rows @ weight.T.astype(np.float64)).astype(np.int64)
+    rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero
+    sums = rows @ weight.T.astype(np.float64)
     if bias:
         sums += bias[0]
+    if floats.is_float(output):
+        return floats.activated(sums.reshape(output.shape), attrs.activation)
     scales = _scales(attrs, data_type, weight_type, output)
-    accumulator = sums.astype(np.int32)
+    accumulator = sums.astype(np.int64).astype(np.int32)
     stored = requantize(accumulator, scales, attrs.rounding, output, attrs.activation)
     return (stored.reshape(output.shape),)
 

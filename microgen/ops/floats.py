@@ -7,6 +7,8 @@ how far they may be from that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
@@ -17,6 +19,14 @@ from microgen.quantize import float_range
 def is_float(tensor: TensorType) -> bool:
     """Whether an op of that operand computes in floating point."""
     return tensor.dtype is DType.FLOAT32
+
+
+def constraint(tensors: Sequence[TensorType]) -> str | None:
+    """Everything that such an op reads and writes must be float32."""
+    for tensor in tensors:
+        if not is_float(tensor):
+            return f"the input is {tensors[0]}, but an operand or the output is {tensor}"
+    return None
 
 
 def activated(values: Array, activation: Activation) -> tuple[Array, ...]:

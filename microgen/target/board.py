@@ -36,7 +36,9 @@ class Qemu:
 class Board:
     """A board: CPU, memories, compiler, start-up files and how to run it.
 
-    ``flash`` and ``ram`` name the regions that code and data go to. ``platform`` names the
+    ``flash`` and ``ram`` name the regions that code and data go to, ``constants`` that of the
+    model's constants: ``flash``, or where it is too small for them, ``large_constants`` if the
+    board has such a region. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
     reserves. ``toolchain`` is the compiler's prefix, empty for the host.
@@ -54,6 +56,8 @@ class Board:
     ram: str
     stack_bytes: int
     qemu: Qemu | None
+    constants: str = ""
+    large_constants: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name."""
@@ -109,13 +113,16 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             ram=str(data.get("ram", "")),
             stack_bytes=int(data.get("stack_bytes", 0)),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
+            constants=str(data.get("constants", data.get("flash", ""))),
+            large_constants=str(data.get("large_constants", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error
     regions = {m.name for m in memories}
-    if memories and not {board.flash, board.ram} <= regions:
+    used = {board.flash, board.ram, board.constants, board.large_constants or board.flash}
+    if memories and not used <= regions:
         raise BoardError(
-            f"flash {board.flash!r} and ram {board.ram!r} must be among {sorted(regions)}",
+            f"memories {sorted(used)} are used; they must be among {sorted(regions)}",
             where=str(path),
         )
     return board

@@ -128,18 +128,22 @@ def sections_fit(subject: Subject) -> Finding:
             f"{reserved} bytes are left for the stack, which needs {subject.board.stack_bytes}"
         )
     used = measure(subject.elf, subject.manifest)
-    flash, ram = _main_memories(subject.board)
-    problems += _excess(flash, used.flash, used.top("flash"))
-    problems += _excess(ram, used.ram, used.top("ram"))
-    expected = (
-        f"at most {flash.length} bytes in {flash.name}, {ram.length} in {ram.name} "
-        f"with a stack of {subject.board.stack_bytes}"
-    )
-    return judged(expected, problems, f"{used.flash} in {flash.name}, {used.ram} in {ram.name}")
+    takes = _takes(subject.board, used)
+    for memory, nbytes, kind in takes:
+        problems += _excess(memory, nbytes, used.top(kind))
+    limits = ", ".join(f"{memory.length} in {memory.name}" for memory, _, _ in takes)
+    expected = f"at most these bytes: {limits} with a stack of {subject.board.stack_bytes}"
+    return judged(expected, problems, ", ".join(f"{n} in {m.name}" for m, n, _ in takes))
 
 
-def _main_memories(board: Board) -> tuple[Memory, Memory]:
-    return board.memory(board.flash), board.memory(board.ram)
+def _takes(board: Board, used: Sizes) -> list[tuple[Memory, int, str]]:
+    """Each memory with the bytes used of it, and their kind, "flash" or "ram"."""
+    ram = (board.memory(board.ram), used.ram, "ram")
+    flash = board.memory(board.flash)
+    if board.constants == board.flash:
+        return [(flash, used.flash, "flash"), ram]
+    weights = (board.memory(board.constants), used.weights, "flash")
+    return [(flash, used.flash - used.weights, "flash"), weights, ram]
 
 
 def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:

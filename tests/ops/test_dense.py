@@ -51,6 +51,17 @@ def _random(seed: int) -> c.Case:
     )
 
 
+def _float(seed: int) -> c.Case:
+    rng = np.random.default_rng(2000 + seed)
+    features, units = int(rng.integers(1, 200)), int(rng.integers(1, 20))
+    lead = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(1, 4))))
+    weights = c.float_weights(rng, (units, features), 0, biased=bool(rng.integers(2)))
+    activation = list(Activation)[int(rng.integers(4))]
+    attrs = DenseAttrs(activation, Rounding.SINGLE, keep_num_dims=bool(rng.integers(2)))
+    inputs = (c.float32(rng, (*lead, features)), *weights)
+    return c.Case(f"float {seed}", "nn.dense", attrs, inputs, None, DType.FLOAT32)
+
+
 def _near_ties(rounding: Rounding, per_channel: bool) -> c.Case:
     """Sums of 2**30 so near to ties that a multiplier with 24 instead of 31 good bits shows."""
     rng = np.random.default_rng(8)
@@ -89,11 +100,11 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(200))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(200)), *map(_float, range(60))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *map(_float, range(6))], tmp_path)
 
 
 def test_the_two_roundings_differ_somewhere() -> None:

@@ -14,10 +14,37 @@ from tests.ops.litert_oracle import (
     activation_type,
     assert_equal,
     by_reference,
+    float_type,
     needs_litert,
     random_activation_function,
+    random_floats,
     random_weighted,
 )
+
+
+def random_float_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    rows, features, units = int(rng.integers(1, 5)), int(rng.integers(1, 300)), 7
+    activation = random_activation_function(rng)
+    types = [float_type(shape) for shape in ((rows, features), (units, features), (units,))]
+    return Case(
+        OP.name,
+        DenseAttrs(activation, Rounding.SINGLE, keep_num_dims=False),
+        types,
+        [random_floats(rng, t.shape) for t in types],
+        None,
+        "FULLY_CONNECTED",
+        "FullyConnectedOptions",
+        {"fusedActivationFunction": FUSED[activation]},
+        constants=(1, 2),
+        output_dtype=DType.FLOAT32,
+    )
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    for seed in range(50):
+        assert_equal(random_float_case(seed))
 
 
 def random_case(seed: int) -> Case:
