@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, recurrent
 from microgen.ops import svdf
@@ -40,13 +42,16 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
     return (*_shape(node, graph), *base.activation_fields(node.attrs.activation, output))
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    feature, time, _, *bias = node.inputs[1:]
-    return (
-        recurrent.constant("feature_weight", feature, graph),
-        recurrent.constant("time_weight", time, graph),
-        recurrent.constant("bias", bias[0] if bias else "", graph),
-    )
+def _constants(*types: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
+    """Feature weight, time weight, and bias or NULL, of these C types."""
+
+    def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
+        feature, time, _, *bias = node.inputs[1:]
+        sources = (feature, time, bias[0] if bias else "")
+        names = ("feature_weight", "time_weight", "bias")
+        return tuple(map(base.KernelConstant, names, types, sources))
+
+    return constants
 
 
 KERNELS = (
@@ -56,7 +61,7 @@ KERNELS = (
         refusal=recurrent.constants_but_variables(DType.INT8),
         params=_integer_params,
         inputs=(0, svdf.STATE),
-        constants=_constants,
+        constants=_constants("int8_t", "int16_t", "int32_t"),
         writes=(svdf.STATE,),
     ),
     base.Kernel(
@@ -65,8 +70,8 @@ KERNELS = (
         refusal=recurrent.constants_but_variables(DType.FLOAT32),
         params=_float_params,
         inputs=(0, svdf.STATE),
-        constants=_constants,
+        constants=_constants("float", "float", "float"),
         writes=(svdf.STATE,),
-        ulps=16,
+        ulps=8,
     ),
 )
