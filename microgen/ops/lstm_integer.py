@@ -113,6 +113,8 @@ def _peephole_scales(peephole: TensorType | None, cell_bits: int) -> tuple[Scale
         return ()
     cell = 2.0 ** (cell_bits - 15)
     scales = [cell * part.scale / GATE.scale[0] for part in _gates(peephole)]
+    if max(scales) > 1:
+        raise ValueError(f"a scale of the peephole, {max(scales):g} times the gate's, exceeds it")
     return tuple(quantize_multiplier(float(np.float32(scale))) for scale in scales)
 
 
@@ -145,7 +147,8 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
 
 def _sums_constraint(types: Inputs[TensorType]) -> str | None:
     for weight, data in ((types.weight, types.data), (types.recurrent, types.output_state)):
-        scales = np.array(_real_gate_scales(weight, data))
+        # A little more, so that the two can be added.
+        scales = np.array(_real_gate_scales(weight, data)) * (1 + 2.0**-12)
         sentence = accumulator_constraint(data, weight.shape[2], scales)
         if sentence:
             return f"of a gate: {sentence}"
