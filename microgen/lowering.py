@@ -77,7 +77,7 @@ def _ports(
     for tensor, name in zip(tensors, names, strict=True):
         plain = cnames.unique(cnames.identifier(name), used)
         used.add(plain)
-        ports.append(Port(plain, tensor, graph.types[tensor]))
+        ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
     return tuple(ports)
 
 

@@ -21,7 +21,8 @@ FORMAT = 1
 @dataclass(frozen=True, slots=True)
 class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
-    quantization, scale 0 where there is none."""
+    quantization, scale 0 where there is none. ``fixed``: the only value an input may have, flat;
+    empty for all but those that the firmware ignores, because the model's shapes give them."""
 
     name: str
     tensor: str
@@ -30,6 +31,7 @@ class PortRecord:
     nbytes: int
     scale: float
     zero_point: int
+    fixed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,11 +158,15 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or output of the network: the C identifier, the model's name, the type."""
+    """An input or output of the network: the C identifier, the model's name, the type.
+
+    ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
+    """
 
     name: str
     tensor: str
     type: TensorType
+    fixed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

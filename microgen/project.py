@@ -11,6 +11,7 @@ from microgen import resources
 from microgen.emit.environment import environment
 from microgen.errors import InternalError
 from microgen.files import FileTree
+from microgen.ir.graph import DType
 from microgen.program import Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
@@ -18,10 +19,30 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
-_TEMPLATES = ("CMakeLists.txt", "README.md", "prj.conf", "sample.yaml", "src/main.c")
+_TEMPLATES = (
+    "CMakeLists.txt",
+    "README.md",
+    "boards/zephyr.ld",
+    "prj.conf",
+    "sample.yaml",
+    "src/main.c",
+)
 
-# Zephyr's main thread runs the model: on top of what a model may use, Zephyr's own frames.
-_ZEPHYR_STACK_BYTES = 8192
+# Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
+# too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
+_ZEPHYR_OWN_STACK_BYTES = 2048
+_ZEPHYR_HOST_STACK_BYTES = 4096
+
+# How main.c declares an output's elements, and what prints one: integers as such, others by words.
+_PRINTED = {
+    DType.INT8: ("int8_t", "mg_io_print_int"),
+    DType.UINT8: ("uint8_t", "mg_io_print_int"),
+    DType.BOOL: ("uint8_t", "mg_io_print_int"),
+    DType.INT16: ("int16_t", "mg_io_print_int"),
+    DType.INT32: ("int32_t", "mg_io_print_int"),
+    DType.INT64: ("uint32_t", "mg_io_print_hex"),
+    DType.FLOAT32: ("uint32_t", "mg_io_print_hex"),
+}
 
 
 def assemble(
@@ -42,7 +63,8 @@ def assemble(
     ``has_state``: the model's header has a reset function.
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
-    fixed = {"src/platform.c": platform}
+    zephyr = _crt_file("src/platform_zephyr.c")
+    fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board), "has_state": has_state}
@@ -61,6 +83,10 @@ def assemble(
     ]
     values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
+    shared = _closure(main.values(), ())
+    values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(shared)]
+    semihosting = _closure([zephyr], ()).keys() - shared.keys()
+    values["zephyr_semihosting_sources"] = _sources(semihosting)
     rendered = {name: _render(name, values) for name in _TEMPLATES}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
@@ -115,13 +141,17 @@ def _values(
         "startup": "boards/startup.c",
         "qemu_command": _qemu_command(board),
         "toolchain_note": _toolchain_note(board),
-        "zephyr_stack_bytes": _ZEPHYR_STACK_BYTES,
+        "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
+        + _ZEPHYR_OWN_STACK_BYTES,
     }
 
 
 def _port(prefix: str, port: Port) -> dict[str, Any]:
+    ctype, print_function = _PRINTED[port.type.dtype]
     return {
         "name": port.name,
+        "ctype": ctype,
+        "print": print_function,
         "nbytes": port.type.nbytes,
         "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
     }

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
 
-ADD_LEFT_SHIFT = 20
+_ADD_LEFT_SHIFTS = {DType.INT8: 20, DType.INT16: 15}
 SOFTMAX_INTEGER_BITS = 5  # kScaledDiffIntegerBits: exp's argument is fixed point Q5.26
 
 _RANGES: dict[Activation, tuple[float, float]] = {
@@ -134,6 +134,13 @@ def float_range(activation: Activation) -> tuple[float, float]:
     return max(low, -most), min(high, most)
 
 
+def int32_range(activation: Activation) -> tuple[int, int]:
+    """The same of an output of plain int32 numbers."""
+    low, high = _RANGES[activation]
+    limits = np.iinfo(np.int32)
+    return int(max(low, limits.min)), int(min(high, limits.max))
+
+
 def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tuple[int, int]:
     """Least and greatest stored value of an output with that fused activation.
 
@@ -208,7 +215,7 @@ def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class AddParameters:
-    """Fixed-point parameters of an int8 addition; shifts are 0 or negative."""
+    """Fixed-point parameters of an int8 or int16 addition; operands are shifted by 0 or less."""
 
     left_shift: int
     lhs_multiplier: int
@@ -220,21 +227,23 @@ class AddParameters:
 
 
 def add_parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
-    """Both operands are brought to twice the larger input scale over 2**20, then added.
+    """Both operands are brought to twice the larger input scale over 2**20 (int16: over 2**15),
+    then added.
 
     Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp). ValueError where that
-    aborts: the sum's scale must stay below 2**20 times the output's.
+    aborts: the sum's scale must stay below that power of two times the output's.
     """
+    left_shift = _ADD_LEFT_SHIFTS[output.dtype]
     scale_lhs, scale_rhs, scale_out = (float(np.float32(t.scale)) for t in (lhs, rhs, output))
     twice_max = 2 * max(scale_lhs, scale_rhs)
-    factor = twice_max / ((1 << ADD_LEFT_SHIFT) * scale_out)
+    factor = twice_max / ((1 << left_shift) * scale_out)
     parts = [quantize_multiplier(r) for r in (scale_lhs / twice_max, scale_rhs / twice_max, factor)]
     if factor >= 1 or parts[2][1] > 0:
         raise ValueError(
-            f"the input scale {twice_max / 2:g} is 2**19 times the output scale {scale_out:g} "
-            "or more; it must be less"
+            f"the input scale {twice_max / 2:g} is 2**{left_shift - 1} times the output scale "
+            f"{scale_out:g} or more; it must be less"
         )
-    return AddParameters(ADD_LEFT_SHIFT, *parts[0], *parts[1], *parts[2])
+    return AddParameters(left_shift, *parts[0], *parts[1], *parts[2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ def _port(port: Port) -> PortRecord:
         port.type.nbytes,
         scale,
         zero_point,
+        port.fixed,
     )
 
 

@@ -15,13 +15,17 @@ STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard"
 
 def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[str, Array]:
     """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
-    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8)."""
+    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8); of a
+    fixed input every sample is its value."""
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
 
 
 def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Array:
     dtype = DType(port.dtype).numpy
+    if port.fixed:
+        value = np.array(port.fixed, dtype).reshape(port.shape)
+        return np.stack([value] * (len(STRUCTURED) + random))
     low, high = _limits(port)
     size = int(np.prod(port.shape))
     steps = high - low + 1 if dtype.kind != "f" else 256

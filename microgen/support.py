@@ -8,9 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen import frontends, kernels, ops
+from microgen.ir.graph import DType
 from microgen.kernels.base import Kernel
 
-_SUFFIXES = {"s8": "int8", "s16": "int16", "s32": "int32", "f32": "float32"}
+_LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
+_SUFFIXES = {
+    "s8": "int8",
+    "s16": "int16",
+    "s32": "int32",
+    "s64": "int64",
+    "f32": "float32",
+    "bool": "bool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +57,15 @@ def _row(name: str) -> Row:
         else kernel.symbol
         for kernel in found
     ]
-    if op.is_tabulated:
-        named.insert(0, "mg_lookup_s8, on a table")
+    named[:0] = [f"{_LOOKUPS[dtype]}, on a table" for dtype in op.tables]
     how = ", ".join(named) or "none: a view costs nothing"
-    dtypes = {dtype_of(kernel) for kernel in found} | ({"int8"} if op.is_tabulated else set())
+    dtypes = {dtype_of(kernel) for kernel in found} | {dtype.value for dtype in op.tables}
     return Row(name, ops.about(op), tuple(sorted(dtypes)) or ("any",), symbols, how)
 
 
 def dtype_of(kernel: Kernel) -> str:
     """What a kernel computes, by its symbol's suffix; "any" where it only moves values."""
-    suffix = re.search(r"_(s8|s16|s32|f32)(?:_|$)", kernel.symbol)
+    suffix = re.search(rf"_({'|'.join(_SUFFIXES)})(?:_|$)", kernel.symbol)
     return _SUFFIXES[suffix[1]] if suffix else "any"
 
 

@@ -24,6 +24,7 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     Kinds and their sources and arguments:
 
     - ``identity``: one array of any dtype; none. The array itself.
+    - ``widen``: one array of int32 or int64; none. Its values in int64.
     - ``clamp``: one array of integers; ``low``, ``high``. Its values, those outside moved to the
       nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
@@ -57,6 +58,13 @@ def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
     if arguments:
         raise TypeError("identity takes no arguments")
     return array
+
+
+def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
+    array = _identity(sources, arguments)
+    if array.dtype.name not in ("int32", "int64"):
+        raise TypeError(f"cannot widen {array.dtype.name}")
+    return array.astype(np.int64)
 
 
 def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -108,6 +116,7 @@ RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
 
 KINDS: Mapping[str, Function] = {
     "identity": _identity,
+    "widen": _widen,
     "clamp": _clamp,
     "requantize_multiplier": _requantize_multiplier,
     "requantize_shift": _requantize_shift,

@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A part of the package -> the parts that it may import (itself always).
 BASE = {"errors"}
-GRAPH = {*BASE, "ir", "ops", "quantize"}
+GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
 TARGET = {*BASE, "target", "resources"}
 PROGRAM = {*BASE, "ir", "program"}
 MAY_IMPORT = {
@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "ir": GRAPH,
     "ops": GRAPH,
     "quantize": GRAPH,
+    "quantize16": GRAPH,
     "target": TARGET,
     "program": {"ir"},
     "transforms": {*BASE, "ir", "quantize"},

@@ -214,4 +214,4 @@ def test_zephyr_in_the_environment_does_not_change_what_is_built(
 def test_host_firmware_is_an_ordinary_program(tmp_path: Path) -> None:
     elf = built("native").elf
     finished = subprocess.run([elf], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert finished.stdout == "microgen: status=0 samples=1 stack=0\n"
+    assert finished.stdout.splitlines()[-1] == "microgen: status=0 samples=1 stack=0"

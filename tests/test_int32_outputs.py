@@ -55,3 +55,16 @@ def test_positions_equal_litert(board: str, tmp_path: Path) -> None:
     assert len(set(result.outputs["class"].ravel().tolist())) > 3
     assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
     assert len(result.verdicts) == 2
+
+
+@NEEDS_NINJA
+def test_the_console_shows_each_outputs_elements(tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(_model())
+    project = tmp_path / "p"
+    microgen.generate(tmp_path / "m.tflite", "native", project)
+    zeros = microgen.run(project, {"x": np.zeros((1, 4, 5, 7), np.int8)}).outputs
+    expected = [
+        " ".join(map(str, (f"microgen: output {name} =", *array.ravel())))
+        for name, array in zip(("output0", "output1"), zeros.values(), strict=True)
+    ]
+    assert microgen.run(project).console.splitlines()[:-1] == expected

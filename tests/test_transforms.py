@@ -26,6 +26,14 @@ def test_identity_is_the_array_itself() -> None:
     assert transforms.apply("identity", [array], {}) is array
 
 
+def test_widen_makes_int64() -> None:
+    found = transforms.apply("widen", [np.array([-(2**31), 5], np.int32)], {})
+    assert found.dtype == np.int64
+    assert found.tolist() == [-(2**31), 5]
+    wide = np.array([2**40], np.int64)
+    np.testing.assert_array_equal(transforms.apply("widen", [wide], {}), wide)
+
+
 def test_multiplier_and_shift_mean_the_effective_scale() -> None:
     multipliers, shifts = table(SCALES, CONV)
     effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))
@@ -56,6 +64,7 @@ def test_one_scale_for_all_channels_is_repeated() -> None:
         ("shuffle", [SCALES], {}, "there is no transform 'shuffle'; transforms: identity, "),
         ("identity", [], {}, "to 0 arrays"),
         ("identity", [SCALES], {"rule": "conv"}, "identity takes no arguments"),
+        ("widen", [SCALES], {}, "cannot widen float32"),
         ("requantize_shift", [SCALES], {}, "KeyError('rule')"),
         ("requantize_shift", [SCALES], {**CONV, "rule": "other"}, "KeyError('other')"),
         ("requantize_shift", [SCALES], {**CONV, "output_scale": "wide"}, "ValueError"),

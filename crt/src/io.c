@@ -1,5 +1,7 @@
-/* Numbers for the console, without printf: its code and stack would dwarf the rest. */
+/* What all platforms share: numbers for the console, without printf, whose code and stack would
+ * dwarf the rest, and the abort. */
 #include "io.h"
+#include "tvm/runtime/crt/platform.h"
 
 void mg_io_print_int(int32_t value)
 {
@@ -39,4 +41,12 @@ void mg_io_print_hex(uint32_t value)
     }
     text[10] = '\0';
     mg_io_print(text);
+}
+
+void TVMPlatformAbort(tvm_crt_error_t code)
+{
+    mg_io_print("microgen: abort=");
+    mg_io_print_hex((uint32_t)code);
+    mg_io_print("\n");
+    mg_io_exit(1);
 }

@@ -68,14 +68,6 @@ uint32_t mg_io_stack_used(void)
     return 0U;
 }
 
-void TVMPlatformAbort(tvm_crt_error_t code)
-{
-    mg_io_print("microgen: abort=");
-    mg_io_print_hex((uint32_t)code);
-    mg_io_print("\n");
-    mg_io_exit(1);
-}
-
 tvm_crt_error_t TVMPlatformInitialize(void)
 {
     return kTvmErrorNoError;

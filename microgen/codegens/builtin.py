@@ -57,7 +57,7 @@ class Builtin:
             scratch=kernel.scratch(node, graph),
             in_place=_in_place(kernel, node, graph, inputs, parameters),
             kernel=kernel.symbol,
-            reason=_reason(kernel, node),
+            reason=_reason(kernel, node, graph, board),
             refusals=tuple(refusals),
         )
 
@@ -73,9 +73,10 @@ def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list
     return None, refusals
 
 
-def _reason(kernel: Kernel, node: Node) -> str:
+def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
     entries = kernels()[node.op]
-    if kernel is entries[-1]:
+    worse = entries[entries.index(kernel) + 1 :]
+    if all(_refusal(other, node, graph, board) for other in worse):
         return "the reference kernel"
     return "the best there is" if kernel is entries[0] else "the best that fits"
 

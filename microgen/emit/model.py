@@ -150,7 +150,7 @@ class _Context:
             "name": port.name,
             "nbytes": port.type.nbytes,
             "size_macro": f"{self.prefix}_{port.name}_SIZE".upper(),
-            "comment": f"{cnames.comment(port.tensor, 60)}: {port.type}",
+            "comment": f"{cnames.comment(port.tensor, 60)}: {port.type}{_fixed(port)}",
         }
 
     def _call(self, call: Call) -> dict[str, Any]:
@@ -236,3 +236,8 @@ def _row(placement: Placement, is_state: bool) -> str:
     calls = f"{placement.first // 2 + 1}..{placement.last // 2 + 1}"
     calls = "always" if is_state else calls
     return f"{placement.offset:9d} {placement.nbytes:9d}  {calls:12s} {placement.name}"
+
+
+def _fixed(port: Port) -> str:
+    """What the header says of an input that has one value only."""
+    return f", always {list(port.fixed)}: not read" if port.fixed else ""

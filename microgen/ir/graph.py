@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,8 @@ class Graph:
 
     ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
     values from one inference to the next, and stand for 0 before the first; one node each reads and
-    updates them.
+    updates them. ``fixed`` has the inputs whose only sound value the shapes give: no node reads
+    them.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Graph:
     types: Mapping[str, TensorType]
     constants: Mapping[str, Array]
     variables: tuple[str, ...] = ()
+    fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
         """Types of several tensors."""

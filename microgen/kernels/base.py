@@ -9,12 +9,14 @@ from typing import Literal
 import numpy as np
 
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
-from microgen.ops.base import Activation, Pair
+from microgen.ops.base import Activation, Pair, Rounding
 from microgen.program import Fields as Fields
-from microgen.quantize import activation_range, float_range
+from microgen.quantize import activation_range, float_range, int32_range
+from microgen.quantize16 import SUM_LIMIT
 from microgen.target.cpu import Feature
 
 Refuse = Callable[[Node, Graph], str | None]
+Params = Callable[[Node, Graph], Fields]
 Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
 
 
@@ -70,6 +72,7 @@ class Kernel:
     These fields follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
+    ``family``: the name of its C files, where several kernels share them.
     ``ulps``, of a float kernel: by how many units in the last place of the output's largest
     magnitude an element may differ from the numpy reference; for sums, of the largest sum of
     magnitudes.
@@ -78,7 +81,7 @@ class Kernel:
     symbol: str
     needs: frozenset[Feature]
     refusal: Refuse
-    params: Callable[[Node, Graph], Fields]
+    params: Params
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
@@ -87,6 +90,7 @@ class Kernel:
     writes: tuple[int, ...] = ()
     can_fail: bool = False
     ulps: int = 0
+    family: str = ""
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""
@@ -103,8 +107,8 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """The kernel's file name without suffix: its symbol without the prefix."""
-        return self.symbol.removeprefix("mg_")
+        """The name of its C files without suffix: its family's, or its symbol's."""
+        return self.family or self.symbol.removeprefix("mg_")
 
     @property
     def header(self) -> str:
@@ -116,6 +120,9 @@ class Kernel:
         """The out-of-line form's path below ``crt``."""
         return f"kernels/{self.file}.c"
 
+
+_SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
+_WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
 
 REFERENCE = frozenset[Feature]()  # what a reference kernel needs: nothing
 
@@ -138,19 +145,22 @@ def only(dtype: DType) -> Refuse:
     return refusal
 
 
-def constant_weights(node: Node, graph: Graph, *, axis: int) -> str | None:
-    """Refusal unless the data is int8, weight and bias are constants, and no sum of products can
-    leave int32. ``axis`` is the weight's axis of output channels."""
-    refusal = _constants_only(node, graph) or only(DType.INT8)(node, graph)
+def float_weights(node: Node, graph: Graph) -> str | None:
+    """Refusal unless the data is float32, and weight and bias are constants."""
+    return _computed(node, graph) or only(DType.FLOAT32)(node, graph)
+
+
+def constant_weights(
+    node: Node, graph: Graph, *, axis: int, dtype: DType = DType.INT8
+) -> str | None:
+    """Refusal unless the data is of that dtype, weight and bias are constants, and no sum of
+    products can leave int32 (of int16 data: ``SUM_LIMIT``). ``axis`` is the weight's axis of
+    output channels."""
+    refusal = _computed(node, graph) or only(dtype)(node, graph)
     return refusal or _overflow(node, graph, axis)
 
 
-def constant_floats(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the data is float32, weight and bias are constants."""
-    return _constants_only(node, graph) or only(DType.FLOAT32)(node, graph)
-
-
-def _constants_only(node: Node, graph: Graph) -> str | None:
+def _computed(node: Node, graph: Graph) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
             return f"{name!r} is computed at run time, the kernel needs a constant"
@@ -158,23 +168,27 @@ def _constants_only(node: Node, graph: Graph) -> str | None:
 
 
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
-    """Refusal if the largest sum that the data can make with these weights and this bias is over
-    2**31 - 1."""
+    """Refusal if the data can make a larger sum with these weights and this bias than the
+    accumulator may hold."""
+    limit = _SUM_LIMITS[graph.types[node.inputs[0]].dtype]
     worst = int(largest_sums(node, graph, axis).sum(axis=0).max())
-    if worst < 2**31:
+    if worst <= limit:
         return None
-    return f"sums with its weights and bias may reach {worst}, an int32 accumulator {2**31 - 1}"
+    return f"sums with its weights and bias may reach {worst}, the kernel's accumulator {limit}"
 
 
 def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
     """Per output channel, the largest magnitude of a sum that the data can make with the
     channel's weights, and that of its bias: int64 [2, channels]. ``axis`` is the weight's axis of
     output channels."""
-    zero_point = graph.types[node.inputs[0]].zero_point
+    data = graph.types[node.inputs[0]]
+    limits = np.iinfo(data.dtype.numpy)
+    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
     weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
     others = tuple(i for i in range(weight.ndim) if i != axis)
-    products = np.abs(weight).sum(axis=others) * max(127 - zero_point, zero_point + 128)
-    return np.stack([products, np.abs(bias[0]) if bias else np.zeros_like(products)])
+    products = np.abs(weight).sum(axis=others) * farthest
+    bounds = np.abs(np.clip(bias[0], -(2**62), 2**62)) if bias else np.zeros_like(products)
+    return np.stack([products, bounds])
 
 
 def spatial(tensor: TensorType) -> Pair:
@@ -190,7 +204,8 @@ def offsets(data: TensorType, output: TensorType) -> Fields:
 def weights_and_tables(
     node: Node, graph: Graph, rule: Rule, channels: int
 ) -> tuple[KernelConstant, ...]:
-    """Weight, bias or NULL, and the requantization tables, ``channels`` long each."""
+    """int8 weight, bias or NULL, and the requantization tables, ``channels`` long each. The bias
+    of int16 data is int64, that of int8 data int32."""
     inputs, output = types(node, graph)
     scales = (
         ("input_scale", inputs[0].scale),
@@ -199,22 +214,35 @@ def weights_and_tables(
         ("channels", channels),
     )
     weight = node.inputs[1]
-    bias = node.inputs[2] if len(node.inputs) > 2 else ""
     return (
         KernelConstant("weight", "int8_t", weight),
-        KernelConstant("bias", "int32_t", bias),
+        _bias(node, output.dtype),
         KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
     )
 
 
-def float_weights(node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
-    """Weight, and bias or NULL, of a float32 layer."""
+def _bias(node: Node, dtype: DType) -> KernelConstant:
+    bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    if dtype is DType.INT16:
+        return KernelConstant("bias", "int64_t", bias, transform="widen")
+    return KernelConstant("bias", "int32_t", bias)
+
+
+def float_weight_and_bias(node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
+    """float32 weight, and bias or NULL."""
     bias = node.inputs[2] if len(node.inputs) > 2 else ""
     return (
         KernelConstant("weight", "float", node.inputs[1]),
         KernelConstant("bias", "float", bias),
     )
+
+
+def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:
+    """How sums of int16 data are scaled, as kernels take it; no field for other data."""
+    if output.dtype is not DType.INT16:
+        return ()
+    return (("rounding", _WIDE_ROUNDINGS[rounding]),)
 
 
 def padded_to_4(values: Sequence[int], fill: int) -> tuple[int, ...]:
@@ -236,10 +264,13 @@ def at_most_4_dimensions(dtype: DType) -> Refuse:
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:
-    """The clamp, as the last two fields of every kernel that has one: stored values, or floats."""
+    """The clamp, as the last two fields of every kernel that has one: stored values, or numbers."""
     if output.dtype is DType.FLOAT32:
         least, most = float_range(activation)
         return (("activation_min", least), ("activation_max", most))
+    if output.dtype is DType.INT32:
+        lowest, highest = int32_range(activation)
+        return (("activation_min", lowest), ("activation_max", highest))
     assert output.quant is not None
     low, high = activation_range(activation, output.quant, output.dtype)
     return (("activation_min", low), ("activation_max", high))

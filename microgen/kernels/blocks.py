@@ -20,12 +20,11 @@ DSP = frozenset({Feature.DSP})
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
 
-Params = Callable[[Node, Graph], base.Fields]
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
 
 
 def variants(
-    symbol: str, refusal: base.Refuse, params: Params, constants: Constants
+    symbol: str, refusal: base.Refuse, params: base.Params, constants: Constants
 ) -> tuple[base.Kernel, base.Kernel]:
     """``<symbol>_dsp`` and ``<symbol>_portable``, which take the same nodes and arguments."""
     return (

@@ -1,31 +1,59 @@
-"""What kernels of two operands share: ``crt/include/microgen/broadcast.h``."""
+"""What kernels of broadcast operands share: ``crt/include/microgen/broadcast.h``."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.base import Activation
+from microgen.kernels.strided import row_major
+from microgen.ops.base import Activation, Shape
 from microgen.quantize import AddParameters
 
+_AXES = 4
 
-def _strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Elements to step per axis of the output, 0 where this operand is broadcast."""
-    padded = base.padded_to_4(shape, 1)
-    sizes = itertools.accumulate(reversed(padded[1:]), lambda a, b: a * b, initial=1)
-    return tuple(0 if n == 1 else s for n, s in zip(padded, reversed(tuple(sizes)), strict=True))
+
+def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
+    """Elements to step per axis of an output of that rank, 0 where this operand is broadcast."""
+    padded = (1,) * (rank - len(shape)) + shape
+    return tuple(0 if n == 1 else s for n, s in zip(padded, row_major(padded), strict=True))
+
+
+def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
+    """(size, stride of each operand) of the fewest axes that visit the elements in order."""
+    inputs, output = base.types(node, graph)
+    rank = len(output.shape)
+    strides = zip(*(_strides(operand.shape, rank) for operand in inputs), strict=True)
+    found: list[tuple[int, tuple[int, ...]]] = []
+    for size, steps in zip(output.shape, strides, strict=True):
+        if size == 1:
+            continue
+        if found and found[-1][1] == tuple(size * step for step in steps):
+            found[-1] = (found[-1][0] * size, steps)
+        else:
+            found.append((size, steps))
+    return found
+
+
+def too_many_axes(node: Node, graph: Graph) -> str | None:
+    """Refusal unless four axes are enough, adjacent ones taken together where they can be."""
+    count = len(_axes(node, graph))
+    if count > _AXES:
+        return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
+    return None
+
+
+def strided(node: Node, graph: Graph, names: Sequence[str]) -> base.Fields:
+    """The output's shape and every operand's strides, the latter as fields of those names."""
+    axes = _axes(node, graph)
+    axes = [(1, (0,) * len(names))] * (_AXES - len(axes)) + axes
+    strides = zip(*(steps for _, steps in axes), strict=True)
+    return (("shape", tuple(size for size, _ in axes)), *zip(names, strides, strict=True))
 
 
 def shapes(node: Node, graph: Graph) -> base.Fields:
-    """The output's shape and both operands' strides: the first fields of every such kernel."""
-    (lhs, rhs), output = base.types(node, graph)
-    return (
-        ("shape", base.padded_to_4(output.shape, 1)),
-        ("lhs_stride", _strides(lhs.shape)),
-        ("rhs_stride", _strides(rhs.shape)),
-    )
+    """The fields of ``mg_broadcast_params``, the first ones of every kernel of two operands."""
+    return strided(node, graph, ("lhs_stride", "rhs_stride"))
 
 
 def offsets(node: Node, graph: Graph) -> base.Fields:
@@ -38,15 +66,15 @@ def offsets(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def float_params(node: Node, graph: Graph) -> base.Fields:
-    """The fields of ``mg_add_f32_params``, and of every float kernel with an activation."""
+def plain_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of kernels of plain numbers that have an activation."""
     activation = getattr(node.attrs, "activation", Activation.NONE)
     output = graph.types[node.outputs[0]]
     return (*shapes(node, graph), *base.activation_fields(activation, output))
 
 
 def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Graph) -> base.Fields:
-    """The fields of ``mg_add_s8_params``."""
+    """The fields of ``mg_scaled_sum_params``."""
     output = graph.types[node.outputs[0]]
     return (
         *shapes(node, graph),
@@ -63,6 +91,33 @@ def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Grap
 
 
 def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The operands of the output's shape: each element is read before it is written."""
+    """The operands that are laid out as the output is: each element is read before it is
+    written."""
     inputs, output = base.types(node, graph)
-    return tuple(i for i, operand in enumerate(inputs) if operand.shape == output.shape)
+    return tuple(
+        i
+        for i, operand in enumerate(inputs)
+        if (operand.shape, operand.dtype.nbytes) == (output.shape, output.dtype.nbytes)
+    )
+
+
+def kernel(
+    symbol: str, dtype: DType, params: Callable[[Node, Graph], base.Fields], *, family: str = ""
+) -> base.Kernel:
+    """The reference kernel ``symbol`` of two operands of that dtype."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[0]].dtype
+        if found is not dtype:
+            return f"{node.inputs[0]!r} is {found.value}, the kernel computes {dtype.value}"
+        return too_many_axes(node, graph)
+
+    return base.Kernel(
+        symbol=symbol,
+        needs=base.REFERENCE,
+        refusal=refusal,
+        params=params,
+        inputs=(0, 1),
+        in_place=in_place,
+        family=family,
+    )

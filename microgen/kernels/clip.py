@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, unary
 from microgen.ops.clip import ClipAttrs
 from microgen.quantize import clip_multiplier
 
 OP_NAME = "clip"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def _int8(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, ClipAttrs)
     (data,), output = base.types(node, graph)
@@ -24,12 +24,20 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _int16(node: Node, graph: Graph) -> base.Fields:
+    """As of int8, but that there are no zero points."""
+    return tuple(field for field in _int8(node, graph) if not field[0].endswith("_offset"))
+
+
+def _float(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, ClipAttrs)
+    output = graph.types[node.outputs[0]]
+    limits = base.activation_fields(node.attrs.activation, output)
+    return (*unary.size(node, graph), *limits)
+
+
 KERNELS = (
-    base.Kernel(
-        symbol="mg_clip_s8",
-        needs=base.REFERENCE,
-        refusal=base.only(DType.INT8),
-        params=_params,
-        in_place=base.as_is,
-    ),
+    unary.kernel("clip", DType.INT8, _int8),
+    unary.kernel("clip", DType.INT16, _int16),
+    unary.kernel("clip", DType.FLOAT32, _float),
 )

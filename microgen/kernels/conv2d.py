@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve, window
 
 OP_NAME = "nn.conv2d"
@@ -49,5 +49,20 @@ KERNELS = (
         refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_s16",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        params=window.shaped_fields,
+        constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_f32",
+        needs=base.REFERENCE,
+        refusal=base.float_weights,
+        params=window.shaped_fields,
+        constants=base.float_weight_and_bias,
+        ulps=window.FLOAT_ULPS,
     ),
 )

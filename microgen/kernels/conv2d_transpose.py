@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, window
+from microgen.kernels import base, blocks, window
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs, crop
 
 OP_NAME = "nn.conv2d_transpose"
@@ -33,6 +33,12 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 KERNELS = (
+    *blocks.variants(
+        "mg_conv2d_transpose_s8",
+        functools.partial(blocks.narrow, axis=0),
+        _params,
+        blocks.narrowed(_constants),
+    ),
     base.Kernel(
         symbol="mg_conv2d_transpose_s8",
         needs=base.REFERENCE,

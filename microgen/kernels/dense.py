@@ -77,9 +77,9 @@ KERNELS = (
     base.Kernel(
         symbol="mg_dense_f32",
         needs=base.REFERENCE,
-        refusal=base.constant_floats,
+        refusal=base.float_weights,
         params=_float_params,
-        constants=base.float_weights,
+        constants=base.float_weight_and_bias,
         ulps=8,
     ),
 )

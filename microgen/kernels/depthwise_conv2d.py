@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve, window
 
 OP_NAME = "nn.depthwise_conv2d"
+PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/sums_s16.h
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -32,6 +33,14 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     return base.weights_and_tables(node, graph, "conv", channels)
 
 
+def _refuses_wide(node: Node, graph: Graph) -> str | None:
+    """As int32 has room for one row of products, in mg_depthwise_conv2d_s16."""
+    width = graph.types[node.inputs[1]].shape[2]
+    if width > PRODUCTS_S16:
+        return f"its filters are {width} wide, the kernel takes {PRODUCTS_S16}"
+    return base.constant_weights(node, graph, axis=3, dtype=DType.INT16)
+
+
 _narrowed = blocks.narrowed(_constants)
 
 KERNELS = (
@@ -50,5 +59,20 @@ KERNELS = (
         refusal=functools.partial(base.constant_weights, axis=3),
         params=_params,
         constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_depthwise_conv2d_s16",
+        needs=base.REFERENCE,
+        refusal=_refuses_wide,
+        params=window.shaped_fields,
+        constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_depthwise_conv2d_f32",
+        needs=base.REFERENCE,
+        refusal=base.float_weights,
+        params=window.shaped_fields,
+        constants=base.float_weight_and_bias,
+        ulps=window.FLOAT_ULPS,
     ),
 )

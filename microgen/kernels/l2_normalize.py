@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, rows
+from microgen.ops.l2_normalize import LEAST_LENGTH
 
 OP_NAME = "nn.l2_normalize"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def _int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    depth = data.shape[-1]
-    return (
-        ("outer_size", data.size // depth),
-        ("depth", depth),
-        ("input_offset", -data.zero_point),
-    )
+    return (*rows.sizes(node, graph), ("input_offset", -data.zero_point))
 
+
+def _float(node: Node, graph: Graph) -> base.Fields:
+    return (*rows.sizes(node, graph), ("least_length", LEAST_LENGTH))
+
+
+# Squares and their sum, of which the root halves the error, the root and the quotient: 3.5; the
+# reference's own roundings: 1.
+_FLOAT_ULPS = 4
 
 KERNELS = (
     base.Kernel(
         symbol="mg_l2_normalize_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
-        params=_params,
+        params=_int8,
         in_place=base.as_is,
+    ),
+    base.Kernel(
+        symbol="mg_l2_normalize_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_float,
+        in_place=base.as_is,
+        ulps=_FLOAT_ULPS,
     ),
 )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, rows
 from microgen.ops.log_softmax import parameters
 
 OP_NAME = "nn.log_softmax"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def _int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
     p = parameters(data)
-    depth = data.shape[-1]
     return (
-        ("outer_size", data.size // depth),
-        ("depth", depth),
+        *rows.sizes(node, graph),
         ("input_multiplier", p.input_multiplier),
         ("input_left_shift", p.input_left_shift),
         ("diff_min", p.diff_min),
@@ -24,12 +22,24 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+# The sum's relative error, as in softmax, is one of its logarithm, which is at most the largest
+# output: about 4 units. The logarithm and three roundings add as many.
+_FLOAT_ULPS = 8
+
 KERNELS = (
     base.Kernel(
         symbol="mg_log_softmax_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
-        params=_params,
+        params=_int8,
         in_place=base.as_is,
+    ),
+    base.Kernel(
+        symbol="mg_log_softmax_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=rows.sizes,
+        in_place=base.as_is,
+        ulps=_FLOAT_ULPS,
     ),
 )

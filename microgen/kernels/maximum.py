@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType
-from microgen.kernels import base, broadcast
+from microgen.kernels import extremum
 
 OP_NAME = "maximum"
 
-KERNELS = (
-    base.Kernel(
-        symbol="mg_maximum_s8",
-        needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
-        params=broadcast.shapes,
-        inputs=(0, 1),
-        in_place=broadcast.in_place,
-    ),
-)
+KERNELS = extremum.kernels(OP_NAME)

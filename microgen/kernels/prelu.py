@@ -9,12 +9,20 @@ from microgen.ops.prelu import parameters
 OP_NAME = "nn.prelu"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def _int8(node: Node, graph: Graph) -> base.Fields:
+    return (*broadcast.shapes(node, graph), *broadcast.offsets(node, graph), *_scaling(node, graph))
+
+
+def _int16(node: Node, graph: Graph) -> base.Fields:
+    alpha = graph.types[node.inputs[1]]
+    offset = ("rhs_offset", -alpha.zero_point)
+    return (*broadcast.shapes(node, graph), offset, *_scaling(node, graph))
+
+
+def _scaling(node: Node, graph: Graph) -> base.Fields:
     (data, alpha), output = base.types(node, graph)
     p = parameters(data, alpha, output)
     return (
-        *broadcast.shapes(node, graph),
-        *broadcast.offsets(node, graph),
         ("multiplier", p.multiplier),
         ("shift", p.shift),
         ("alpha_multiplier", p.alpha_multiplier),
@@ -22,13 +30,19 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-KERNELS = (
-    base.Kernel(
-        symbol="mg_prelu_s8",
+def _kernel(symbol: str, dtype: DType, params: base.Params) -> base.Kernel:
+    return base.Kernel(
+        symbol=symbol,
         needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
-        params=_params,
+        refusal=base.at_most_4_dimensions(dtype),
+        params=params,
         inputs=(0, 1),
         in_place=base.as_is,
-    ),
+    )
+
+
+KERNELS = (
+    _kernel("mg_prelu_s8", DType.INT8, _int8),
+    _kernel("mg_prelu_s16", DType.INT16, _int16),
+    _kernel("mg_prelu_f32", DType.FLOAT32, broadcast.shapes),
 )

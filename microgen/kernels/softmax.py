@@ -3,33 +3,65 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
-from microgen.ops.softmax import SoftmaxAttrs
+from microgen.kernels import base, rows
+from microgen.ops.softmax import SoftmaxAttrs, parameters_16
 from microgen.quantize import softmax_parameters
 
 OP_NAME = "nn.softmax"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, SoftmaxAttrs)
-    inputs, output = base.types(node, graph)
-    depth = output.shape[-1]
-    scaling = softmax_parameters(inputs[0], attrs.beta)
+def _beta(node: Node) -> float:
+    assert isinstance(node.attrs, SoftmaxAttrs)
+    return node.attrs.beta
+
+
+def _int8(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    scaling = softmax_parameters(data, _beta(node))
     return (
-        ("outer_size", output.size // depth),
-        ("depth", depth),
+        *rows.sizes(node, graph),
         ("input_multiplier", scaling.input_multiplier),
         ("input_left_shift", scaling.input_left_shift),
         ("diff_min", scaling.diff_min),
     )
 
 
+def _int16(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    multiplier, shift = parameters_16(data, _beta(node))
+    return (*rows.sizes(node, graph), ("multiplier", multiplier), ("shift", shift))
+
+
+def _float(node: Node, graph: Graph) -> base.Fields:
+    return (*rows.sizes(node, graph), ("beta", _beta(node)))
+
+
+# Below, u is half a unit of the largest output. Exponentials and their sum, the difference and its
+# product with beta, and the quotient contribute 5 u and, for n values, twice log(n) u: differences
+# count by exp(-difference). With beta 1 the product is exact: log(n) u. So the bound holds for rows
+# of up to 2**16 values, or some 250 with another beta.
+_FLOAT_ULPS = 16
+
 KERNELS = (
     base.Kernel(
         symbol="mg_softmax_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
-        params=_params,
+        params=_int8,
+    ),
+    base.Kernel(
+        symbol="mg_softmax_s16",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT16),
+        params=_int16,
+        in_place=base.as_is,
+    ),
+    base.Kernel(
+        symbol="mg_softmax_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_float,
+        in_place=base.as_is,
+        ulps=_FLOAT_ULPS,
     ),
 )

@@ -16,12 +16,11 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 KERNELS = (
-    base.Kernel(
-        symbol="mg_squared_difference_s8",
-        needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
-        params=_params,
-        inputs=(0, 1),
-        in_place=broadcast.in_place,
+    broadcast.kernel("mg_squared_difference_s8", DType.INT8, _params),
+    broadcast.kernel(
+        "mg_squared_difference_s32", DType.INT32, broadcast.shapes, family="arithmetic_s32"
+    ),
+    broadcast.kernel(
+        "mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes, family="arithmetic_f32"
     ),
 )

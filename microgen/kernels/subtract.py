@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast
-from microgen.ops.subtract import SubtractAttrs
-from microgen.quantize import add_parameters
+from microgen.kernels import addition
 
 OP_NAME = "subtract"
 
-
-def _params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, SubtractAttrs)
-    (lhs, rhs), output = base.types(node, graph)
-    p = add_parameters(lhs, rhs, output)
-    return broadcast.sum_params(p, node.attrs.activation, node, graph)
-
-
-KERNELS = (
-    base.Kernel(
-        symbol="mg_subtract_s8",
-        needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
-        params=_params,
-        inputs=(0, 1),
-        in_place=broadcast.in_place,
-    ),
-)
+KERNELS = addition.kernels(OP_NAME)

@@ -8,12 +8,22 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import resolve
 
+# Of float32 sums. n roundings err by n units at worst, by about sqrt(n) of a random sum's; outputs
+# that cancel or are clamped are small beside their sums.
+FLOAT_ULPS = 16
+
 
 def fields(node: Node, graph: Graph) -> base.Fields:
-    """Strides, dilation, padding, zero points and the clamp."""
+    """Strides, dilation, padding, zero points, and the clamp."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
-    (data, weight, *_), output = base.types(node, graph)
+    (data, *_), output = base.types(node, graph)
+    clamp = base.activation_fields(attrs.activation, output)
+    return (*_steps(attrs, node, graph), *base.offsets(data, output), *clamp)
+
+
+def _steps(attrs: Conv2DAttrs | DepthwiseConv2DAttrs, node: Node, graph: Graph) -> base.Fields:
+    data, weight = graph.type_of(node.inputs[:2])
     size, kernel = base.spatial(data), base.spatial(weight)
     top, left, _, _ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     return (
@@ -23,8 +33,6 @@ def fields(node: Node, graph: Graph) -> base.Fields:
         ("dilation_width", attrs.dilation[1]),
         ("pad_top", top),
         ("pad_left", left),
-        *base.offsets(data, output),
-        *base.activation_fields(attrs.activation, output),
     )
 
 
@@ -41,4 +49,19 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
         ("output_channels", output.shape[3]),
         ("kernel_height", weight.shape[1]),
         ("kernel_width", weight.shape[2]),
+    )
+
+
+def shaped_fields(node: Node, graph: Graph) -> base.Fields:
+    """The fields of float32 kernels, and of int16 ones, which have ``rounding``: the extents as
+    an mg_conv2d_shape, the clamp."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    inputs, output = base.types(node, graph)
+    depth = inputs[1].shape[3] if isinstance(attrs, Conv2DAttrs) else 1
+    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs, node, graph))
+    return (
+        *((f"shape.{name}", value) for name, value in shape),
+        *base.wide_rounding(attrs.rounding, output),
+        *base.activation_fields(attrs.activation, output),
     )

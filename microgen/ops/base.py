@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 
 Shape = tuple[int, ...]
 Pair = tuple[int, int]  # (height, width)
@@ -24,13 +24,17 @@ class Activation(enum.Enum):
 
 
 class Rounding(enum.Enum):
-    """How an int32 accumulator is scaled to the output; see ``microgen/quantize.py``.
+    """How an accumulator is scaled to the output.
 
-    The frontend chooses it from the numerics profile, so that a graph has one meaning.
+    The frontend chooses it from the numerics profile and the file, so that a graph has one
+    meaning. int8 activations: DOUBLE or SINGLE, see ``microgen/quantize.py``; int16 activations:
+    DOUBLE, REDUCED or REAL, see ``microgen/quantize16.py``.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
     SINGLE = "single"  # one rounding of the 64-bit product
+    REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
+    REAL = "real"  # int64 accumulators, C's round of the product in double
 
 
 class StatusError(Exception):
@@ -75,8 +79,9 @@ class Op:
     ``writes(attrs, n_inputs)`` are the positions of the inputs, variables of the graph, that the
     node updates.
     ``is_view``: the output has the input's bytes under another shape.
-    ``is_tabulated``: a function of each value of its only input by itself. It needs no kernel for
-    int8, because ``passes/tabulate.py`` makes it a ``lookup``.
+    ``tables[dtype](attrs, data_type, output_type)``, of a function of each value of its only input
+    by itself: the table that ``lookup`` computes it from. It needs no kernel for such a dtype,
+    because ``passes/tabulate.py`` makes it a ``lookup``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     """
@@ -88,5 +93,7 @@ class Op:
     reference: Callable[[Any, Operands], tuple[Array, ...]]
     parts: Callable[[Any, int], tuple[str, ...]]
     is_view: bool = False
-    is_tabulated: bool = False
+    tables: Mapping[DType, Callable[[Any, TensorType, TensorType], Array]] = field(
+        default_factory=dict, hash=False
+    )
     writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing

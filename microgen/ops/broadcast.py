@@ -7,20 +7,31 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Activation, Operands, Rounding, Shape
 from microgen.ops.constraints import INT8, activation_constraint
-from microgen.quantize import AddParameters, multiply_by_quantized_multiplier, offset_and_clamp
+from microgen.quantize import (
+    AddParameters,
+    int32_range,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+)
 
 
 def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The broadcast shape."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; two are expected")
-    lhs, rhs = inputs
+    return (broadcast_shape(inputs),)
+
+
+def broadcast_shape(inputs: Sequence[TensorType]) -> Shape:
+    """The shape to which all inputs broadcast; ValueError if there is none."""
     try:
-        return (np.broadcast_shapes(lhs.shape, rhs.shape),)
+        return np.broadcast_shapes(*(tensor.shape for tensor in inputs))
     except ValueError:
-        raise ValueError(f"the inputs {lhs} and {rhs} do not broadcast together") from None
+        named = " and ".join(map(str, inputs))
+        raise ValueError(f"the inputs {named} do not broadcast together") from None
 
 
 Parameters = Callable[[TensorType, TensorType, TensorType], object]  # of lhs, rhs and output
@@ -47,6 +58,18 @@ def constraint(
     except ValueError as error:
         return str(error)
     return None
+
+
+def plain(
+    function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
+) -> tuple[Array, ...]:
+    """``function`` of plain numbers, clamped: in float32, or of int32 modulo 2**32."""
+    lhs, rhs = operands.inputs
+    with np.errstate(all="ignore"):
+        if floats.is_float(operands.output_types[0]):
+            return floats.activated(function(lhs, rhs), activation)
+        exact = function(lhs.astype(np.int64), rhs.astype(np.int64))
+    return (np.clip(exact.astype(np.int32), *int32_range(activation)),)
 
 
 def scale(x: Array, multiplier: int, shift: int) -> Array:

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import activations_constraint
+from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.quantize import clip_multiplier, multiply_by_quantized_multiplier, offset_and_clamp
 
 
 @dataclass(frozen=True, slots=True)
 class ClipAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8, int16 or float32 data of any rank; of int16 TFLite has RELU and RELU6 only."""
 
     activation: Activation
 
@@ -30,11 +31,11 @@ def infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: ClipAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, with an activation to apply, and a ratio of scales that the fixed point can hold."""
+    """An activation to apply, and a ratio of scales that the fixed point can hold."""
     if attrs.activation is Activation.NONE:
         return "a clip needs an activation"
-    sentence = activations_constraint(inputs[0], outputs[0])
-    if sentence:
+    sentence = activations_constraint(inputs[0], outputs[0], _accepted(attrs))
+    if sentence or inputs[0].quant is None:
         return sentence
     try:
         clip_multiplier(inputs[0], outputs[0])
@@ -43,9 +44,18 @@ def check(
     return None
 
 
+def _accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
+    if attrs.activation is Activation.RELU_N1_TO_1:
+        return (DType.INT8, DType.FLOAT32)
+    return ALL_FAMILIES
+
+
 def reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference_ops.h, ReluX with ReluParams."""
+    """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are
+    clamped as by a fused activation, infinity to the largest finite value too."""
     data_type, output = operands.input_types[0], operands.output_types[0]
+    if floats.is_float(output):
+        return floats.activated(operands.inputs[0], attrs.activation)
     centred = operands.inputs[0].astype(np.int32) - data_type.zero_point
     multiplier, shift = clip_multiplier(data_type, output)
     if multiplier:

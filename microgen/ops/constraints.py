@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from microgen.ir.graph import DType, TensorType
 from microgen.quantize import weight_scales
+from microgen.quantize16 import SCALE_LIMIT
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -120,15 +121,19 @@ def weight_constraint(weight: TensorType, axis: int) -> str | None:
 
 
 def bias_constraint(
-    bias: TensorType, data: TensorType, weight: TensorType, output: TensorType
+    bias: TensorType,
+    data: TensorType,
+    weight: TensorType,
+    output: TensorType,
+    dtype: DType = DType.INT32,
 ) -> str | None:
-    """A bias must be int32 on the accumulator's scale.
+    """A bias must be of that dtype, on the accumulator's scale.
 
     With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
     be 2 % of the output's scale. With several it does not, and neither does this.
     """
-    if bias.dtype is not DType.INT32:
-        return f"the bias is {bias}; it must be int32"
+    if bias.dtype is not dtype:
+        return f"the bias is {bias}; it must be {dtype.value}"
     if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
         return None
     expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))
@@ -138,6 +143,14 @@ def bias_constraint(
         f"the bias's scale is {bias.quant.scale[0]:g}; it must be the input's times the "
         f"weight's, {expected:g}"
     )
+
+
+def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | None:
+    """Weight and bias of float32 data must be float32."""
+    for role, tensor in zip(("weight", "bias"), (weight, *bias), strict=False):
+        if tensor.dtype is not DType.FLOAT32:
+            return f"the {role} is {tensor}; of float32 data it must be float32"
+    return None
 
 
 def accumulator_constraint(
@@ -161,3 +174,13 @@ def accumulator_constraint(
             "exceed int32"
         )
     return None
+
+
+def scale_constraint16(scales: npt.NDArray[np.float64]) -> str | None:
+    """Scales of the accumulators of int16 activations must be below ``SCALE_LIMIT``."""
+    if max(scales) < SCALE_LIMIT:
+        return None
+    return (
+        f"the output's scale is too small: sums are scaled by {max(scales):g}; it must be less "
+        f"than {SCALE_LIMIT:g}"
+    )

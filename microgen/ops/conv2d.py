@@ -17,7 +17,9 @@ from microgen.ops.window import nhwc, pad_spatial, spatial, windows
 
 @dataclass(frozen=True, slots=True)
 class Conv2DAttrs(Attrs):
-    """Inputs: int8 NHWC data, int8 OHWI weight, optional int32 bias [O]."""
+    """Inputs: NHWC data, OHWI weight, optional bias [O]: int8, int8 and int32; int16, int8 and
+    int32 or int64, as ``rounding`` is DOUBLE or REDUCED; or all float32, which are not rounded so.
+    """
 
     strides: Pair
     dilation: Pair
@@ -46,39 +48,39 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
 
 
 def check(
-    _attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """As ``convolution.constraint`` says."""
     products = math.prod(inputs[1].shape[1:])
-    return convolution.constraint(inputs, outputs[0], axis=0, products=products)
+    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 
 
 def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel."""
+    """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
     data, weight, *_ = operands.inputs
-    zero_point = operands.input_types[0].zero_point
+    zero = operands.input_types[0].zero
     kernel, size = spatial(weight.shape), spatial(data.shape)
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, zero_point)
+    padded = pad_spatial(data, pads, zero)
     seen = windows(padded, kernel, attrs.strides, attrs.dilation)
-    sums = _sums(seen, weight, zero_point)
-    return (convolution.stored(sums, operands, attrs.activation, attrs.rounding),)
+    sums = _sums(seen, weight, zero)
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
 
 
-def _sums(seen: Array, weight: Array, zero_point: int) -> Array:
-    """Dot products, int64 [N, OH, OW, O].
+def _sums(seen: Array, weight: Array, zero: int) -> Array:
+    """Dot products, float64 [N, OH, OW, O].
 
-    float64 is exact here and has the fast matrix product: ``check`` holds sums under 2**31.
+    Of integers they are exact: 2**30 products of int16 and int8 fit. float64 has the fast matrix
+    product.
     """
     filters, _, _, depth = weight.shape
     batches, height, width, channels = seen.shape[:4]
     groups = channels // depth
     places = batches * height * width
-    columns = seen.reshape(places, groups, -1).astype(np.float64) - zero_point
+    columns = seen.reshape(places, groups, -1).astype(np.float64) - zero
     rows = weight.transpose(0, 3, 1, 2).reshape(groups, filters // groups, -1).astype(np.float64)
     products = columns.transpose(1, 0, 2) @ rows.transpose(0, 2, 1)
-    by_filter = products.transpose(1, 0, 2).reshape(batches, height, width, filters)
-    return by_filter.astype(np.int64)
+    return products.transpose(1, 0, 2).reshape(batches, height, width, filters)
 
 
 def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:

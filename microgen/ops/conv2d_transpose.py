@@ -10,6 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.constraints import INT8
 from microgen.ops.geometry import output_size, resolve
 from microgen.ops.window import nhwc, spatial
 
@@ -59,7 +60,9 @@ def check(
     """As ``convolution.constraint`` says."""
     _, height, width, depth = inputs[1].shape
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
-    return convolution.constraint(inputs, outputs[0], axis=0, products=products)
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=0, products=products, accepted=INT8
+    )
 
 
 def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -67,8 +70,8 @@ def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, .
     data, weight, *_ = operands.inputs
     # float64 is exact here and has the fast matrix product: ``check`` holds sums under 2**31.
     values = data.astype(np.float64) - operands.input_types[0].zero_point
-    sums = transposed(values, weight.astype(np.float64), attrs).astype(np.int64)
-    return (convolution.stored(sums, operands, attrs.activation, attrs.rounding),)
+    sums = transposed(values, weight.astype(np.float64), attrs)
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
 
 
 def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Array:

@@ -1,4 +1,4 @@
-"""What the convolutions share: their constraints, and how sums become stored values."""
+"""What the convolutions share: their constraints, and how sums become the output's values."""
 
 from __future__ import annotations
 
@@ -6,38 +6,88 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.ir.graph import Array, TensorType
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Activation, Operands, Rounding
 from microgen.ops.constraints import (
+    ALL_FAMILIES,
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
+    float_weights_constraint,
+    scale_constraint16,
     weight_constraint,
 )
 from microgen.quantize import conv_scales, requantize
+from microgen.quantize16 import requantize16
+
+_BIASES = {  # of int8 and int16 activations, by the accumulators that each rounding has
+    DType.INT8: {Rounding.DOUBLE: DType.INT32, Rounding.SINGLE: DType.INT32},
+    DType.INT16: {Rounding.DOUBLE: DType.INT32, Rounding.REDUCED: DType.INT64},
+}
 
 
 def constraint(
-    inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
+    inputs: Sequence[TensorType],
+    output: TensorType,
+    rounding: Rounding,
+    *,
+    axis: int,
+    products: int,
+    accepted: Sequence[DType] = ALL_FAMILIES,
 ) -> str | None:
-    """int8 throughout, weights symmetric and per tensor or per index of ``axis``, and sums of
-    ``products`` terms within int32."""
+    """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
+    tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32."""
     data, weight, *bias = inputs
-    sentence = (
-        activations_constraint(data, output)
-        or weight_constraint(weight, axis)
-        or (bias_constraint(bias[0], data, weight, output) if bias else None)
+    sentence = activations_constraint(data, output, accepted)
+    if sentence or floats.is_float(data):
+        return sentence or float_weights_constraint(weight, *bias)
+    return (
+        weight_constraint(weight, axis)
+        or _rounding_constraint(data, rounding)
+        or _bias_constraint(inputs, output, rounding)
+        or _scale_constraint(data, conv_scales(data, weight, output), products)
     )
-    return sentence or accumulator_constraint(data, products, conv_scales(data, weight, output))
 
 
-def stored(sums: Array, operands: Operands, activation: Activation, rounding: Rounding) -> Array:
-    """Integer sums of products (channels last), with the bias, as the output stores them."""
+def _rounding_constraint(data: TensorType, rounding: Rounding) -> str | None:
+    if rounding in _BIASES[data.dtype]:
+        return None
+    known = " or ".join(r.value for r in _BIASES[data.dtype])
+    return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
+
+
+def _bias_constraint(
+    inputs: Sequence[TensorType], output: TensorType, rounding: Rounding
+) -> str | None:
+    data, weight, *bias = inputs
+    return (
+        bias_constraint(bias[0], data, weight, output, _BIASES[data.dtype][rounding])
+        if bias
+        else None
+    )
+
+
+def _scale_constraint(data: TensorType, scales: Array, products: int) -> str | None:
+    if data.dtype is DType.INT16:
+        return scale_constraint16(scales)
+    return accumulator_constraint(data, products, scales)
+
+
+def finished(
+    sums: Array, operands: Operands, activation: Activation, rounding: Rounding
+) -> tuple[Array, ...]:
+    """Sums of products (channels last; whole numbers, if the activations are), with the bias, as
+    the only output of an op has them."""
     data, weight, *_ = operands.input_types
     output = operands.output_types[0]
-    biased = sums + operands.inputs[2] if len(operands.inputs) > 2 else sums
-    scales = conv_scales(data, weight, output)
-    return requantize(biased.astype(np.int32), scales, rounding, output, activation)
+    bias = operands.inputs[2] if len(operands.inputs) > 2 else np.int64(0)
+    if floats.is_float(output):
+        return floats.activated(sums + bias, activation)
+    biased, scales = sums.astype(np.int64) + bias, conv_scales(data, weight, output)
+    if output.dtype is DType.INT16:
+        return (requantize16(biased, scales, rounding, output, activation),)
+    return (requantize(biased.astype(np.int32), scales, rounding, output, activation),)
 
 
 def parts(word: str, activation: Activation, n_inputs: int) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
+    float_weights_constraint,
     weight_constraint,
 )
 from microgen.quantize import conv_scales, dense_scales, requantize
@@ -56,12 +57,11 @@ def check(
     """int8 throughout, weights symmetric and per tensor or per unit; or float32 throughout."""
     data, weight, *bias = inputs
     output = outputs[0]
-    if floats.is_float(data):
-        return floats.constraint((*inputs, output))
-    sentence = (
-        activations_constraint(data, output)
-        or weight_constraint(weight, axis=0)
-        or (bias_constraint(bias[0], data, weight, output) if bias else None)
+    sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
+    if sentence or floats.is_float(data):
+        return sentence or float_weights_constraint(weight, *bias)
+    sentence = weight_constraint(weight, axis=0) or (
+        bias_constraint(bias[0], data, weight, output) if bias else None
     )
     return sentence or accumulator_constraint(
         data, weight.shape[1], _scales(attrs, data, weight, output)

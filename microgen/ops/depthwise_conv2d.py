@@ -16,7 +16,7 @@ from microgen.ops.window import nhwc, pad_spatial, spatial, windows
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseConv2DAttrs(Attrs):
-    """Inputs: int8 NHWC data, int8 1HWC weight, optional int32 bias [C].
+    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
 
     Output channel c reads input channel c // depth_multiplier.
     """
@@ -50,26 +50,27 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 
 
 def check(
-    _attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """As ``convolution.constraint`` says."""
     products = inputs[1].shape[1] * inputs[1].shape[2]
-    return convolution.constraint(inputs, outputs[0], axis=3, products=products)
+    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=3, products=products)
 
 
 def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel."""
+    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
+    reference/depthwiseconv_float.h. float64 sums of integers are exact."""
     data, weight, *_ = operands.inputs
-    zero_point = operands.input_types[0].zero_point
+    zero = operands.input_types[0].zero
     kernel, size = spatial(weight.shape), spatial(data.shape)
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, zero_point).astype(np.int64) - zero_point
+    padded = pad_spatial(data, pads, zero).astype(np.float64) - zero
     repeated = np.repeat(padded, attrs.depth_multiplier, axis=3)
     seen = windows(repeated, kernel, attrs.strides, attrs.dilation)
-    sums = np.zeros(seen.shape[:4], np.int64)
+    sums = np.zeros(seen.shape[:4])
     for y, x in np.ndindex(kernel):
-        sums += seen[..., y, x] * weight[0, y, x].astype(np.int64)
-    return (convolution.stored(sums, operands, attrs.activation, attrs.rounding),)
+        sums += seen[..., y, x] * weight[0, y, x].astype(np.float64)
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
 
 
 def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:

@@ -13,14 +13,16 @@ from microgen.ops.base import Operands
 
 @dataclass(frozen=True, slots=True)
 class EluAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8 or float32 data of any rank."""
 
 
-def reference(_attrs: EluAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: EluAttrs, x: Array) -> Array:
+    return np.where(x < 0, unary.rounded(np.expm1, np.minimum(x, 0)), x)
+
+
+def _int8(attrs: EluAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite activations.cc, EluPrepare (a table computed in float32)."""
-    x = unary.dequantized(operands)
-    real = np.where(x < 0, unary.rounded(np.expm1, np.minimum(x, 0)), x)
-    return unary.quantized(real, operands.output_types[0])
+    return unary.quantized(_real(attrs, unary.dequantized(operands)), operands.output_types[0])
 
 
-OP = unary.define("nn.elu", EluAttrs, reference)
+OP = unary.define("nn.elu", EluAttrs, unary.Function(_real, _int8))

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
-from microgen.ops import unary
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import tables, unary
 from microgen.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)
 class ExpAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8, int16 or float32 data of any rank."""
 
 
-def reference(_attrs: ExpAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: ExpAttrs, x: Array) -> Array:
+    return unary.rounded(np.exp, x)
+
+
+def _int8(attrs: ExpAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite exp.cc, Prepare (a table computed in float32)."""
-    real = unary.rounded(np.exp, unary.dequantized(operands))
+    real = _real(attrs, unary.dequantized(operands))
     return unary.quantized(real, operands.output_types[0])
 
 
-OP = unary.define("exp", ExpAttrs, reference)
+def _int16_table(attrs: ExpAttrs, data: TensorType, output: TensorType) -> Array:
+    """Source: TFLite exp.cc, Prepare."""
+    return tables.of_function(partial(_real, attrs), data, output)
+
+
+OP = unary.define("exp", ExpAttrs, unary.Function(_real, _int8, int16_table=_int16_table))

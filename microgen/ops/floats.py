@@ -7,8 +7,6 @@ how far they may be from that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
@@ -21,12 +19,16 @@ def is_float(tensor: TensorType) -> bool:
     return tensor.dtype is DType.FLOAT32
 
 
-def constraint(tensors: Sequence[TensorType]) -> str | None:
-    """Everything that such an op reads and writes must be float32."""
-    for tensor in tensors:
-        if not is_float(tensor):
-            return f"the input is {tensors[0]}, but an operand or the output is {tensor}"
-    return None
+def below_largest(x: Array) -> Array:
+    """Each value less the largest of its row (the last axis), float64.
+
+    The largest is a finite number at least, and NaN does not count, as in TFLite's softmax.
+    """
+    least = -np.finfo(np.float32).max
+    largest = np.fmax.reduce(x, axis=-1, keepdims=True, initial=least)
+    with np.errstate(invalid="ignore"):
+        difference: Array = x.astype(np.float64) - largest
+    return difference
 
 
 def activated(values: Array, activation: Activation) -> tuple[Array, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,17 +14,11 @@ from microgen.quantize import clamp, quantize_multiplier
 
 @dataclass(frozen=True, slots=True)
 class HardSwishAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8 or float32 data of any rank."""
 
 
-def check(
-    attrs: HardSwishAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """int8, and ratios of scales that the fixed point can hold."""
-    data, output = inputs[0], outputs[0]
-    sentence = unary.check(attrs, inputs, outputs)
-    if sentence:
-        return sentence
+def _constraint(_attrs: HardSwishAttrs, data: TensorType, output: TensorType) -> str | None:
+    """Ratios of scales that the fixed point can hold."""
     try:
         (_, exponent), _ = _multipliers(data, output)
     except ValueError as error:
@@ -54,7 +47,13 @@ def _to_q15(multiplier: int, exponent: int) -> tuple[int, int]:
     return min((multiplier + (1 << 15)) >> 16, 2**15 - 1), exponent
 
 
-def reference(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: HardSwishAttrs, x: Array) -> Array:
+    """Source: TFLite reference/hard_swish.h, step by step in float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return x * np.clip(x + np.float32(3), 0, 6) / np.float32(6)
+
+
+def _int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/hard_swish.h, in int16 fixed point."""
     output = operands.output_types[0]
     (multiplier, exponent), to_relu = _multipliers(operands.input_types[0], output)
@@ -93,4 +92,6 @@ def _divide(x: Array, exponent: int) -> Array:
     return quotient
 
 
-OP = unary.define("nn.hard_swish", HardSwishAttrs, reference, check)
+OP = unary.define(
+    "nn.hard_swish", HardSwishAttrs, unary.Function(_real, _int8, constraint=_constraint)
+)

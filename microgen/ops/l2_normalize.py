@@ -1,4 +1,4 @@
-"""nn.l2_normalize: each row over the last axis divided by its Euclidean length, in integers."""
+"""nn.l2_normalize: each row over the last axis divided by its Euclidean length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
 from microgen.quantize import (
@@ -17,12 +18,14 @@ from microgen.quantize import (
 )
 
 _MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
+LEAST_LENGTH = float(np.float32(1e-6))  # of a row of floats
 _OUTPUT_SHIFT = 7  # the output's scale is 2**-7
 
 
 @dataclass(frozen=True, slots=True)
 class L2NormalizeAttrs(Attrs):
-    """Input: int8 data of one or more dimensions. Output: int8, scale 1/128, zero point 0."""
+    """Input: int8 or float32 data of one or more dimensions. Output: of the same dtype; int8 with
+    scale 1/128 and zero point 0."""
 
 
 def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -37,10 +40,10 @@ def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 def check(
     _attrs: L2NormalizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, the output's scale and zero point fixed, and rows whose squares fit int32."""
+    """Of int8, the output's scale and zero point fixed, and rows whose squares fit int32."""
     data, output = inputs[0], outputs[0]
-    sentence = activations_constraint(data, output)
-    if sentence:
+    sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
+    if sentence or data.quant is None:
         return sentence
     if output.scale != 1 / 128 or output.zero_point != 0:
         return (
@@ -53,8 +56,11 @@ def check(
 
 
 def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/l2normalization.h. A row of zeros stays so."""
+    """Source of the integer form: TFLite reference/integer_ops/l2normalization.h. A row of zeros
+    stays so."""
     data = operands.inputs[0]
+    if floats.is_float(operands.output_types[0]):
+        return _float(data)
     centred = data.astype(np.int64) - operands.input_types[0].zero_point
     rows = centred.reshape(-1, data.shape[-1])
     factors = [_inverse_square_root(int(total)) for total in (rows**2).sum(axis=1)]
@@ -62,6 +68,15 @@ def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]
     shift = np.array([[s + _OUTPUT_SHIFT] for _, s in factors], np.int64)
     scaled = multiply_by_quantized_multiplier(rows, multiplier, shift, Rounding.DOUBLE)
     return (np.clip(scaled, -128, 127).astype(np.int8).reshape(data.shape),)
+
+
+def _float(x: Array) -> tuple[Array, ...]:
+    """A row whose sum of squares exceeds float32 becomes 0. Source: TFLite reference_ops.h,
+    L2Normalization, with the least length of l2norm.cc."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (x.astype(np.float64) ** 2).sum(axis=-1, keepdims=True).astype(np.float32)
+        length = np.maximum(np.sqrt(squares.astype(np.float64)), LEAST_LENGTH)
+        return ((x / length).astype(np.float32),)
 
 
 def _inverse_square_root(x: int) -> tuple[int, int]:

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
-from microgen.ops import unary
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import tables, unary
 from microgen.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)
 class LogAttrs(Attrs):
-    """Input: int8 data of any rank. What is not positive gives the least output."""
+    """Input: int8, int16 or float32 data of any rank. What is not positive gives the least integer
+    output; of floats, -0 and 0 give minus infinity and what is below gives NaN."""
 
 
-def reference(_attrs: LogAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: LogAttrs, x: Array) -> Array:
+    return unary.rounded(np.log, x)
+
+
+def _int8(_attrs: LogAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, LogLUTPrepare (a table computed in float32)."""
     x, output = unary.dequantized(operands), operands.output_types[0]
     positive = x > 0
@@ -24,4 +29,14 @@ def reference(_attrs: LogAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.where(positive, stored, np.int8(-128)),)
 
 
-OP = unary.define("log", LogAttrs, reference)
+def _int16_table(_attrs: LogAttrs, data: TensorType, output: TensorType) -> Array:
+    """Source: TFLite elementwise.cc, LogLUTPrepare."""
+    least = np.float32(-(2**15)) * np.float32(output.scale)
+
+    def function(x: Array) -> Array:
+        return np.where(x > 0, unary.rounded(np.log, np.where(x > 0, x, 1)), least)
+
+    return tables.of_function(function, data, output)
+
+
+OP = unary.define("log", LogAttrs, unary.Function(_real, _int8, int16_table=_int16_table))

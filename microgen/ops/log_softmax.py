@@ -1,4 +1,4 @@
-"""nn.log_softmax over the last axis, in integers."""
+"""nn.log_softmax: the logarithm of softmax over the last axis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
@@ -36,7 +37,8 @@ _ALPHA_F = 638450708  # 1/4 * 2**0.25
 
 @dataclass(frozen=True, slots=True)
 class LogSoftmaxAttrs(Attrs):
-    """Input: int8 data of any rank. Output: int8 with scale 1/16 and zero point 127."""
+    """Input: int8 or float32 data of any rank. Output: of the same dtype; int8 with scale 1/16 and
+    zero point 127."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,10 @@ def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, output in (-16, 0], and few enough values that their sum fits its fixed point."""
+    """Of int8, an output in (-16, 0], and few enough values that their sum fits its fixed point."""
     data, output = inputs[0], outputs[0]
-    sentence = activations_constraint(data, output)
-    if sentence:
+    sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
+    if sentence or data.quant is None:
         return sentence
     if output.scale != 1 / 16 or output.zero_point != _OUTPUT_ZERO_POINT:
         return (
@@ -95,7 +97,9 @@ def check(
 
 
 def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/log_softmax.h."""
+    """Source of the integer form: TFLite reference/integer_ops/log_softmax.h."""
+    if floats.is_float(operands.output_types[0]):
+        return _float(operands.inputs[0])
     data, p = operands.inputs[0].astype(np.int64), parameters(operands.input_types[0])
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= p.diff_min
@@ -106,6 +110,13 @@ def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     steps = rounding_divide_by_pot(scaled - log_sum, _STEP_BITS) + _OUTPUT_ZERO_POINT
     kept = difference > np.maximum(p.diff_min - 1, least)
     return (np.where(kept, np.clip(steps, -128, 127), -128).astype(np.int8),)
+
+
+def _float(x: Array) -> tuple[Array, ...]:
+    difference = floats.below_largest(x)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        total = np.exp(difference).sum(axis=-1, keepdims=True)
+        return ((difference - np.log(total)).astype(np.float32),)
 
 
 def _scale(x: Array, multiplier: int, shift: int) -> Array:

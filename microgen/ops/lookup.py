@@ -1,4 +1,4 @@
-"""lookup: each value replaced by its entry in a table of 256."""
+"""lookup: each value replaced by its entry in a table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import tables
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import activations_constraint
 
 LEAST = -128  # the stored value whose entry is the table's first
-ENTRIES = 256
+ENTRIES = {DType.INT8: 256, DType.INT16: tables.ENTRIES}
 
 
 @dataclass(frozen=True, slots=True)
 class LookupAttrs(Attrs):
-    """Inputs: int8 data of any rank, int8[256] entries in order of the stored value.
+    """Inputs: int8 data of any rank and int8[256] entries in order of the stored value, or int16
+    data and int16[513] entries, interpolated between as ``microgen.ops.tables`` says.
 
     ``function`` is the name of the op that the table was computed from.
     """
@@ -29,24 +31,28 @@ def infer(_attrs: LookupAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
     """The data's shape."""
     if len(inputs) != 2:
         raise ValueError(f"lookup has {len(inputs)} inputs; data and table are expected")
-    if inputs[1].shape != (ENTRIES,):
-        raise ValueError(f"the table is {inputs[1]}; it must have {ENTRIES} entries")
+    entries = ENTRIES.get(inputs[0].dtype)
+    if entries is not None and inputs[1].shape != (entries,):
+        raise ValueError(f"the table is {inputs[1]}; it must have {entries} entries")
     return (inputs[0].shape,)
 
 
 def check(
     _attrs: LookupAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout."""
+    """int8 or int16 throughout."""
     data, table = inputs
-    if table.dtype is not DType.INT8:
-        return f"the table is {table}; it must be int8"
-    return activations_constraint(data, outputs[0])
+    sentence = activations_constraint(data, outputs[0], tuple(ENTRIES))
+    if sentence is None and table.dtype is not data.dtype:
+        return f"the table is {table}; it must be {data.dtype.value}"
+    return sentence
 
 
 def reference(_attrs: LookupAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The entry at each stored value + 128."""
+    """The entry at each stored value + 128, or of int16 the interpolated one."""
     data, table = operands.inputs
+    if operands.input_types[0].dtype is DType.INT16:
+        return (tables.interpolated(table, data),)
     return (table[data.astype(np.intp) - LEAST],)
 
 

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
+_DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
+
 
 @dataclass(frozen=True, slots=True)
 class MultiplyAttrs(Attrs):
-    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
+    """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
+    int32 (modulo 2**32) or float32."""
 
     activation: Activation
 
@@ -40,13 +43,15 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 def check(
     _attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and scales whose ratio the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, parameters)
+    """One dtype throughout, and scales whose ratio the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, parameters, _DTYPES)
 
 
 def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/mul.h, MulElementwise."""
+    """Source of the integer form: TFLite reference/integer_ops/mul.h, MulElementwise."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    if output.quant is None:
+        return broadcast.plain(np.multiply, operands, attrs.activation)
     left, right = broadcast.centred(operands)
     scaled = broadcast.scale(left * right, *parameters(lhs, rhs, output))
     return (offset_and_clamp(scaled, output, attrs.activation),)

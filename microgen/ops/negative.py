@@ -11,16 +11,20 @@ from microgen.ops.base import Operands
 
 @dataclass(frozen=True, slots=True)
 class NegativeAttrs(Attrs):
-    """Input: int8 data of any rank.
+    """Input: int8, int16 or float32 data of any rank.
 
-    Real values are negated only where both zero points are 0 and the scales are equal, because
-    LiteRT pays no attention to them.
+    Of integers, real values are negated only where both zero points are 0 and the scales are
+    equal, because LiteRT pays no attention to them.
     """
 
 
-def reference(_attrs: NegativeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/neg.h, Negate, on int8: -128 stays -128."""
+def _quantized(_attrs: NegativeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/neg.h, Negate: the least value stays."""
     return (-operands.inputs[0],)
 
 
-OP = unary.define("negative", NegativeAttrs, reference)
+def _real(_attrs: NegativeAttrs, x: Array) -> Array:
+    return -x
+
+
+OP = unary.define("negative", NegativeAttrs, unary.Function(_real, _quantized, int16=_quantized))

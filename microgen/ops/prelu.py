@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import broadcast
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.ops.constraints import ALL_FAMILIES, activation_constraint, activations_constraint
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
 
 @dataclass(frozen=True, slots=True)
 class PReluAttrs(Attrs):
-    """Inputs: int8 data, int8 alpha of a shape that broadcasts to the data's."""
+    """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's, of the
+    data's dtype, but int8 with int16 data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +53,39 @@ def infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: PReluAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and ratios of scales that the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, parameters)
+    """Dtypes that go together, and ratios of scales that the fixed point can hold.
+
+    LiteRT takes an int16 alpha for an int8 one.
+    """
+    (data, alpha), output = inputs, outputs[0]
+    alphas = (DType.INT8 if data.dtype is DType.INT16 else data.dtype,)
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    sentence = sentence or activation_constraint("alpha", alpha, alphas)
+    if sentence or data.quant is None:
+        return sentence
+    try:
+        parameters(data, alpha, output)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def reference(_attrs: PReluAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow."""
+    """Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow; int16 and floats are like int8."""
     output = operands.output_types[0]
+    if floats.is_float(output):
+        return _float(*operands.inputs)
     data_type, alpha_type = operands.input_types
     p = parameters(data_type, alpha_type, output)
     data, alpha = broadcast.centred(operands)
     positive = broadcast.scale(data, p.multiplier, p.shift)
     negative = broadcast.scale(data * alpha, p.alpha_multiplier, p.alpha_shift)
     return (offset_and_clamp(np.where(data >= 0, positive, negative), output, Activation.NONE),)
+
+
+def _float(data: Array, alpha: Array) -> tuple[Array, ...]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (np.where(data >= 0, data, data * alpha),)
 
 
 def parts(_attrs: PReluAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class ReshapeAttrs(Attrs):
-    """Input: int8 data. ``shape`` is the whole new shape, without -1."""
+    """Input: any data. ``shape`` is the whole new shape, without -1."""
 
     shape: Shape
 
@@ -34,8 +34,8 @@ def infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
 def check(
     _attrs: ReshapeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, ...]:

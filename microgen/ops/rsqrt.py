@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import unary
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import tables, unary
 from microgen.ops.base import Operands, Rounding
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
@@ -23,19 +22,16 @@ _HALF_SQRT_2 = 1518500250  # Q0.31
 
 @dataclass(frozen=True, slots=True)
 class RsqrtAttrs(Attrs):
-    """Input: int8 data of any rank. 0 gives the greatest output, and so do negative values, at
-    which LiteRT stops with an error."""
+    """Input: int8, int16 or float32 data of any rank. Of integers, 0 gives the greatest output, and
+    so do negative values, at which LiteRT stops with an error; of floats, an infinity and NaN."""
 
 
-def check(
-    attrs: RsqrtAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """int8, and scales whose product the fixed point can hold."""
-    sentence = unary.check(attrs, inputs, outputs)
-    if sentence:
-        return sentence
+def _constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
+    """Scales whose product the fixed point of int8 can hold."""
+    if data.dtype is not DType.INT8:
+        return None
     try:
-        _, shift = _multiplier(inputs[0], outputs[0])
+        _, shift = _multiplier(data, output)
     except ValueError as error:
         return f"the scales are too small: {error}"
     least = _FRACTION_BITS - 31
@@ -48,7 +44,16 @@ def _multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     return quantize_multiplier(1 / float(product))
 
 
-def reference(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: RsqrtAttrs, x: Array) -> Array:
+    return unary.rounded(_reciprocal_of_root, x)
+
+
+def _reciprocal_of_root(x: Array) -> Array:
+    reciprocal: Array = 1 / np.sqrt(x)
+    return reciprocal
+
+
+def _int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
     x, output = unary.centred(operands), operands.output_types[0]
     multiplier, shift = _multiplier(operands.input_types[0], output)
@@ -84,4 +89,18 @@ def _mul(a: Array, b: Array) -> Array:
     return rounding_doubling_high_mul(a, b)
 
 
-OP = unary.define("rsqrt", RsqrtAttrs, reference, check)
+def _int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Array:
+    """Source: TFLite elementwise.cc, GenericPrepare, in float32."""
+    most = np.float32(2**15 - 1) * np.float32(output.scale)
+
+    def function(x: Array) -> Array:
+        return np.where(x > 0, _reciprocal_of_root(np.where(x > 0, x, 1)), most)
+
+    return tables.of_function(function, data, output)
+
+
+OP = unary.define(
+    "rsqrt",
+    RsqrtAttrs,
+    unary.Function(_real, _int8, int16_table=_int16_table, constraint=_constraint),
+)

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import unary
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import sigmoid16, unary
 from microgen.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)
 class SigmoidAttrs(Attrs):
-    """Input: int8 data of any rank. Output: int8 with scale 1/256."""
+    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256, of an
+    int16 output 1/32768."""
 
 
-def check(
-    attrs: SigmoidAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """int8, the output in steps of 1/256."""
-    sentence = unary.check(attrs, inputs, outputs)
-    if sentence is None and outputs[0].scale != 1 / 256:
-        return f"the output's scale is {outputs[0].scale:g}; it must be 1/256"
-    return sentence
+def _constraint(_attrs: SigmoidAttrs, data: TensorType, output: TensorType) -> str | None:
+    """The output's scale, and of int16 an input's that the fixed point can hold."""
+    steps = 2**15 if data.dtype is DType.INT16 else 256
+    if output.scale != 1 / steps:
+        return f"the output's scale is {output.scale:g}; it must be 1/{steps}"
+    return sigmoid16.constraint(data) if data.dtype is DType.INT16 else None
 
 
-def reference(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: SigmoidAttrs, x: Array) -> Array:
+    return unary.rounded(lambda wide: 1 / (1 + np.exp(-wide)), x)
+
+
+def _int8(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32)."""
     exponential = unary.rounded(np.exp, -unary.dequantized(operands))
     one = np.float32(1)
     return unary.quantized(one / (one + exponential), operands.output_types[0])
 
 
-OP = unary.define("sigmoid", SigmoidAttrs, reference, check)
+def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
+    """Source: TFLite activations.cc, SigmoidPrepare: a scale of 2**-12 is exact."""
+    return sigmoid16.parameters(data, powers=(-12,))
+
+
+def _int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/logistic.h."""
+    x = sigmoid16.scaled(operands.inputs[0], parameters(operands.input_types[0]))
+    upper = np.minimum(sigmoid16.interpolated(np.abs(x), 9), 0x7FFF << 10)
+    rounded = np.where(x >= 0, upper + (1 << 9), (1 << 25) - upper + (1 << 9) - 1)
+    return ((rounded >> 10).astype(np.int16),)
+
+
+OP = unary.define(
+    "sigmoid", SigmoidAttrs, unary.Function(_real, _int8, int16=_int16, constraint=_constraint)
+)

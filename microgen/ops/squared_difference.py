@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Array, Attrs, TensorType
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import AddParameters, quantize_multiplier
 
+_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 LEFT_SHIFT = 7  # the square of a difference of two shifted operands is under 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class SquaredDifferenceAttrs(Attrs):
-    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
+    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32
+    (modulo 2**32) or float32."""
 
 
 def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
@@ -41,16 +45,26 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParam
 def check(
     _attrs: SquaredDifferenceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and scales whose ratios the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, parameters)
+    """One dtype throughout, and scales whose ratios the fixed point can hold."""
+    return broadcast.constraint(inputs, outputs, parameters, _DTYPES)
 
 
 def reference(_attrs: SquaredDifferenceAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite squared_difference.cc, SquaredDifference."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    if output.quant is None:
+        return (_plain(operands),)
     p = parameters(lhs, rhs, output)
     left, right = broadcast.scaled_operands(p, operands)
     return broadcast.stored_sum(p, (left - right) ** 2, output, Activation.NONE)
+
+
+def _plain(operands: Operands) -> Array:
+    """In float32, where infinities stay, or of int32 modulo 2**32."""
+    lhs, rhs = operands.inputs
+    with np.errstate(all="ignore"):
+        difference = np.asarray(lhs - rhs)
+        return np.asarray(difference * difference)
 
 
 def parts(_attrs: SquaredDifferenceAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import broadcast
-from microgen.ops.base import Activation, Op, Operands
-from microgen.quantize import add_parameters
+import numpy as np
+
+from microgen.ir.graph import Array
+from microgen.ops import addition, broadcast
+from microgen.ops.base import Op, Operands
 
 
 @dataclass(frozen=True, slots=True)
-class SubtractAttrs(Attrs):
-    """Inputs: two int8 tensors of broadcastable shapes, each with its own quantization."""
-
-    activation: Activation
-
-
-def check(
-    _attrs: SubtractAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """int8 throughout, and scales whose ratios the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, add_parameters)
+class SubtractAttrs(addition.AdditionAttrs):
+    """Those of an addition."""
 
 
 def reference(attrs: SubtractAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: measurement. ai-edge-litert 2.3.0 takes the difference of the scaled operands, as
-    reference/sub.h does; TFLite's older sub.cc negated the right multiplier, which rounds halves
-    the other way.
+    """Source of the integer form: measurement. ai-edge-litert 2.3.0 takes the difference of the
+    scaled operands, as reference/sub.h does; TFLite's older sub.cc negated the right multiplier,
+    which rounds halves the other way.
     """
-    (lhs, rhs), output = operands.input_types, operands.output_types[0]
-    p = add_parameters(lhs, rhs, output)
-    left, right = broadcast.scaled_operands(p, operands)
-    return broadcast.stored_sum(p, left - right, output, attrs.activation)
+    return addition.computed(np.subtract, attrs, operands)
 
 
 def parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -41,4 +29,4 @@ def parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("subtract", attrs.activation)
 
 
-OP = Op("subtract", SubtractAttrs, broadcast.infer, check, reference, parts)
+OP = Op("subtract", SubtractAttrs, broadcast.infer, addition.check, reference, parts)

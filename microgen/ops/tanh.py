@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
-from microgen.ops import unary
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import sigmoid16, unary
 from microgen.ops.base import Operands
 
 _ONE, _TWO = np.float32(1), np.float32(2)
@@ -16,10 +16,14 @@ _LARGE = np.float32(22)  # from here on tanh is 1 in float32
 
 @dataclass(frozen=True, slots=True)
 class TanhAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15."""
 
 
-def reference(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
+def _real(_attrs: TanhAttrs, x: Array) -> Array:
+    return unary.rounded(np.tanh, x)
+
+
+def _int8(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite activations.cc, TanhPrepare (a table computed in float32)."""
     return unary.quantized(_tanhf(unary.dequantized(operands)), operands.output_types[0])
 
@@ -36,4 +40,28 @@ def _tanhf(x: Array) -> Array:
     return np.copysign(np.where(magnitude >= 1, large, -fall / (fall + _TWO)), x)
 
 
-OP = unary.define("tanh", TanhAttrs, reference)
+def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
+    """Source: TFLite activations.cc, TanhPrepare: scales of 2**-12 and 2**-11 are exact."""
+    return sigmoid16.parameters(data, powers=(-12, -11))
+
+
+def _int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
+    """2 sigmoid(2 x) - 1. Source: TFLite reference/integer_ops/tanh.h."""
+    x = sigmoid16.scaled(operands.inputs[0], parameters(operands.input_types[0]))
+    magnitude = np.minimum(sigmoid16.interpolated(np.abs(x), 8), 0xFFFF << 8) - (1 << 23)
+    rounded = np.where(x >= 0, magnitude + (1 << 7), -magnitude + (1 << 7) - 1)
+    return ((rounded >> 8).astype(np.int16),)
+
+
+def _constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str | None:
+    """Of int16, the output's scale and an input's that the fixed point can hold."""
+    if data.dtype is not DType.INT16:
+        return None
+    if sigmoid16.power_of_two(output.scale) != -15:
+        return f"the output's scale is {output.scale:g}; it must be 2**-15"
+    return sigmoid16.constraint(data)
+
+
+OP = unary.define(
+    "tanh", TanhAttrs, unary.Function(_real, _int8, int16=_int16, constraint=_constraint)
+)

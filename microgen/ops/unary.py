@@ -1,31 +1,104 @@
-"""What the ops of one int8 tensor that work value by value share.
+"""What the ops of one tensor that work value by value share.
 
-Such an op is a function of 256 values. It has no kernel: ``passes/tabulate.py`` makes it a
-``lookup``.
+Such an op is a function of one value. On int8 it has no kernel: ``passes/tabulate.py`` makes it a
+``lookup`` in the table of all 256 results. On int16 it is the same where TFLite has a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType, frozen
+from microgen.ops import floats, tables
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import activations_constraint
+from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.quantize import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 
-Check = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
+EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
+
+Constraint = Callable[[Any, TensorType, TensorType], str | None]  # of attributes, input, output
 Reference = Callable[[Any, Operands], tuple[Array, ...]]
+Real = Callable[[Any, Array], Array]  # of attributes and float32 values
+Table = Callable[[Any, TensorType, TensorType], Array]  # of attributes, input, output
 
 
-def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> str | None:
-    """int8, each with one scale and zero point."""
-    return activations_constraint(inputs[0], outputs[0])
+def _unconstrained(_attrs: Attrs, _data: TensorType, _output: TensorType) -> str | None:
+    return None
 
 
-def define(name: str, attrs: type[Attrs], reference: Reference, check: Check = check) -> Op:
+@dataclass(frozen=True, slots=True)
+class Function:
+    """How an op computes a value, for each dtype.
+
+    ``real`` gives floats of any width, which are rounded to float32. ``int16`` (a reference) and
+    ``int16_table`` (of ``microgen.ops.tables``; ValueError where there is none) are two ways, at
+    most one of which there is. ``constraint`` is what the op asks of quantized types beyond
+    having a scale.
+    """
+
+    real: Real
+    int8: Reference
+    int16: Reference | None = None
+    int16_table: Table | None = None
+    constraint: Constraint = _unconstrained
+
+    @property
+    def accepted(self) -> tuple[DType, ...]:
+        """The dtypes that it is there for."""
+        has_int16 = self.int16 is not None or self.int16_table is not None
+        return ALL_FAMILIES if has_int16 else (DType.INT8, DType.FLOAT32)
+
+    def check(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+        """The sentence of the first constraint that the types break."""
+        sentence = activations_constraint(data, output, self.accepted)
+        if sentence or data.quant is None:
+            return sentence
+        return self.constraint(attrs, data, output) or self._table_constraint(attrs, data, output)
+
+    def _table_constraint(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+        if data.dtype is not DType.INT16 or self.int16_table is None:
+            return None
+        try:
+            self.int16_table(attrs, data, output)
+        except ValueError as error:
+            return f"with the scales {data.scale:g} and {output.scale:g} {error}"
+        return None
+
+    def reference(self, attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+        """The output."""
+        (data,), output = operands.input_types, operands.output_types[0]
+        if floats.is_float(output):
+            return _float(self.real(attrs, operands.inputs[0]))
+        if data.dtype is DType.INT8:
+            return self.int8(attrs, operands)
+        if self.int16 is not None:
+            return self.int16(attrs, operands)
+        assert self.int16_table is not None, "checked: int16 is not accepted"
+        table = self.int16_table(attrs, data, output)
+        return (tables.interpolated(table, operands.inputs[0]),)
+
+    def tables(self) -> Mapping[DType, Table]:
+        """What ``lookup`` computes it from, for the dtypes that need no kernel."""
+        found = {DType.INT8: self._every_int8}
+        return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
+
+    def _every_int8(self, attrs: Attrs, data: TensorType, output: TensorType) -> Array:
+        kinds = tuple(dataclasses.replace(kind, shape=EVERY_INT8.shape) for kind in (data, output))
+        (values,) = self.int8(attrs, Operands((EVERY_INT8,), kinds[:1], kinds[1:]))
+        return frozen(values)
+
+
+def _float(values: Array) -> tuple[Array, ...]:
+    with np.errstate(over="ignore"):
+        return (values.astype(np.float32),)
+
+
+def define(name: str, attrs: type[Attrs], function: Function) -> Op:
     """The op of that name: one input, the output of the input's shape."""
 
     def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -33,10 +106,15 @@ def define(name: str, attrs: type[Attrs], reference: Reference, check: Check = c
             raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
         return (inputs[0].shape,)
 
+    def check(
+        attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        return function.check(attrs, inputs[0], outputs[0])
+
     def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
         return (name.replace(".", "_"),)
 
-    return Op(name, attrs, infer, check, reference, parts, is_tabulated=True)
+    return Op(name, attrs, infer, check, function.reference, parts, tables=function.tables())
 
 
 def centred(operands: Operands) -> Array:
@@ -47,7 +125,8 @@ def centred(operands: Operands) -> Array:
 
 def dequantized(operands: Operands) -> Array:
     """The input's real values as TFLite has them, float32."""
-    return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
 
 
 def rounded(function: Callable[[Array], Array], x: Array) -> Array:
@@ -55,7 +134,7 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
 
     This is what a libm that rounds correctly gives, and what glibc's gives but for rare last bits.
     """
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         values: Array = function(x.astype(np.float64)).astype(np.float32)
     return values
 

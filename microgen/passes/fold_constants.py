@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node, frozen
+from collections.abc import Mapping
+
+from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.ir.interpreter import evaluate_node
 from microgen.ops import registry
+from microgen.ops.base import StatusError
+
+
+def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
+    """What the node computes if that is constant, and if it is anything: the firmware shall say
+    so where it is not."""
+    if not all(name in constants for name in node.inputs):
+        return None
+    try:
+        return evaluate_node(node, graph, constants, registry())
+    except StatusError:
+        return None
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -12,9 +26,9 @@ def fold_constants(graph: Graph) -> Graph:
     constants = dict(graph.constants)
     kept: list[Node] = []
     for node in graph.nodes:
-        if all(name in constants for name in node.inputs):
-            values = evaluate_node(node, graph, constants, registry())
-            constants.update(zip(node.outputs, map(frozen, values), strict=True))
-        else:
+        values = _values(node, graph, constants)
+        if values is None:
             kept.append(node)
+        else:
+            constants.update(zip(node.outputs, map(frozen, values), strict=True))
     return graph.replace(nodes=tuple(kept), constants=constants)

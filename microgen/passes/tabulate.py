@@ -1,19 +1,16 @@
-"""Replaces functions of one int8 value by lookups in tables of their 256 results."""
+"""Replaces functions of one int8 or int16 value by lookups in tables of their results."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
-from microgen.ir.graph import Array, Graph, Node, TensorType, frozen
+from microgen.ir.graph import Array, Graph, Node, TensorType
 from microgen.ops import registry
-from microgen.ops.base import Operands
-from microgen.ops.lookup import ENTRIES, LEAST, LookupAttrs
+from microgen.ops.lookup import LookupAttrs
 
 
 def tabulate(graph: Graph) -> Graph:
-    """The graph in which every node whose op ``is_tabulated`` is a ``lookup`` instead.
+    """The graph in which every node whose op has a table of its dtype is a ``lookup`` instead.
 
     Output, origin and, in the attributes, the op's name stay. Nodes with equal tables share one.
     """
@@ -21,7 +18,7 @@ def tabulate(graph: Graph) -> Graph:
     tables: dict[tuple[TensorType, bytes], str] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
-        if not registry()[node.op].is_tabulated:
+        if graph.types[node.inputs[0]].dtype not in registry()[node.op].tables:
             nodes.append(node)
             continue
         kind, values = _table(node, graph)
@@ -34,10 +31,7 @@ def tabulate(graph: Graph) -> Graph:
 
 
 def _table(node: Node, graph: Graph) -> tuple[TensorType, Array]:
-    """The output of the node's reference for each int8 value, in order, and its type."""
+    """The node's table and its type, which has the output's quantization."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
-    kinds = tuple(dataclasses.replace(kind, shape=(ENTRIES,)) for kind in (data, output))
-    every = np.arange(LEAST, LEAST + ENTRIES).astype(np.int8)
-    operands = Operands((every,), kinds[:1], kinds[1:])
-    (values,) = registry()[node.op].reference(node.attrs, operands)
-    return kinds[1], frozen(values)
+    values = registry()[node.op].tables[data.dtype](node.attrs, data, output)
+    return dataclasses.replace(output, shape=values.shape), values

@@ -71,6 +71,8 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     for port, array in zip(ports, found, strict=True):
         _check_type(port, array)
     counts = [_count(port, array) for port, array in zip(ports, found, strict=True)]
+    for port, array in zip(ports, found, strict=True):
+        _check_fixed(port, array)
     if len(set(counts)) > 1:
         each = ", ".join(
             f"{p.tensor!r} has {'one sample' if n is None else f'{n} samples'}"
@@ -113,6 +115,15 @@ def _check_type(port: PortRecord, array: Array) -> None:
         hint = f"quantize it: round(x / {port.scale:g}) + ({port.zero_point}), as {port.dtype}"
     raise InputError(
         f"the input {port.tensor!r} has dtype {array.dtype}, expected {port.dtype}", hint=hint
+    )
+
+
+def _check_fixed(port: PortRecord, array: Array) -> None:
+    if not port.fixed or np.all(array == np.array(port.fixed).reshape(port.shape)):
+        return
+    raise InputError(
+        f"the input {port.tensor!r} has other values than the model's shapes leave it",
+        hint=f"give it {list(port.fixed)}",
     )
 
 

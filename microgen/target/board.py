@@ -41,7 +41,8 @@ class Board:
     board has such a region. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
-    reserves. ``toolchain`` is the compiler's prefix, empty for the host.
+    reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is Zephyr's
+    name of the board (3.4's), empty where Zephyr has none.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Board:
     qemu: Qemu | None
     constants: str = ""
     large_constants: str = ""
+    zephyr: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name."""
@@ -115,6 +117,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             constants=str(data.get("constants", data.get("flash", ""))),
             large_constants=str(data.get("large_constants", "")),
+            zephyr=str(data.get("zephyr", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error

@@ -59,7 +59,7 @@ static double half_even(double x)
 #define FOUND(name)                                                                                \
     static double found_##name(float x)                                                            \
     {                                                                                              \
-        return (double)mg_##name##_f32(x);                                                         \
+        return (double)mg_f32_##name(x);                                                           \
     }
 FOUND(abs)
 FOUND(floor)

@@ -42,7 +42,7 @@ Program = Callable[[str], Path]
 def bound(function: str) -> float:
     """The largest error in ULP that the function's comment allows."""
     (comment,) = re.findall(
-        rf"/\*((?:(?!\*/).)*)\*/\nMG_INLINE \w+ mg_{function}_f32\(", HEADER, re.DOTALL
+        rf"/\*((?:(?!\*/).)*)\*/\nMG_INLINE \w+ mg_f32_{function}\(", HEADER, re.DOTALL
     )
     stated = re.search(r"within\s+(?:\*\s+)?(\d+\.\d+) ULP", comment)
     assert stated or "exact" in comment, f"the comment of {function} states no bound"
@@ -84,7 +84,7 @@ def _worst(program: Path, function: str, stride: int) -> tuple[float, str]:
 
 def _check(program: Path, function: str, stride: int) -> None:
     error, bits = _worst(program, function, stride)
-    assert error <= bound(function), f"mg_{function}_f32 of the float {bits} is {error} ULP off"
+    assert error <= bound(function), f"mg_f32_{function} of the float {bits} is {error} ULP off"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

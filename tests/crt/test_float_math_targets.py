@@ -53,7 +53,7 @@ def _source() -> str:
     lines = ['#include "microgen/float_math.h"']
     for type_, name in signatures:
         head = f"{type_} shared_{name}(float x)"
-        lines.append(f"{head};\n{head}\n{{\n    return mg_{name}_f32(x);\n}}")
+        lines.append(f"{head};\n{head}\n{{\n    return mg_f32_{name}(x);\n}}")
     return "\n".join(lines) + "\n"
 
 

@@ -62,6 +62,8 @@ class TestFirmware:
         line = re.search(r"^microgen: status=0 samples=1 stack=(\d+)\r?$", finished.output, re.M)
         assert finished.ok
         assert line
+        sums = " ".join(map(str, range(1, NBYTES + 1)))
+        assert re.search(rf"^microgen: output y = {sums}\r?$", finished.output, re.M)
         used = int(line[1])
         assert used == 0 if board == "native" else 32 < used < 256
         assert not list(tmp_path.iterdir())
@@ -75,6 +77,7 @@ class TestFirmware:
         output = np.fromfile(tmp_path / "microgen_output.bin", np.int8).reshape(3, NBYTES)
         assert finished.ok
         assert "status=0 samples=3 " in finished.output
+        assert "microgen: output" not in finished.output
         assert (output == samples + np.arange(1, NBYTES + 1, dtype=np.int8)).all()
 
     def test_an_empty_file_is_no_sample(self, firmware: tuple[str, Path], tmp_path: Path) -> None:
@@ -245,8 +248,8 @@ def timer(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The boards' platform on a semihosting whose clock is the variable ``ticks``."""
     folder = tmp_path_factory.mktemp("timer")
     (folder / "fake.c").write_text(FAKE_SEMIHOSTING)
-    sources = (CRT / "src/platform_semihosting.c", CRT / "src/io.c", folder / "fake.c")
-    return library(folder, *sources)
+    names = ("platform_semihosting", "semihosting_io", "io")
+    return library(folder, *(CRT / f"src/{name}.c" for name in names), folder / "fake.c")
 
 
 def elapsed(timer: ctypes.CDLL, start: int, stop: int, frequency: int) -> float:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from microgen import api, stimuli
 from microgen.errors import ModelError, UnsupportedError
+from microgen.manifest import PortRecord
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, integers, refusal
 from tests.ops.litert_oracle import FUSED
-from tests.tflite_builder import OperatorSpec
+from tests.tflite_builder import OperatorSpec, TensorSpec
 
 
 def transpose_conv(*inputs: str | int, **options: int) -> Network:
@@ -77,6 +81,66 @@ def test_contradictions(network: Network, said: str) -> None:
     assert said in refusal(network, ModelError)
 
 
-def test_an_output_shape_that_is_not_known_is_refused() -> None:
-    fed = transpose_conv().with_tensor("s", data=None).replace(inputs=("x", "s"))
-    assert "needs it to be a constant" in refusal(fed, UnsupportedError)
+FED = transpose_conv().with_tensor("s", data=None, shape=(4,)).replace(inputs=("x", "s"))
+
+
+def test_a_fed_output_shape_stays_an_input_that_nothing_reads() -> None:
+    graph = FED.load()
+    assert graph.inputs == ("x", "s")
+    assert graph.fixed == {"s": (1, 8, 7, 3)}
+    assert graph.uses_of()["s"] == 0
+    assert transpose_conv().load().fixed == {}
+
+
+def test_a_fed_output_shape_is_int32() -> None:
+    said = "has an output shape of int64[4]; int32[4] is expected"
+    assert said in refusal(FED.with_tensor("s", dtype="int64"), ModelError)
+
+
+def test_layers_that_want_different_values_of_one_input_are_refused() -> None:
+    other = OperatorSpec(
+        "TRANSPOSE_CONV",
+        ("s", "w", "x"),
+        ("z",),
+        "TransposeConvOptions",
+        {"padding": 0, "strideH": 2, "strideW": 2},
+    )
+    two = FED.replace(
+        tensors=(*FED.tensors, activation("z", 1, 7, 7, 3)),
+        operators=(*FED.operators, other),
+        outputs=("y", "z"),
+    )
+    said = 'layer "z": needs "s" to be [1, 7, 7, 3], another layer [1, 8, 7, 3]'
+    assert said in refusal(two, ModelError)
+
+
+def test_a_computed_output_shape_is_refused() -> None:
+    computed = Network(
+        (
+            *(t for t in FED.tensors if t.name != "s"),
+            activation("v", 4, 2),
+            integers("axis", 1),
+            TensorSpec("s", (4,), "int32"),
+        ),
+        (
+            OperatorSpec("ARG_MAX", ("v", "axis"), ("s",), "ArgMaxOptions", {"outputType": 2}),
+            *FED.operators,
+        ),
+        inputs=("x", "v"),
+    )
+    said = 'layer "y": needs "s" to be a constant or fed, but it is computed'
+    assert said in refusal(computed, UnsupportedError)
+
+
+@pytest.mark.parametrize("random", [0, 2])
+def test_samples_of_a_fixed_input_are_its_value(random: int) -> None:
+    port = PortRecord("s", "s", (4,), "int32", 16, 0.0, 0, (1, 8, 7, 3))
+    found = stimuli.samples([port], random=random)["s"]
+    assert found.tolist() == [[1, 8, 7, 3]] * (5 + random)
+
+
+def test_the_header_says_that_it_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(FED.to_bytes())
+    compiled = api.compile_model(tmp_path / "m.tflite", "native")
+    header = compiled.files.files["model/codegen/host/include/tvmgen_default.h"]
+    assert b"/* s: int32[4], always [1, 8, 7, 3]: not read */" in header

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from microgen.errors import UnsupportedError
+from microgen.errors import ModelError, UnsupportedError
 from microgen.ir.graph import Attrs
 from microgen.ops.base import Activation
+from microgen.ops.divide import DivideAttrs
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.squared_difference import SquaredDifferenceAttrs
 from microgen.ops.subtract import SubtractAttrs
-from tests.frontends.tweaked import Network, int8_constant, simple
+from tests.frontends.tweaked import Network, int8_constant, refusal, simple
 from tests.ops.litert_oracle import FUSED
 
 PLAIN = [
@@ -64,3 +66,22 @@ def test_an_activation_that_is_not_supported_is_named() -> None:
     network = with_constant("MUL", "MulOptions", fusedActivationFunction=4)
     with pytest.raises(UnsupportedError, match="the fused activation TANH"):
         network.load()
+
+
+def division(first: int) -> Network:
+    """By a constant of ``first`` and 1, with the zero point 0."""
+    network = with_constant("DIV", "DivOptions", fusedActivationFunction=1)
+    network = network.with_tensor("y", scale=(1 / 64,))
+    return network.with_tensor("c", data=np.array([first, 1]))
+
+
+@pytest.mark.parametrize("profile", ["litert", "tflm"])
+def test_division_follows_the_profile_where_c_does_not_define_it(profile: str) -> None:
+    (node,) = division(2).load(profile).nodes
+    assert node.op == "divide"
+    assert node.attrs == DivideAttrs(Activation.RELU, shifts_wrap=profile == "litert")
+
+
+def test_a_division_by_a_constant_with_zeros_is_refused() -> None:
+    said = refusal(division(0), ModelError)
+    assert said == 'm.tflite: layer "y" (DIV): divides by "c", a constant with zeros'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -17,7 +17,6 @@ from tests.ops.litert_oracle import (
     FUSED,
     Case,
     activation_type,
-    float_type,
     random_activation,
     random_activation_function,
     random_floats,
@@ -40,6 +39,22 @@ def random_shapes(rng: np.random.Generator) -> tuple[Shape, Shape]:
     return tuple(pair[0]), tuple(pair[1])
 
 
+def operand(rng: np.random.Generator, dtype: DType, shape: Shape) -> c.Tensor:
+    """Random values: int8 and int16 of the whole range on a usual scale, int32 and int64 large or
+    small, float32 of any magnitude, bool."""
+    kind, values = TensorType(shape, dtype), rng.integers(0, 2, shape)
+    if dtype is DType.INT8:
+        kind, values = random_activation(rng, shape), random_values(rng, shape)
+    elif dtype is DType.INT16:
+        kind = TensorType(shape, dtype, c.quant(2.0 ** rng.uniform(-17, 1)))
+        values = rng.integers(-(2**15), 2**15, shape) // int(rng.choice([1, 1, 100]))
+    elif dtype is DType.FLOAT32:
+        values = random_floats(rng, shape)
+    elif dtype is not DType.BOOL:
+        values = rng.integers(-(2**31), 2**31, shape) // int(rng.choice([1, 2**16, 2**28]))
+    return c.Tensor(kind, np.asarray(values, dtype.numpy))
+
+
 def litert_case(
     seed: int,
     op: str,
@@ -49,53 +64,32 @@ def litert_case(
     output_scale: Callable[[TensorType, TensorType], float],
     *,
     has_activation: bool = True,
+    dtype: DType = DType.INT8,
+    options: Mapping[str, int] | None = None,
 ) -> Case:
     """A random case; its output scale is ``output_scale`` of the inputs, or far off."""
     rng = np.random.default_rng(seed)
-    types = [random_activation(rng, shape) for shape in random_shapes(rng)]
-    off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.4 else 0)
-    output = activation_type((), output_scale(*types) * off, int(rng.integers(-128, 128)))
+    operands = [operand(rng, dtype, shape) for shape in random_shapes(rng)]
+    types = [each.type for each in operands]
+    output = None
+    if types[0].quant:
+        off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.4 else 0)
+        zero_point = int(rng.integers(-128, 128)) if dtype is DType.INT8 else 0
+        output = c.quant(output_scale(types[0], types[1]) * off, zero_point)
     activation = random_activation_function(rng) if has_activation else Activation.NONE
-    constants = [int(rng.integers(2))] if rng.random() < 0.4 else []
-    assert output.quant is not None
+    fused = {"fusedActivationFunction": FUSED[activation]} if has_activation else {}
     return Case(
         op,
         make(activation),
         types,
-        [random_values(rng, t.shape) for t in types],
-        output.quant,
+        [each.array for each in operands],
+        output,
         code,
         options_type,
-        {"fusedActivationFunction": FUSED[activation]} if has_activation else {},
-        constants=constants,
-        version=2,
-    )
-
-
-def litert_float_case(
-    seed: int,
-    op: str,
-    code: str,
-    options_type: str,
-    make: MakeAttrs,
-    *,
-    has_activation: bool = True,
-) -> Case:
-    """A random case of float32 operands."""
-    rng = np.random.default_rng(seed)
-    types = [float_type(shape) for shape in random_shapes(rng)]
-    activation = random_activation_function(rng) if has_activation else Activation.NONE
-    return Case(
-        op,
-        make(activation),
-        types,
-        [random_floats(rng, t.shape) for t in types],
-        None,
-        code,
-        options_type,
-        {"fusedActivationFunction": FUSED[activation]} if has_activation else {},
+        {**fused, **(options or {})},
         constants=[int(rng.integers(2))] if rng.random() < 0.4 else [],
-        output_dtype=DType.FLOAT32,
+        version=2,
+        output_dtype=dtype,
     )
 
 
@@ -145,23 +139,37 @@ def broadcast_cases(op: str, make: MakeAttrs) -> list[c.Case]:
     ]
 
 
-def random_kernel_case(seed: int, op: str, make: MakeAttrs) -> c.Case:
-    """Any shapes that broadcast, scales from 0.001 to 1, any activation."""
+HIGH_RANKS: tuple[tuple[Shape, Shape], ...] = (
+    ((2, 3, 2, 2, 2, 3), (2, 3, 2, 2, 2, 3)),
+    ((2, 3, 1, 2, 1, 2, 2), (1, 2, 1, 2, 2)),
+    ((2, 1, 3, 2, 1), (2, 2, 3, 2, 2)),
+    ((1, 1, 1, 1, 1), (1, 1)),
+)
+
+
+def high_rank_cases(op: str, make: MakeAttrs) -> list[c.Case]:
+    """More than four dimensions, along at most four axes."""
+    attrs = make(Activation.NONE)
+    return [kernel_case(i, op, attrs, f"{pair}", *pair) for i, pair in enumerate(HIGH_RANKS)]
+
+
+def random_kernel_case(
+    seed: int, op: str, make: MakeAttrs, dtype: DType = DType.INT8, output: DType | None = None
+) -> c.Case:
+    """Any shapes that broadcast, scales from 0.001 to 1, any activation; of some floats one is
+    infinite or NaN. ``output`` is the output's dtype if it is another."""
     rng = np.random.default_rng(1000 + seed)
     lhs, rhs = random_shapes(rng)
     scales = [float(10 ** rng.uniform(-3, 0)) for _ in range(3)]
     attrs = make(list(Activation)[int(rng.integers(4))])
-    return kernel_case(seed, op, attrs, f"random {seed}", lhs, rhs, (scales[0], *scales[1:]))
-
-
-def random_float_kernel_case(seed: int, op: str, make: MakeAttrs) -> c.Case:
-    """Float32 operands of any shapes that broadcast, any activation; infinities and NaN in some."""
-    rng = np.random.default_rng(2000 + seed)
-    operands = [c.float32(rng, shape, 10.0 ** rng.uniform(-3, 3)) for shape in random_shapes(rng)]
-    if seed % 4 == 0:
+    name = f"random {dtype.value} {seed}"
+    if dtype is DType.INT8 and output is None:
+        return kernel_case(seed, op, attrs, name, lhs, rhs, (scales[0], *scales[1:]))
+    operands = (operand(rng, dtype, lhs), operand(rng, dtype, rhs))
+    if dtype is DType.FLOAT32 and seed % 4 == 0:
         operands[0].array.reshape(-1)[0] = (np.inf, -np.inf, np.nan)[seed // 4 % 3]
-    attrs = make(list(Activation)[int(rng.integers(4))])
-    return c.Case(f"float {seed}", op, attrs, tuple(operands), None, DType.FLOAT32)
+    of = c.quant(4 * max(each.type.scale for each in operands)) if dtype is DType.INT16 else None
+    return c.Case(name, op, attrs, operands, None if output else of, output or dtype)
 
 
 def check_in_place(op: str, attrs: Attrs) -> None:
@@ -188,3 +196,9 @@ def check_refusals(op: str, attrs: Attrs) -> None:
         definition.infer(attrs, types)
     assert "the right input is int32[1]" in str(definition.check(attrs, [data, wrong], [data]))
     assert "the output is int32[1]" in str(definition.check(attrs, [data, data], [wrong]))
+
+
+def check_too_many_axes(op: str, attrs: Attrs) -> None:
+    """Operands that are broadcast along alternating axes are refused."""
+    case = kernel_case(1, op, attrs, "", (2, 1, 2, 1, 2), (1, 2, 1, 2, 1))
+    assert "along 5 axes" in str(kernels.registry()[op][0].refusal(case.node, case.graph))

@@ -145,10 +145,25 @@ def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
     return Tensor(TensorType(shape, DType.INT8, of), array)
 
 
-def float32(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
+def int16(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
+    """Uniformly random int16 values, in some tensors the extremes only."""
+    if rng.random() < 0.2:
+        array = rng.choice(np.array([-32768, 32767], np.int16), shape)
+    else:
+        array = rng.integers(-32768, 32768, shape).astype(np.int16)
+    return Tensor(TensorType(shape, DType.INT16, quant(scale)), array)
+
+
+def float32(
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    scale: float = 1.0,
+    *,
+    is_constant: bool = False,
+) -> Tensor:
     """Normally distributed float32 values of that standard deviation."""
     array = rng.normal(0, scale, shape).astype(np.float32)
-    return Tensor(TensorType(shape, DType.FLOAT32), array)
+    return Tensor(TensorType(shape, DType.FLOAT32), array, is_constant)
 
 
 def weight(
@@ -170,10 +185,10 @@ def float_weights(
     return tuple(replace(tensor, is_constant=True) for tensor in made)
 
 
-def bias(values: Array) -> Tensor:
-    """An int32 bias."""
-    array = values.astype(np.int32)
-    return Tensor(TensorType(array.shape, DType.INT32), array, is_constant=True)
+def bias(values: Array, dtype: DType = DType.INT32) -> Tensor:
+    """A bias of that dtype."""
+    array = values.astype(dtype.numpy)
+    return Tensor(TensorType(array.shape, dtype), array, is_constant=True)
 
 
 def output_scale(data: Tensor, filters: Tensor, products: int) -> float:

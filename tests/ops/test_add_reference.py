@@ -2,15 +2,23 @@ from __future__ import annotations
 
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.add import OP, AddAttrs
 from microgen.ops.base import Activation
-from tests.ops import broadcasting
+from tests.ops import additions, broadcasting
 from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_litert
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
-        seed, OP.name, "ADD", "AddOptions", AddAttrs, lambda lhs, _rhs: 2 * lhs.scale
+        seed,
+        OP.name,
+        "ADD",
+        "AddOptions",
+        AddAttrs,
+        lambda lhs, rhs: 2 * (lhs.scale if dtype is DType.INT8 else max(lhs.scale, rhs.scale)),
+        dtype=dtype,
+        options={"potScaleInt16": False},
     )
 
 
@@ -22,9 +30,27 @@ def test_equals_litert(block: int) -> None:
 
 
 @needs_litert
-def test_floats_equal_litert() -> None:
-    for seed in range(50):
-        assert_equal(broadcasting.litert_float_case(seed, OP.name, "ADD", "AddOptions", AddAttrs))
+@pytest.mark.parametrize("dtype", [DType.INT16, DType.INT32, DType.FLOAT32])
+def test_other_dtypes_equal_litert(dtype: DType) -> None:
+    for seed in range(150):
+        assert_equal(random_case(seed, dtype))
+
+
+@needs_litert
+@pytest.mark.parametrize("scales", additions.BY_SHIFTS)
+def test_addition_by_shifts_equals_litert(scales: tuple[float, float, float]) -> None:
+    for activation in Activation:
+        attrs = AddAttrs(activation, by_shifts=True)
+        assert_equal(additions.litert_case(OP.name, "ADD", "AddOptions", attrs, scales))
+
+
+@pytest.mark.parametrize("scales", additions.NOT_BY_SHIFTS)
+def test_scales_that_are_not_added_by_shifts(scales: tuple[float, float, float]) -> None:
+    assert "powers of two" in additions.refusal(OP, AddAttrs(Activation.NONE, True), scales)
+
+
+def test_refusals_of_additions_by_shifts() -> None:
+    additions.check_refusals(OP, AddAttrs(Activation.NONE, by_shifts=True))
 
 
 def test_refusals() -> None:

@@ -8,6 +8,7 @@ from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
 from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 from tests.ops import conformance as c
+from tests.ops import unary_kernels as u
 
 FAMILY = [activation for activation in Activation if activation is not Activation.NONE]
 
@@ -40,12 +41,27 @@ CORNERS = tuple(
 )
 
 
+SCALES = ((0.05, 0.05), (0.05, 0.04), (10.0, 1e-6), (1e-6, 10.0))
+OTHERS = tuple(
+    case
+    for activation in FAMILY
+    for case in (
+        *u.float_cases("clip", ClipAttrs(activation)),
+        *(
+            u.int16_cases("clip", ClipAttrs(activation), SCALES)
+            if activation is not Activation.RELU_N1_TO_1
+            else ()
+        ),
+    )
+)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(200))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(200)), *OTHERS], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *OTHERS[:3], *OTHERS[-3:]], tmp_path)
 
 
 @pytest.mark.parametrize("rounding", Rounding)

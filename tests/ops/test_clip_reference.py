@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.clip import OP, ClipAttrs
 from microgen.quantize import quantize_multiplier
@@ -12,9 +13,18 @@ from tests.ops.litert_oracle import (
     Case,
     activation_type,
     assert_equal,
+    by_reference,
+    float_type,
     needs_litert,
     random_activation,
     random_values,
+)
+from tests.ops.unary_cases import (
+    Operator,
+    check_floats,
+    check_int16,
+    check_int16_is_refused,
+    powers,
 )
 
 CODES = {
@@ -76,3 +86,41 @@ def test_constraints() -> None:
     tiny = activation_type((1,), 2.0**-40, 0)
     found = OP.check(ClipAttrs(Activation.RELU), [data], [tiny])
     assert "output's scale is too small for the input's" in str(found)
+
+
+@needs_litert
+@pytest.mark.parametrize("activation", CODES)
+def test_floats_equal_litert(activation: Activation) -> None:
+    check_floats(OP.name, ClipAttrs(activation), Operator(CODES[activation]))
+
+
+@needs_litert
+@pytest.mark.parametrize("activation", [Activation.RELU, Activation.RELU6])
+def test_int16_equals_litert(activation: Activation) -> None:
+    operator = Operator(CODES[activation], version=2)
+    check_int16(OP.name, ClipAttrs(activation), operator, powers(-16, -4, (-16.0, -4.0)))
+
+
+@needs_litert
+@pytest.mark.parametrize("activation", [Activation.RELU, Activation.RELU6])
+def test_int16_of_equal_scales_equals_litert(activation: Activation) -> None:
+    operator = Operator(CODES[activation], version=2)
+    check_int16(OP.name, ClipAttrs(activation), operator, lambda _rng: (0.001, 0.001), count=1)
+
+
+def test_int16_is_refused_by_one() -> None:
+    check_int16_is_refused(OP.name, ClipAttrs(Activation.RELU_N1_TO_1))
+
+
+def test_infinity_becomes_the_largest_float_as_in_fused_activations() -> None:
+    array = np.array([np.inf, -np.inf, np.nan, -0.0], np.float32)
+    case = replace(
+        random_case(0),
+        attrs=ClipAttrs(Activation.RELU),
+        types=[float_type((4,))],
+        arrays=[array],
+        output_quant=None,
+        output_dtype=DType.FLOAT32,
+    )
+    expected = [np.finfo(np.float32).max, 0, np.nan, 0]
+    np.testing.assert_array_equal(by_reference(case), np.array(expected, np.float32))

@@ -5,6 +5,8 @@ import numpy as np
 from microgen.ops.base import Activation, Padding, Pair, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from tests.ops import conformance as c
+from tests.ops import convolving
+from tests.ops.convolving import Geometry
 
 
 def _case(
@@ -93,3 +95,32 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+GEOMETRIES = (
+    Geometry(data=(1, 1, 1, 4)),
+    Geometry(data=(1, 1, 1, 1), filters=(1, 1, 1, 1), padding="VALID"),
+    Geometry(filters=(9, 1, 1, 4)),
+    Geometry(data=(1, 9, 8, 4), filters=(3, 2, 2, 4), strides=(4, 3)),
+    Geometry(data=(1, 4, 4, 4), dilation=(5, 4)),
+    Geometry(data=(1, 4, 4, 6), filters=(12, 3, 3, 1)),
+    Geometry(data=(2, 4, 4, 6), filters=(10, 3, 2, 3)),
+    Geometry(data=(1, 2, 2, 4), padding=(5, 4, 3, 6)),
+    Geometry(data=(1, 2, 3, 700), filters=(5, 2, 1, 700), activation=Activation.RELU),
+)
+OTHERS = (
+    *(case for g in GEOMETRIES for case in convolving.of_dtype(g)),
+    *convolving.int16_corners(Geometry()),
+)
+
+
+def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
+    random = [
+        case for seed in range(150) for case in convolving.random_cases(seed, depthwise=False)
+    ]
+    c.check([*OTHERS, *random], tmp_path)
+
+
+def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
+    random = [case for seed in range(6) for case in convolving.random_cases(seed, depthwise=False)]
+    c.check_inlined([*OTHERS, *random], tmp_path)

@@ -8,6 +8,8 @@ import pytest
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Activation, Padding, Pads, Rounding
 from microgen.ops.conv2d import OP, Conv2DAttrs
+from tests.ops import conformance, convolving
+from tests.ops.convolving import Geometry
 from tests.ops.litert_oracle import (
     FUSED,
     PADDING,
@@ -72,6 +74,41 @@ def random_case(seed: int) -> Case:
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
         assert_equal(random_case(seed))
+
+
+# LiteRT's CONV_2D insists on a bias.
+BIASED_CORNERS = [c for c in convolving.int16_corners(Geometry()) if len(c.inputs) == 3]
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("rounding", [Rounding.DOUBLE, Rounding.REDUCED])
+def test_int16_equals_litert(block: int, rounding: Rounding) -> None:
+    for seed in range(block * 25, block * 25 + 25):
+        geometry = litert_geometry(seed)
+        case = convolving.random_int16(seed, geometry, rounding)
+        convolving.assert_equals_litert(case, geometry)
+
+
+@needs_litert
+@pytest.mark.parametrize("case", BIASED_CORNERS, ids=lambda case: case.name)
+def test_int16_corners_equal_litert(case: conformance.Case) -> None:
+    convolving.assert_equals_litert(case, Geometry())
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_float_equals_litert(block: int) -> None:
+    for seed in range(block * 25, block * 25 + 25):
+        geometry = litert_geometry(seed)
+        convolving.assert_equals_litert(convolving.float_case(seed, f"{seed}", geometry), geometry)
+
+
+def litert_geometry(seed: int) -> Geometry:
+    """With a bias, as LiteRT insists on."""
+    paddings = ("SAME", "VALID")
+    geometry = convolving.random_geometry(seed, depthwise=False, paddings=paddings)
+    return replace(geometry, biased=True)
 
 
 def test_no_bias_is_a_bias_of_zeros() -> None:
@@ -167,6 +204,49 @@ def test_constraints(
     found = OP.check(attrs, types, [TensorType((1, 1, 1, 2), DType.INT8, output)])
     assert found is not None
     assert sentence in found
+
+
+PLAIN = TensorType((1, 1, 1, 1), DType.FLOAT32)
+INT16 = TensorType((1, 1, 1, 1), DType.INT16, UNIT)
+INT8 = TensorType((1, 1, 1, 1), DType.INT8, UNIT)
+BIAS32, BIAS64 = TensorType((1,), DType.INT32), TensorType((1,), DType.INT64)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "rounding", "sentence"),
+    [
+        ((PLAIN, INT8), PLAIN, Rounding.DOUBLE, "the weight is int8[1,1,1,1]; of float32 data it"),
+        ((PLAIN, PLAIN, BIAS32), PLAIN, Rounding.DOUBLE, "the bias is int32[1]; of float32 data"),
+        ((PLAIN, PLAIN), INT8, Rounding.DOUBLE, "they must be of one dtype"),
+        ((INT8, PLAIN), INT8, Rounding.DOUBLE, "the weight is float32[1,1,1,1]; it must be int8"),
+        ((INT16, PLAIN), INT16, Rounding.REDUCED, "the weight is float32[1,1,1,1]; it must be"),
+        ((INT16, INT16), INT16, Rounding.REDUCED, "the weight is int16[1,1,1,1]; it must be int8"),
+        ((INT16, INT8), INT8, Rounding.REDUCED, "they must be of one dtype"),
+        ((INT16, INT8, BIAS32), INT16, Rounding.REDUCED, "the bias is int32[1]; it must be int64"),
+        ((INT16, INT8, BIAS64), INT16, Rounding.DOUBLE, "the bias is int64[1]; it must be int32"),
+        ((INT16, INT8), INT16, Rounding.SINGLE, "int16 sums are rounded 'single'; it must be"),
+        ((INT8, INT8), INT8, Rounding.REDUCED, "int8 sums are rounded 'reduced'; it must be"),
+        ((INT8, INT8, BIAS64), INT8, Rounding.DOUBLE, "the bias is int64[1]; it must be int32"),
+    ],
+)
+def test_dtypes_go_together(
+    inputs: tuple[TensorType, ...], output: TensorType, rounding: Rounding, sentence: str
+) -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, rounding)
+    found = OP.check(attrs, inputs, [output])
+    assert found is not None
+    assert sentence in found
+
+
+def test_int16_zero_points_and_scales() -> None:
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.REDUCED)
+    shifted = replace(INT16, quant=Quant((1.0,), (1,)))
+    assert "zero point is 1; for int16 it must be 0" in str(
+        OP.check(attrs, [shifted, INT8], [INT16])
+    )
+    small = replace(INT16, quant=Quant((2.0**-13,), (0,)))
+    assert "output's scale is too small" in str(OP.check(attrs, [INT16, INT8], [small]))
+    assert OP.check(attrs, [INT16, INT8], [replace(small, quant=Quant((2.0**-12,), (0,)))]) is None
 
 
 @pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])

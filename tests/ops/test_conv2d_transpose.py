@@ -97,6 +97,12 @@ CORNERS = (
 )
 
 
+def test_usual_nodes_are_computed_by_every_variant() -> None:
+    called = {call.kernel.symbol for call in c.calls_of(CORNERS[2])}
+    name = "mg_conv2d_transpose_s8"
+    assert called == {name, f"{name}_portable", f"{name}_dsp"}
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     c.check([*CORNERS, *map(_random, range(150))], tmp_path)
 

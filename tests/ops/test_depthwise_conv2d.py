@@ -5,6 +5,8 @@ import numpy as np
 from microgen.ops.base import Activation, Padding, Pair, Rounding
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
+from tests.ops import convolving
+from tests.ops.convolving import Geometry
 
 
 def _case(
@@ -87,3 +89,31 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+BASE = Geometry(filters=(1, 3, 3, 4), multiplier=1)
+GEOMETRIES = (
+    Geometry(data=(1, 1, 1, 4), filters=(1, 3, 3, 4), multiplier=1),
+    Geometry(data=(1, 1, 1, 1), filters=(1, 1, 1, 1), multiplier=1, padding="VALID"),
+    Geometry(data=(1, 6, 5, 1), filters=(1, 3, 3, 8), multiplier=8),
+    Geometry(data=(1, 6, 5, 3), filters=(1, 3, 3, 9), multiplier=3),
+    Geometry(data=(1, 9, 8, 7), filters=(1, 2, 2, 7), multiplier=1, strides=(4, 3)),
+    Geometry(data=(1, 4, 4, 4), filters=(1, 3, 3, 4), multiplier=1, dilation=(5, 4)),
+    Geometry(data=(1, 2, 2, 4), filters=(1, 3, 3, 4), multiplier=1, padding=(5, 4, 3, 6)),
+    Geometry(data=(1, 40, 30, 5), filters=(1, 40, 30, 5), multiplier=1, padding="VALID"),
+    Geometry(data=(1, 3, 511, 5), filters=(1, 3, 511, 5), multiplier=1, padding="VALID"),
+)
+OTHERS = (
+    *(case for g in GEOMETRIES for case in convolving.of_dtype(g)),
+    *convolving.int16_corners(BASE),
+)
+
+
+def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
+    random = [case for seed in range(150) for case in convolving.random_cases(seed, depthwise=True)]
+    c.check([*OTHERS, *random], tmp_path)
+
+
+def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
+    random = [case for seed in range(6) for case in convolving.random_cases(seed, depthwise=True)]
+    c.check_inlined([*OTHERS, *random], tmp_path)

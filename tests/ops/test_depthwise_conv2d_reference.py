@@ -6,6 +6,7 @@ import pytest
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.depthwise_conv2d import OP, DepthwiseConv2DAttrs
+from tests.ops import convolving
 from tests.ops.litert_oracle import (
     FUSED,
     PADDING,
@@ -74,6 +75,17 @@ def random_case(seed: int) -> Case:
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
         assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+def test_int16_and_float_equal_litert(block: int) -> None:
+    for seed in range(block * 25, block * 25 + 25):
+        paddings = ("SAME", "VALID")
+        g = convolving.random_geometry(seed, depthwise=True, paddings=paddings)
+        case = convolving.random_int16(seed, g, Rounding.REDUCED)
+        convolving.assert_equals_litert(case, g)
+        convolving.assert_equals_litert(convolving.float_case(seed, f"{seed}", g), g)
 
 
 @pytest.mark.parametrize(

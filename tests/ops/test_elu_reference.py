@@ -3,10 +3,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.ir.graph import Array
+from microgen.ir.graph import Array, Quant, TensorType
 from microgen.ops.elu import EluAttrs
 from tests.ops.litert_oracle import Case, by_reference, needs_litert
-from tests.ops.unary_cases import Ranges, random_cases, results, types, unary_case
+from tests.ops.unary_cases import (
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16_is_refused,
+    random_cases,
+    results,
+    types,
+    unary_case,
+)
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 
@@ -14,11 +23,9 @@ def by_optimized_litert(case: Case) -> Array:
     """LiteRT's default kernels, because its reference kernels have no ELU."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    data, output = case.types[0].quant, case.output_quant
-    assert data is not None
     tensors = [
-        TensorSpec("input", (256,), "int8", None, data.scale, data.zero_point),
-        TensorSpec("output", (256,), "int8", None, output.scale, output.zero_point),
+        _spec("input", case.types[0], case.types[0].quant),
+        _spec("output", case.types[0], case.output_quant),
     ]
     model = build_model(tensors, [OperatorSpec("ELU", [0], [1])], [0], [1])
     resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
@@ -28,6 +35,11 @@ def by_optimized_litert(case: Case) -> Array:
     interpreter.invoke()
     result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
     return result
+
+
+def _spec(name: str, kind: TensorType, quant: Quant | None) -> TensorSpec:
+    scale, zero_point = (quant.scale, quant.zero_point) if quant else ((), ())
+    return TensorSpec(name, kind.shape, kind.dtype.value, None, scale, zero_point)
 
 
 @needs_litert
@@ -42,3 +54,12 @@ def test_equals_litert(block: int) -> None:
 def test_negative_values_approach_minus_one() -> None:
     values = results("nn.elu", EluAttrs(), *types(1, 1 / 32))
     assert (values[0], values[127], values[128], values[129]) == (-32, -20, 0, 32)
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("nn.elu", EluAttrs(), Operator("ELU"), litert=by_optimized_litert)
+
+
+def test_int16_is_refused() -> None:
+    check_int16_is_refused("nn.elu", EluAttrs())

@@ -4,7 +4,13 @@ import pytest
 
 from microgen.ops.hard_swish import OP, HardSwishAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import check_random, types
+from tests.ops.unary_cases import (
+    Operator,
+    check_floats,
+    check_int16_is_refused,
+    check_random,
+    types,
+)
 
 
 @needs_litert
@@ -20,3 +26,12 @@ def test_equals_litert(block: int) -> None:
 def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
     found = OP.check(HardSwishAttrs(), *([kind] for kind in types(scale_in, scale_out)))
     assert expected in str(found)
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("nn.hard_swish", HardSwishAttrs(), Operator("HARD_SWISH"))
+
+
+def test_int16_is_refused() -> None:
+    check_int16_is_refused("nn.hard_swish", HardSwishAttrs())

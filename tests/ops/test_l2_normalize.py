@@ -5,6 +5,7 @@ import numpy as np
 from microgen.ir.graph import Quant
 from microgen.ops.l2_normalize import L2NormalizeAttrs
 from tests.ops import conformance as c
+from tests.ops import row_cases
 
 UNIT = Quant((1 / 128,), (0,))
 
@@ -34,9 +35,12 @@ CORNERS = (
 )
 
 
+FLOATS = row_cases.float_cases("nn.l2_normalize", L2NormalizeAttrs())
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(150)), *FLOATS], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *FLOATS[:3]], tmp_path)

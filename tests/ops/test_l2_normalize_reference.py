@@ -16,6 +16,8 @@ from tests.ops.litert_oracle import (
     random_activation,
     random_values,
 )
+from tests.ops.row_cases import float_rows, random_rows
+from tests.ops.unary_cases import check_int16_is_refused
 
 UNIT = Quant((1 / 128,), (0,))
 
@@ -65,3 +67,16 @@ def test_constraints() -> None:
     assert "holds up to 33025" in str(OP.check(attrs, [wide], [wide]))
     with pytest.raises(ValueError, match="no last axis"):
         OP.infer(attrs, [activation_type((), 1.0, 0)])
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    for seed in range(100):
+        rows = random_rows(np.random.default_rng(seed))
+        assert_equal(
+            float_rows(OP.name, L2NormalizeAttrs(), "L2_NORMALIZATION", rows, "L2NormOptions")
+        )
+
+
+def test_int16_is_refused() -> None:
+    check_int16_is_refused(OP.name, L2NormalizeAttrs())

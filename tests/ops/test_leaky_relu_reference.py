@@ -7,7 +7,16 @@ import pytest
 
 from microgen.ops.leaky_relu import OP, LeakyReluAttrs
 from tests.ops.litert_oracle import assert_equal, needs_litert
-from tests.ops.unary_cases import Ranges, random_cases, types, unary_case
+from tests.ops.unary_cases import (
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16,
+    powers,
+    random_cases,
+    types,
+    unary_case,
+)
 
 ALPHAS = (0.0, 0.01, 0.1, 0.3, 1.0, 2.5, -0.2, -1.7)
 
@@ -22,6 +31,15 @@ def test_equals_litert(alpha: float) -> None:
     assert len(cases) > 25
     for found in cases:
         assert_equal(found)
+
+
+@needs_litert
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_int16_and_floats_equal_litert(alpha: float) -> None:
+    attrs = LeakyReluAttrs(float(np.float32(alpha)))
+    operator = Operator("LEAKY_RELU", 2, "LeakyReluOptions", {"alpha": attrs.alpha})
+    check_int16(OP.name, attrs, operator, powers(-16, -4, (-16.0, -4.0)), count=10)
+    check_floats(OP.name, attrs, operator)
 
 
 @pytest.mark.parametrize(("alpha", "scale_out"), [(0.1, 2.0**-40), (1e30, 2.0**-20)])

@@ -4,7 +4,15 @@ import pytest
 
 from microgen.ops.log import LogAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import check_random, results, types
+from tests.ops.unary_cases import (
+    Operator,
+    check_floats,
+    check_int16,
+    check_random,
+    powers,
+    results,
+    types,
+)
 
 
 @needs_litert
@@ -17,3 +25,14 @@ def test_what_is_not_positive_gives_the_least_output() -> None:
     values = results("log", LogAttrs(), *types(1, 1 / 16, 5))
     assert values[:129] == [-128] * 129
     assert values[129] == 5
+
+
+@needs_litert
+def test_int16_equals_litert() -> None:
+    operator = Operator("LOG", version=2)
+    check_int16("log", LogAttrs(), operator, powers(-16, 0, (-18.0, -4.0)))
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("log", LogAttrs(), Operator("LOG"), least=0.0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from microgen.ops.log_softmax import LogSoftmaxAttrs
 from tests.ops import conformance as c
+from tests.ops import row_cases
 
 OUTPUT = c.quant(1 / 16, 127)
 
@@ -33,9 +34,12 @@ CORNERS = (
 )
 
 
+FLOATS = row_cases.float_cases("nn.log_softmax", LogSoftmaxAttrs())
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(150)), *FLOATS], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS[-4:], *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS[-4:], *map(_random, range(6)), *FLOATS[:3]], tmp_path)

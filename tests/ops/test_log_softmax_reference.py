@@ -13,6 +13,8 @@ from tests.ops.litert_oracle import (
     needs_litert,
     random_values,
 )
+from tests.ops.row_cases import float_rows, random_rows
+from tests.ops.unary_cases import check_int16_is_refused
 
 ATTRS = LogSoftmaxAttrs()
 OUTPUT = Quant((1 / 16,), (127,))
@@ -69,3 +71,14 @@ def test_constraints() -> None:
     tiny = activation_type((1, 3), 2.0**-26, 0)
     assert "must exceed 2**-26" in str(OP.check(ATTRS, [tiny], [OUTPUT_TYPE]))
     assert OP.check(ATTRS, [data], [OUTPUT_TYPE]) is None
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    for seed in range(100):
+        rows = random_rows(np.random.default_rng(seed))
+        assert_equal(float_rows(OP.name, ATTRS, "LOG_SOFTMAX", rows, ""))
+
+
+def test_int16_is_refused() -> None:
+    check_int16_is_refused(OP.name, ATTRS)

@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
+from microgen.ir.graph import DType, TensorType
+from microgen.ops import tables
 from microgen.ops.lookup import LookupAttrs
 from tests.ops import conformance as c
+from tests.ops import unary_kernels as u
 
 QUANT = c.quant(0.1, -3)
 
@@ -28,18 +31,30 @@ def _every_value() -> c.Case:
 CASES = (_every_value(), *(_case(s, (1, s, 3)) for s in range(1, 20)), _case(99, (2, 1, 3, 2, 2)))
 
 
+def _int16_case(seed: int) -> c.Case:
+    """Every value; a table that any differences of entries occur in."""
+    of, rng = c.quant(0.1), np.random.default_rng(seed)
+    every = c.Tensor(TensorType(u.EVERY.shape, DType.INT16, of), u.EVERY)
+    entries = rng.integers(-(2**15), 2**15, tables.ENTRIES).astype(np.int16)
+    table = c.Tensor(TensorType(entries.shape, DType.INT16, of), entries, True)
+    return c.Case(f"int16 {seed}", "lookup", LookupAttrs("exp"), (every, table), of, DType.INT16)
+
+
+INT16 = [_int16_case(seed) for seed in range(10)]
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check(CASES, tmp_path)
+    c.check([*CASES, *INT16], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined(CASES[:6], tmp_path)
+    c.check_inlined([*CASES[:6], *INT16[:2]], tmp_path)
 
 
 def test_a_table_that_is_computed_is_refused() -> None:
     case = CASES[0]
     graph = case.graph.replace(constants={}, inputs=("input0", "input1"))
-    (kernel,) = kernels.registry()["lookup"]
-    assert kernel.refusal(case.node, graph) == (
-        "'input1' is computed at run time, the kernel needs a constant"
-    )
+    for kernel in kernels.registry()["lookup"]:
+        assert kernel.refusal(case.node, graph) == (
+            "'input1' is computed at run time, the kernel needs a constant"
+        )

@@ -30,8 +30,8 @@ def test_shapes() -> None:
 
 
 def test_constraints() -> None:
-    wide = TensorType((256,), DType.INT16)
-    assert "the table is int16" in str(OP.check(ATTRS, [DATA, wide], [DATA]))
+    wide = TensorType((256,), DType.INT32)
+    assert "the table is int32" in str(OP.check(ATTRS, [DATA, wide], [DATA]))
     assert "the input is" in str(OP.check(ATTRS, [wide, TABLE], [DATA]))
 
 

@@ -1,11 +1,13 @@
 from pathlib import Path
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.multiply import OP, MultiplyAttrs
 from tests.ops import broadcasting
 from tests.ops import conformance as c
 
 NONE = MultiplyAttrs(Activation.NONE)
+DTYPES = (DType.INT16, DType.INT32, DType.FLOAT32)
 
 
 def _scaled(seed: int, name: str, *scales: float) -> c.Case:
@@ -15,6 +17,14 @@ def _scaled(seed: int, name: str, *scales: float) -> c.Case:
 
 def _random(seed: int) -> c.Case:
     return broadcasting.random_kernel_case(seed, OP.name, MultiplyAttrs)
+
+
+def _others(count: int) -> list[c.Case]:
+    return [
+        broadcasting.random_kernel_case(seed, OP.name, MultiplyAttrs, dtype)
+        for dtype in DTYPES
+        for seed in range(count)
+    ]
 
 
 CORNERS = (
@@ -27,12 +37,17 @@ CORNERS = (
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     broadcasts = broadcasting.broadcast_cases(OP.name, MultiplyAttrs)
-    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+    broadcasts += broadcasting.high_rank_cases(OP.name, MultiplyAttrs)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(200)), *_others(50)], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *_others(3)], tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
     broadcasting.check_in_place(OP.name, NONE)
+
+
+def test_more_than_four_axes_are_refused() -> None:
+    broadcasting.check_too_many_axes(OP.name, NONE)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.multiply import OP, MultiplyAttrs
 from tests.ops import broadcasting
@@ -11,14 +12,15 @@ from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_l
 NONE = MultiplyAttrs(Activation.NONE)
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
         seed,
         OP.name,
         "MUL",
         "MulOptions",
         MultiplyAttrs,
-        lambda lhs, rhs: 128 * lhs.scale * rhs.scale,
+        lambda lhs, rhs: (128 if lhs.dtype is DType.INT8 else 32768) * lhs.scale * rhs.scale,
+        dtype=dtype,
     )
 
 
@@ -62,6 +64,13 @@ def test_the_product_of_scales_is_rounded_to_float32() -> None:
         if float(lhs) * float(rhs) / float(output) != 0.5:
             assert_equal(pairs_case((float(lhs), float(rhs), float(output)), (0, 0, 0)))
             found += 1
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", [DType.INT16, DType.INT32, DType.FLOAT32])
+def test_other_dtypes_equal_litert(dtype: DType) -> None:
+    for seed in range(150):
+        assert_equal(random_case(seed, dtype))
 
 
 def test_refusals() -> None:

@@ -4,7 +4,17 @@ import pytest
 
 from microgen.ops.rsqrt import OP, RsqrtAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import Ranges, check_random, results, types
+from tests.ops.unary_cases import (
+    EVERY_INT16,
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16,
+    check_random,
+    powers,
+    results,
+    types,
+)
 
 
 @needs_litert
@@ -26,3 +36,16 @@ def test_0_and_below_give_the_greatest_output() -> None:
 def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
     found = OP.check(RsqrtAttrs(), *([kind] for kind in types(scale_in, scale_out)))
     assert expected in str(found)
+
+
+@needs_litert
+def test_int16_equals_litert() -> None:
+    operator = Operator("RSQRT", version=3)
+    check_int16(
+        "rsqrt", RsqrtAttrs(), operator, powers(-16, 0, (-18.0, -4.0)), EVERY_INT16[2**15 :]
+    )
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("rsqrt", RsqrtAttrs(), Operator("RSQRT"), least=0.0)

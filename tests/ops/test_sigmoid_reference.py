@@ -4,7 +4,16 @@ import pytest
 
 from microgen.ops.sigmoid import OP, SigmoidAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import Ranges, check_random, results, types
+from tests.ops.unary_cases import (
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16,
+    check_random,
+    powers,
+    results,
+    types,
+)
 
 
 @needs_litert
@@ -21,3 +30,14 @@ def test_an_output_that_does_not_span_0_to_1_is_refused() -> None:
 def test_half_at_zero_and_the_ends() -> None:
     values = results("sigmoid", SigmoidAttrs(), *types(1, 1 / 256, -128))
     assert (values[0], values[128], values[255]) == (-128, 0, 127)
+
+
+@needs_litert
+def test_int16_equals_litert() -> None:
+    operator = Operator("LOGISTIC", version=3)
+    check_int16("sigmoid", SigmoidAttrs(), operator, powers(-30, 2, 2.0**-15))
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("sigmoid", SigmoidAttrs(), Operator("LOGISTIC"))

@@ -3,8 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.softmax import SoftmaxAttrs
 from tests.ops import conformance as c
+from tests.ops import row_cases
+from tests.ops import unary_kernels as u
 
 OUTPUT = c.quant(1 / 256, -128)
 
@@ -48,12 +51,46 @@ CORNERS = (
 )  # fmt: skip
 
 
+def _int16(seed: int, shape: tuple[int, ...] = (), scale: float = 0.0) -> c.Case:
+    """Random values, of a few or of the whole range; random shape and scale if not given."""
+    rng = np.random.default_rng(seed)
+    size = shape or (*rng.integers(1, 4, int(rng.integers(0, 3))), int(rng.integers(1, 400)))
+    x = u.int16_tensor(rng, tuple(map(int, size)), c.quant(scale or 2.0 ** rng.uniform(-20, 1)))
+    if seed % 3 == 0:
+        x = c.Tensor(x.type, (x.array % int(rng.integers(1, 1000))).astype(np.int16))
+    attrs = SoftmaxAttrs(float(np.float32(rng.choice([1, 0.5, 2]))))
+    return c.Case(f"int16 {seed}", "nn.softmax", attrs, (x,), c.quant(2.0**-15), DType.INT16)
+
+
+def _every_difference() -> c.Case:
+    """Rows of two values, so that all entries of both tables have a part in some output."""
+    of = c.quant(10 / 65535)
+    array = np.stack([u.EVERY, np.full_like(u.EVERY, 2**15 - 1)], axis=1)
+    x = c.Tensor(TensorType(array.shape, DType.INT16, of), array)
+    attrs = SoftmaxAttrs(1.0)
+    return c.Case("every difference", "nn.softmax", attrs, (x,), c.quant(2.0**-15), DType.INT16)
+
+
+INT16 = (
+    *(_int16(seed) for seed in range(100)),
+    *(_int16(seed, scale=s) for seed, s in enumerate((1e-38, 1e-12, 10 / 65535, 0.01, 2.4))),
+    _int16(3, (1, 65536), 1e-6),
+    _int16(3, (2, 1), 1.0),
+    _every_difference(),
+)
+FLOATS = [
+    case
+    for beta in (1.0, 0.7, 3.0)
+    for case in row_cases.float_cases("nn.softmax", SoftmaxAttrs(beta))
+]
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(300))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(300)), *INT16, *FLOATS], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *INT16[:3], *FLOATS[:3]], tmp_path)
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.5])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgen.ir.graph import Quant
+from microgen.ir.graph import DType, Quant
 from microgen.ops.softmax import OP, SoftmaxAttrs
 from tests.ops.litert_oracle import (
     Case,
@@ -15,6 +15,8 @@ from tests.ops.litert_oracle import (
     needs_litert,
     random_values,
 )
+from tests.ops.row_cases import float_rows, random_rows
+from tests.ops.unary_cases import int16_type
 
 PROBABILITY = Quant((1 / 256,), (-128,))
 
@@ -89,3 +91,64 @@ def test_constraints(shape: tuple[int, ...], scale: float, output: Quant, senten
 def test_a_scalar_has_no_axis() -> None:
     with pytest.raises(ValueError, match="no last axis"):
         OP.infer(SoftmaxAttrs(1.0), [activation_type((), 1.0, 0)])
+
+
+def _int16_case(seed: int) -> Case:
+    """Rows of one value to thousands; values of a few or of the whole range."""
+    rng = np.random.default_rng(seed)
+    leading = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
+    depth = int(rng.choice([1, 2, 3, 10, 100, 1000, 5000]))
+    data = replace(int16_type(2.0 ** rng.uniform(-20, 2.3)), shape=(*leading, depth))
+    most = int(rng.choice([2**15, 1000, 10]))
+    values = rng.integers(-most, most, data.shape).astype(np.int16)
+    beta = float(np.float32(rng.choice([1.0, 1.0, 0.5])))
+    output = Quant((2.0**-15,), (0,))
+    return replace(
+        random_case(0),
+        attrs=SoftmaxAttrs(beta),
+        types=[data],
+        arrays=[values],
+        output_quant=output,
+        options={"beta": beta},
+        version=3,
+        output_dtype=DType.INT16,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_int16_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(_int16_case(seed))
+
+
+@needs_litert
+def test_int16_rows_as_long_as_they_may_be_equal_litert() -> None:
+    case = _int16_case(0)
+    values = np.zeros((1, 2**16), np.int16)
+    types = [replace(case.types[0], shape=values.shape)]
+    assert_equal(replace(case, types=types, arrays=[values]))
+
+
+@needs_litert
+@pytest.mark.parametrize("beta", [1.0, 0.5, 3.0])
+def test_floats_equal_litert(beta: float) -> None:
+    attrs = SoftmaxAttrs(beta)
+    for seed in range(100):
+        rows = random_rows(np.random.default_rng(seed))
+        assert_equal(float_rows(OP.name, attrs, "SOFTMAX", rows, "SoftmaxOptions", {"beta": beta}))
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale", "output", "sentence"),
+    [
+        ((1, 2**16 + 1), 1.0, 2.0**-15, "the sum holds up to 65536"),
+        ((1, 4), 1.0, 2.0**-14, "they must be 1/32768 and 0"),
+        ((1, 4), 5.1, 2.0**-15, "it must be below 5"),
+    ],
+)
+def test_int16_constraints(
+    shape: tuple[int, ...], scale: float, output: float, sentence: str
+) -> None:
+    data, result = (replace(int16_type(s), shape=shape) for s in (scale, output))
+    assert sentence in str(OP.check(SoftmaxAttrs(1.0), [data], [result]))

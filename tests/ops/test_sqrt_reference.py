@@ -4,7 +4,17 @@ import pytest
 
 from microgen.ops.sqrt import SqrtAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import Ranges, check_random, results, types
+from tests.ops.unary_cases import (
+    EVERY_INT16,
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16,
+    check_random,
+    powers,
+    results,
+    types,
+)
 
 
 @needs_litert
@@ -17,3 +27,14 @@ def test_roots_are_truncated_and_negative_values_count_as_0() -> None:
     values = results("sqrt", SqrtAttrs(), *types(1, 1))
     assert values[:129] == [0] * 129
     assert values[129:138] == [1, 1, 1, 2, 2, 2, 2, 2, 3]
+
+
+@needs_litert
+def test_int16_equals_litert() -> None:
+    operator = Operator("SQRT", version=2)
+    check_int16("sqrt", SqrtAttrs(), operator, powers(-16, 0, (-18.0, -4.0)), EVERY_INT16[2**15 :])
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("sqrt", SqrtAttrs(), Operator("SQRT"))

@@ -2,12 +2,14 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.squared_difference import OP, SquaredDifferenceAttrs
 from tests.ops import broadcasting
 from tests.ops import conformance as c
 
 ATTRS = SquaredDifferenceAttrs()
+DTYPES = (DType.INT32, DType.FLOAT32)
 
 
 def _make(_activation: Activation) -> SquaredDifferenceAttrs:
@@ -27,6 +29,14 @@ def _random(seed: int) -> c.Case:
     return _scaled(seed, f"random {seed}", lhs, rhs, output)
 
 
+def _others(count: int) -> list[c.Case]:
+    return [
+        broadcasting.random_kernel_case(seed, OP.name, _make, dtype)
+        for dtype in DTYPES
+        for seed in range(count)
+    ]
+
+
 CORNERS = (
     _scaled(1, "equal scales", 1.0, 1.0, 1.0),
     _scaled(2, "the least output scale", 1.0, 1.0, 2.0**-12 + 2.0**-30),
@@ -38,12 +48,17 @@ CORNERS = (
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     broadcasts = broadcasting.broadcast_cases(OP.name, _make)
-    c.check([*CORNERS, *broadcasts, *map(_random, range(100))], tmp_path)
+    broadcasts += broadcasting.high_rank_cases(OP.name, _make)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(100)), *_others(50)], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *_others(3)], tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
     broadcasting.check_in_place(OP.name, ATTRS)
+
+
+def test_more_than_four_axes_are_refused() -> None:
+    broadcasting.check_too_many_axes(OP.name, ATTRS)

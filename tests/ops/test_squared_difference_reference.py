@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.squared_difference import OP, SquaredDifferenceAttrs
 from tests.ops import broadcasting
@@ -16,7 +17,7 @@ def make(_activation: Activation) -> SquaredDifferenceAttrs:
     return ATTRS
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
         seed,
         OP.name,
@@ -25,6 +26,7 @@ def random_case(seed: int) -> Case:
         make,
         lambda lhs, rhs: 2 * max(lhs.scale, rhs.scale) ** 2,
         has_activation=False,
+        dtype=dtype,
     )
 
 
@@ -58,6 +60,13 @@ def test_the_square_of_the_scale_is_not_rounded_to_float32() -> None:
             lhs, output = float(twice) / 2, float(unit) * 2.0**-11
             assert_equal(pairs_case((lhs, lhs / 64, output), (0, 0, 0)))
             found += 1
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", [DType.INT32, DType.FLOAT32])
+def test_other_dtypes_equal_litert(dtype: DType) -> None:
+    for seed in range(150):
+        assert_equal(random_case(seed, dtype))
 
 
 def test_refusals() -> None:

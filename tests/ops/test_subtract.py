@@ -1,11 +1,13 @@
 from pathlib import Path
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.subtract import OP, SubtractAttrs
-from tests.ops import broadcasting
+from tests.ops import additions, broadcasting
 from tests.ops import conformance as c
 
 NONE = SubtractAttrs(Activation.NONE)
+DTYPES = (DType.INT16, DType.INT32, DType.FLOAT32)
 
 
 def _scaled(seed: int, name: str, *scales: float) -> c.Case:
@@ -15,6 +17,14 @@ def _scaled(seed: int, name: str, *scales: float) -> c.Case:
 
 def _random(seed: int) -> c.Case:
     return broadcasting.random_kernel_case(seed, OP.name, SubtractAttrs)
+
+
+def _others(count: int) -> list[c.Case]:
+    return [
+        broadcasting.random_kernel_case(seed, OP.name, SubtractAttrs, dtype)
+        for dtype in DTYPES
+        for seed in range(count)
+    ]
 
 
 CORNERS = (
@@ -28,13 +38,19 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    by_shifts = additions.kernel_cases(OP.name, SubtractAttrs(Activation.NONE, by_shifts=True))
     broadcasts = broadcasting.broadcast_cases(OP.name, SubtractAttrs)
-    c.check([*CORNERS, *broadcasts, *map(_random, range(200))], tmp_path)
+    broadcasts += broadcasting.high_rank_cases(OP.name, SubtractAttrs)
+    c.check([*CORNERS, *broadcasts, *map(_random, range(200)), *_others(50), *by_shifts], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *_others(3)], tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
     broadcasting.check_in_place(OP.name, NONE)
+
+
+def test_more_than_four_axes_are_refused() -> None:
+    broadcasting.check_too_many_axes(OP.name, NONE)

@@ -4,7 +4,16 @@ import pytest
 
 from microgen.ops.tanh import TanhAttrs
 from tests.ops.litert_oracle import needs_litert
-from tests.ops.unary_cases import Ranges, check_random, results, types
+from tests.ops.unary_cases import (
+    Operator,
+    Ranges,
+    check_floats,
+    check_int16,
+    check_random,
+    powers,
+    results,
+    types,
+)
 
 
 @needs_litert
@@ -22,3 +31,14 @@ def test_an_exact_half_that_tanhf_gives_rounds_away_from_zero() -> None:
     # tanh is -0.95703122 here if rounded correctly; LiteRT has -122.5/128 and thus -123
     data, output = types(0.09546775370836258, 1 / 128)
     assert results("tanh", TanhAttrs(), data, output)[128 - 20] == -123
+
+
+@needs_litert
+def test_int16_equals_litert() -> None:
+    operator = Operator("TANH", version=3)
+    check_int16("tanh", TanhAttrs(), operator, powers(-30, 2, 2.0**-15))
+
+
+@needs_litert
+def test_floats_equal_litert() -> None:
+    check_floats("tanh", TanhAttrs(), Operator("TANH"))

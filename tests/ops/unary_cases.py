@@ -1,18 +1,29 @@
-"""Cases of functions of one int8 value: always all 256 values, of random quantizations."""
+"""Cases of functions of one value: of int8 and int16 always all values, of random quantizations; of
+float32 values of every magnitude."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from microgen.ir.graph import Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.ops import registry
 from microgen.ops.base import Operands
-from tests.ops.litert_oracle import Case, activation_type, assert_equal
+from microgen.runner.compare import differs
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    by_litert,
+    by_reference,
+    float_type,
+)
+from tests.tflite_builder import OptionValue
 
 EVERY = np.arange(-128, 128).astype(np.int8)
+EVERY_INT16 = np.arange(-(2**15), 2**15).astype(np.int16)
 
 
 @dataclass(frozen=True)
@@ -76,3 +87,108 @@ def results(op: str, attrs: Attrs, data: TensorType, output: TensorType) -> list
     """What the reference makes of each value, from -128 on."""
     (found,) = registry()[op].reference(attrs, Operands((EVERY,), (data,), (output,)))
     return [int(value) for value in found]
+
+
+def int16_type(scale: float, size: int = EVERY_INT16.size) -> TensorType:
+    """An int16 tensor's type; the scale is rounded to float32, as a file would."""
+    return TensorType((size,), DType.INT16, Quant((float(np.float32(scale)),), (0,)))
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A TFLite operator: its code, versions that it has for int16, and its options."""
+
+    code: str
+    version: int = 1
+    options_type: str = ""
+    options: Mapping[str, OptionValue] | None = None
+
+
+def int16_case(
+    op: str, attrs: Attrs, operator: Operator, data: TensorType, output: TensorType, values: Array
+) -> Case:
+    """The values through the operator."""
+    assert output.quant is not None
+    return Case(
+        op,
+        attrs,
+        [replace(data, shape=values.shape)],
+        [values],
+        output.quant,
+        operator.code,
+        operator.options_type,
+        operator.options or {},
+        version=operator.version,
+        output_dtype=DType.INT16,
+    )
+
+
+def check_int16(
+    op: str,
+    attrs: Attrs,
+    operator: Operator,
+    scales: Callable[[np.random.Generator], tuple[float, float]],
+    values: Array = EVERY_INT16,
+    count: int = 30,
+) -> None:
+    """Random scales of input and output, of which the op takes most, equal LiteRT's kernel."""
+    rng = np.random.default_rng(0)
+    taken = 0
+    for _ in range(count):
+        data, output = map(int16_type, scales(rng))
+        if registry()[op].check(attrs, [data], [output]) is None:
+            taken += 1
+            assert_equal(int16_case(op, attrs, operator, data, output, values))
+    assert taken > count // 2
+
+
+def powers(
+    low: float, high: float, output: tuple[float, float] | float
+) -> Callable[[np.random.Generator], tuple[float, float]]:
+    """Scales 2**x with x between ``low`` and ``high``; the output's likewise, or as given."""
+
+    def scales(rng: np.random.Generator) -> tuple[float, float]:
+        made = output if isinstance(output, float) else 2.0 ** rng.uniform(*output)
+        return 2.0 ** rng.uniform(low, high), made
+
+    return scales
+
+
+def float_arrays(least: float = -np.inf) -> list[Array]:
+    """Values of about one magnitude each, and some of all magnitudes; none below ``least``."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(0, 2.0**power, 200) for power in range(-20, 8)]
+    arrays.append(rng.choice([-1, 1], 500) * 10.0 ** rng.uniform(-38, 38, 500))
+    arrays.append(rng.normal(0, 3, (2, 3, 4, 5)))
+    return [np.where(a < least, np.abs(a), a).astype(np.float32) for a in arrays]
+
+
+def check_floats(
+    op: str,
+    attrs: Attrs,
+    operator: Operator,
+    least: float = -np.inf,
+    litert: Callable[[Case], Array] = by_litert,
+) -> None:
+    """LiteRT's results within its tolerance; infinities and NaN at the same places."""
+    for array in float_arrays(least):
+        case = Case(
+            op,
+            attrs,
+            [float_type(array.shape)],
+            [array],
+            None,
+            operator.code,
+            operator.options_type,
+            operator.options or {},
+            output_dtype=DType.FLOAT32,
+        )
+        ours, theirs = by_reference(case), litert(case)
+        wrong = np.argwhere(differs(ours, theirs))
+        assert not len(wrong), f"{case!r}: {array[tuple(wrong[0])]} gives {ours} {theirs}"
+
+
+def check_int16_is_refused(op: str, attrs: Attrs) -> None:
+    """The sentence says what is taken."""
+    found = registry()[op].check(attrs, [int16_type(0.5)], [int16_type(0.5)])
+    assert found == "the input is int16[65536]; it must be int8 or float32"

@@ -18,7 +18,7 @@ from microgen.passes.tabulate import tabulate
 from tests.graphs import Builder
 
 UNIT = Quant((1 / 256,), (-128,))
-TABULATED = sorted(name for name, op in registry().items() if op.is_tabulated)
+TABULATED = sorted(name for name, op in registry().items() if op.tables)
 
 
 def _attrs(op: str) -> Attrs:

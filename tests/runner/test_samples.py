@@ -45,6 +45,17 @@ def test_samples_stand_back_to_back() -> None:
     assert (batch.count, batch.stacked) == (2, True)
 
 
+def test_a_fixed_input_takes_its_value_only() -> None:
+    port = PortRecord("s", "shape", (2,), "int32", 8, 0.0, 0, (3, 4))
+    fitting = np.array([[3, 4]] * 5, np.int32)
+    assert samples.pack([port], {"shape": fitting}).count == 5
+    assert samples.pack([port], {"shape": fitting[0]}).count == 1
+    fitting[2, 1] = 5
+    said = r"'shape' has other values than the model's shapes leave it; give it \[3, 4\]"
+    with pytest.raises(InputError, match=said):
+        samples.pack([port], {"shape": fitting})
+
+
 def test_outputs_are_what_inputs_would_have_been() -> None:
     data = samples.pack(PORTS, many(3)).data
     outputs = samples.unpack(PORTS, data, stacked=True)

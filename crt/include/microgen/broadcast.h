@@ -6,6 +6,13 @@
 
 #include "microgen/inline.h"
 
+/* The parameters of a kernel that has no others, and the first of every other one. */
+typedef struct {
+    int32_t shape[4];      /* of the output */
+    int32_t lhs_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t rhs_stride[4]; /* the same */
+} mg_broadcast_params;
+
 /* Offset of element [n][y][x][c] in an operand. */
 MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y, int32_t x,
                                   int32_t c)
@@ -35,5 +42,32 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
             }                                                                                      \
         }                                                                                          \
     } while (0)
+
+/* The kernel `symbol` of two operands: its prototype, and its body as `symbol`_body.
+ *
+ * The kernel computes output [shape[0]][shape[1]][shape[2]][shape[3]] of type `out`: `result`, an
+ * expression in p, the parameters (a `params`), and lhs and rhs, an element of each operand, which
+ * are of type `in`. Output may be the very buffer of an operand that has the output's shape, if
+ * `in` and `out` are of one size; otherwise it must not overlap an operand. */
+#define MG_ELEMENTWISE(symbol, params, in, out, result)                                            \
+    typedef params symbol##_params;                                                                \
+    void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output);              \
+    MG_INLINE out symbol##_element(const symbol##_params *p, in lhs, in rhs)                       \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return (out)(result);                                                                      \
+    }                                                                                              \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const in *lhs, const in *rhs,           \
+                                 out *output)                                                      \
+    {                                                                                              \
+        MG_BROADCAST(symbol##_element, p, lhs, rhs, output);                                       \
+    }
+
+/* The out-of-line form of such a kernel, for any parameters. */
+#define MG_ELEMENTWISE_SHARED(symbol, in, out)                                                     \
+    void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output)               \
+    {                                                                                              \
+        symbol##_body(p, lhs, rhs, output);                                                        \
+    }
 
 #endif

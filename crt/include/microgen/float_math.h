@@ -59,7 +59,7 @@ MG_INLINE float mg_power_of_two_f32(int32_t n)
 }
 
 /* |x|, exact. */
-MG_INLINE float mg_abs_f32(float x)
+MG_INLINE float mg_f32_abs(float x)
 {
 #if defined(__GNUC__)
     return __builtin_fabsf(x); /* one instruction of an FPU; never a call */
@@ -69,13 +69,13 @@ MG_INLINE float mg_abs_f32(float x)
 }
 
 /* std::min(a, b): a if the two are equal, or one is NaN. */
-MG_INLINE float mg_min_f32(float a, float b)
+MG_INLINE float mg_f32_min(float a, float b)
 {
     return (b < a) ? b : a;
 }
 
 /* std::max(a, b): a if the two are equal, or one is NaN. */
-MG_INLINE float mg_max_f32(float a, float b)
+MG_INLINE float mg_f32_max(float a, float b)
 {
     return (a < b) ? b : a;
 }
@@ -83,7 +83,7 @@ MG_INLINE float mg_max_f32(float a, float b)
 /* Rounding */
 
 /* The largest integer not above x, exact. */
-MG_INLINE float mg_floor_f32(float x)
+MG_INLINE float mg_f32_floor(float x)
 {
     const uint32_t bits = mg_bits_of_f32(x);
     const int32_t exponent = (int32_t)((bits >> 23) & 0xFFU) - MG_F32_EXPONENT_BIAS;
@@ -102,7 +102,7 @@ MG_INLINE float mg_floor_f32(float x)
 
 /* x rounded to the nearest integer, ties to even if `ties_to_even`, else away from zero; saturated
  * to int32; 0 for NaN. */
-MG_INLINE int32_t mg_round_to_s32_f32(float x, int ties_to_even)
+MG_INLINE int32_t mg_f32_round_to_s32(float x, int ties_to_even)
 {
     const uint32_t magnitude = mg_magnitude_of_f32(x);
     const int is_negative = mg_bits_of_f32(x) != magnitude;
@@ -127,15 +127,15 @@ MG_INLINE int32_t mg_round_to_s32_f32(float x, int ties_to_even)
 }
 
 /* std::round(x), ties away from zero, as int32: exact, but saturated, and 0 for NaN. */
-MG_INLINE int32_t mg_round_half_away_f32(float x)
+MG_INLINE int32_t mg_f32_round_half_away(float x)
 {
-    return mg_round_to_s32_f32(x, 0);
+    return mg_f32_round_to_s32(x, 0);
 }
 
 /* std::rint(x), ties to even, as int32: exact, but saturated, and 0 for NaN. */
-MG_INLINE int32_t mg_round_half_even_f32(float x)
+MG_INLINE int32_t mg_f32_round_half_even(float x)
 {
-    return mg_round_to_s32_f32(x, 1);
+    return mg_f32_round_to_s32(x, 1);
 }
 
 /* Roots */
@@ -162,7 +162,7 @@ MG_INLINE uint32_t mg_sqrt_of_significand(uint32_t significand)
 }
 
 /* The square root, in integers: exact. */
-MG_INLINE float mg_sqrt_portable_f32(float x)
+MG_INLINE float mg_f32_sqrt_portable(float x)
 {
     const uint32_t bits = mg_bits_of_f32(x);
     const uint32_t magnitude = mg_magnitude_of_f32(x);
@@ -189,7 +189,7 @@ MG_INLINE float mg_sqrt_portable_f32(float x)
 }
 
 /* The square root: exact. NaN for x < 0, for which the compiler's builtin calls libm. */
-MG_INLINE float mg_sqrt_f32(float x)
+MG_INLINE float mg_f32_sqrt(float x)
 {
 #if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP)
     float root;
@@ -200,14 +200,14 @@ MG_INLINE float mg_sqrt_f32(float x)
     __asm__("fsqrt.s %0, %1" : "=f"(root) : "f"(x));
     return root;
 #else
-    return mg_sqrt_portable_f32(x);
+    return mg_f32_sqrt_portable(x);
 #endif
 }
 
 /* 1 / sqrt(x) within 1.50 ULP: two roundings, as 1.0F / sqrtf(x) has. +-inf for +-0. */
-MG_INLINE float mg_rsqrt_f32(float x)
+MG_INLINE float mg_f32_rsqrt(float x)
 {
-    return 1.0F / mg_sqrt_f32(x);
+    return 1.0F / mg_f32_sqrt(x);
 }
 
 /* Exponentials */
@@ -245,7 +245,7 @@ MG_INLINE float mg_expm1_of_rest(const mg_exp_argument *argument)
 }
 
 /* exp(x) within 0.87 ULP. */
-MG_INLINE float mg_exp_f32(float x)
+MG_INLINE float mg_f32_exp(float x)
 {
     const uint32_t bits = mg_bits_of_f32(x);
     const uint32_t magnitude = mg_magnitude_of_f32(x);
@@ -265,7 +265,7 @@ MG_INLINE float mg_exp_f32(float x)
 }
 
 /* exp(x) - 1 within 1.51 ULP. */
-MG_INLINE float mg_expm1_f32(float x)
+MG_INLINE float mg_f32_expm1(float x)
 {
     const uint32_t bits = mg_bits_of_f32(x);
     const uint32_t magnitude = mg_magnitude_of_f32(x);
@@ -290,10 +290,10 @@ MG_INLINE float mg_expm1_f32(float x)
 }
 
 /* tanh(x) within 1.42 ULP. */
-MG_INLINE float mg_tanh_f32(float x)
+MG_INLINE float mg_f32_tanh(float x)
 {
     const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
-    const float a = mg_abs_f32(x);
+    const float a = mg_f32_abs(x);
     const float z = a * a;
     float result;
 
@@ -303,15 +303,15 @@ MG_INLINE float mg_tanh_f32(float x)
             z * (0.133325845F + z * (-0.053852208F + z * (0.0210712235F + z * -0.00627355417F)));
         result = a + a * z * p;
     } else {
-        result = 1.0F - 2.0F / (mg_exp_f32(a + a) + 1.0F);
+        result = 1.0F - 2.0F / (mg_f32_exp(a + a) + 1.0F);
     }
     return mg_f32_of_bits(mg_bits_of_f32(result) | sign);
 }
 
 /* 1 / (1 + exp(-x)) within 1.80 ULP. */
-MG_INLINE float mg_sigmoid_f32(float x)
+MG_INLINE float mg_f32_sigmoid(float x)
 {
-    const float e = mg_exp_f32(-mg_abs_f32(x)); /* at most 1: 1 + e loses little */
+    const float e = mg_f32_exp(-mg_f32_abs(x)); /* at most 1: 1 + e loses little */
     const float lower = e / (1.0F + e);
     return (mg_bits_of_f32(x) >= MG_F32_SIGN) ? e - e * lower : 1.0F - lower;
 }
@@ -319,7 +319,7 @@ MG_INLINE float mg_sigmoid_f32(float x)
 /* Logarithm */
 
 /* The natural logarithm within 0.96 ULP. -inf for +-0, NaN for x < 0. */
-MG_INLINE float mg_log_f32(float x)
+MG_INLINE float mg_f32_log(float x)
 {
     const uint32_t sqrt_half = 0x3F3504F3U;
     uint32_t bits = mg_bits_of_f32(x);

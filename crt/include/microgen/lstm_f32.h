@@ -82,7 +82,7 @@ MG_INLINE float mg_lstm_f32_gate(const mg_lstm_f32_params *p, const mg_lstm_f32_
         const int32_t place = (gate > MG_LSTM_F32_CELL) ? gate - 1 : gate;
         sum += cell_state * w->peephole[(place - 4 + p->gates) * p->cells + cell];
     }
-    return mg_sigmoid_f32(sum);
+    return mg_f32_sigmoid(sum);
 }
 
 /* Updates one cell and returns what it puts out. */
@@ -102,9 +102,9 @@ MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f3
         take = mg_lstm_f32_sum(p, w, input, state, MG_LSTM_F32_INPUT, cell);
         take = mg_lstm_f32_gate(p, w, take, MG_LSTM_F32_INPUT, cell, before);
     }
-    after = mg_clamp_f32(keep * before + take * mg_tanh_f32(change), -p->cell_clip, p->cell_clip);
+    after = mg_clamp_f32(keep * before + take * mg_f32_tanh(change), -p->cell_clip, p->cell_clip);
     *cell_state = after;
-    return mg_lstm_f32_gate(p, w, show, MG_LSTM_F32_OUTPUT, cell, after) * mg_tanh_f32(after);
+    return mg_lstm_f32_gate(p, w, show, MG_LSTM_F32_OUTPUT, cell, after) * mg_f32_tanh(after);
 }
 
 /* The hidden state's projection, into output [outputs]. */

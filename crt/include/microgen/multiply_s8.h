@@ -34,11 +34,16 @@ void mg_multiply_s8(const mg_multiply_s8_params *p, const int8_t *lhs, const int
                     int8_t *output);
 
 /* The product of two stored values, as the output stores it. */
-MG_INLINE int8_t mg_multiply_s8_element(const mg_multiply_s8_params *p, int8_t lhs, int8_t rhs)
+MG_INLINE int32_t mg_scaled_product(const mg_multiply_s8_params *p, int32_t lhs, int32_t rhs)
 {
     const int32_t product = (lhs + p->lhs_offset) * (rhs + p->rhs_offset);
-    return mg_offset_and_clamp(mg_requantize(product, p->multiplier, p->shift), p->output_offset,
-                               p->activation_min, p->activation_max);
+    return mg_offset_and_clamp_wide(mg_requantize(product, p->multiplier, p->shift),
+                                    p->output_offset, p->activation_min, p->activation_max);
+}
+
+MG_INLINE int8_t mg_multiply_s8_element(const mg_multiply_s8_params *p, int8_t lhs, int8_t rhs)
+{
+    return (int8_t)mg_scaled_product(p, lhs, rhs);
 }
 
 MG_INLINE void mg_multiply_s8_body(const mg_multiply_s8_params *p, const int8_t *lhs,

@@ -62,8 +62,8 @@ MG_INLINE int32_t mg_requantize_single(int32_t x, int32_t multiplier, int32_t sh
     return (int32_t)mg_shift_right_64((int64_t)x * multiplier + half - ((x < 0) ? 1 : 0), right);
 }
 
-/* x + offset modulo 2^32, clamped to [low, high], both within int8. */
-MG_INLINE int8_t mg_offset_and_clamp(int32_t x, int32_t offset, int32_t low, int32_t high)
+/* x + offset modulo 2^32, clamped to [low, high]. */
+MG_INLINE int32_t mg_offset_and_clamp_wide(int32_t x, int32_t offset, int32_t low, int32_t high)
 {
     int32_t stored = (int32_t)((uint32_t)x + (uint32_t)offset);
     if (stored < low) {
@@ -72,7 +72,13 @@ MG_INLINE int8_t mg_offset_and_clamp(int32_t x, int32_t offset, int32_t low, int
     if (stored > high) {
         stored = high;
     }
-    return (int8_t)stored;
+    return stored;
+}
+
+/* The same with both limits within int8. */
+MG_INLINE int8_t mg_offset_and_clamp(int32_t x, int32_t offset, int32_t low, int32_t high)
+{
+    return (int8_t)mg_offset_and_clamp_wide(x, offset, low, high);
 }
 
 #endif

@@ -7,12 +7,14 @@
 #include "microgen/add_s8.h"
 #include "microgen/broadcast.h"
 #include "microgen/inline.h"
+#include "microgen/scaled_sum.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef mg_add_s8_params mg_squared_difference_s8_params; /* an addition's; left_shift up to 7 */
+typedef mg_scaled_sum_params
+    mg_squared_difference_s8_params; /* an addition's; left_shift up to 7 */
 
 /* Squares lhs - rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], all requantized with
  * double rounding.
@@ -26,8 +28,8 @@ void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const in
 MG_INLINE int8_t mg_squared_difference_s8_element(const mg_squared_difference_s8_params *p,
                                                   int8_t lhs, int8_t rhs)
 {
-    const int32_t difference = mg_add_s8_left(p, lhs) - mg_add_s8_right(p, rhs);
-    return mg_add_s8_stored(p, difference * difference);
+    const int32_t difference = mg_scaled_left(p, lhs) - mg_scaled_right(p, rhs);
+    return mg_stored_sum_s8(p, difference * difference);
 }
 
 MG_INLINE void mg_squared_difference_s8_body(const mg_squared_difference_s8_params *p,

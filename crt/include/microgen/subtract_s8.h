@@ -7,12 +7,13 @@
 #include "microgen/add_s8.h"
 #include "microgen/broadcast.h"
 #include "microgen/inline.h"
+#include "microgen/scaled_sum.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef mg_add_s8_params mg_subtract_s8_params; /* the parameters of an addition */
+typedef mg_scaled_sum_params mg_subtract_s8_params; /* the parameters of an addition */
 
 /* Subtracts rhs from lhs into output [shape[0]][shape[1]][shape[2]][shape[3]], each requantized
  * from its own scale with double rounding.
@@ -25,7 +26,7 @@ void mg_subtract_s8(const mg_subtract_s8_params *p, const int8_t *lhs, const int
 /* The difference of two stored values, as the output stores it. */
 MG_INLINE int8_t mg_subtract_s8_element(const mg_subtract_s8_params *p, int8_t lhs, int8_t rhs)
 {
-    return mg_add_s8_stored(p, mg_add_s8_left(p, lhs) - mg_add_s8_right(p, rhs));
+    return mg_stored_sum_s8(p, mg_scaled_left(p, lhs) - mg_scaled_right(p, rhs));
 }
 
 MG_INLINE void mg_subtract_s8_body(const mg_subtract_s8_params *p, const int8_t *lhs,

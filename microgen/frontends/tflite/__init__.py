@@ -32,7 +32,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
         for step in importers.registry()[operator.name](layer):
             _check_step(step, layer)
             steps.append((step, origin))
-    return _graph(model, tensors, steps)
+    return _graph(model, tensors, steps, _fixed(model, tensors, steps))
 
 
 def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
@@ -144,7 +144,35 @@ def _check_step(step: Step, layer: Layer) -> None:
         raise layer.invalid(sentence)
 
 
-def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]]) -> Graph:
+def _fixed(
+    model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]]
+) -> dict[str, tuple[int, ...]]:
+    """Inputs of the graph that operators read only as parameters, with their only value."""
+    fed = {tensors.names[index] for index in model.inputs}
+    found: dict[str, tuple[int, ...]] = {}
+    for step, origin in steps:
+        for tensor, value in step.fixes:
+            if tensor.name not in fed:
+                raise UnsupportedError(
+                    f'needs "{short(tensor.name)}" to be a constant or fed, but it is computed',
+                    where=str(origin),
+                    hint="convert the model with fixed shapes",
+                )
+            if found.setdefault(tensor.name, value) != value:
+                raise ModelError(
+                    f'needs "{short(tensor.name)}" to be {list(value)}, another layer '
+                    f"{list(found[tensor.name])}",
+                    where=str(origin),
+                )
+    return found
+
+
+def _graph(
+    model: ModelRecord,
+    tensors: Tensors,
+    steps: list[tuple[Step, Origin]],
+    fixed: dict[str, tuple[int, ...]],
+) -> Graph:
     file = model.reader.file
     ports = [_port(tensors, index, file) for index in model.inputs]
     ports += [_port(tensors, index, file) for index in model.outputs]
@@ -169,6 +197,7 @@ def _graph(model: ModelRecord, tensors: Tensors, steps: list[tuple[Step, Origin]
         types={name: tensor.type for name, tensor in used.items()},
         constants={name: t.value for name, t in used.items() if t.value is not None},
         variables=tuple(name for name, t in used.items() if t.is_variable),
+        fixed=fixed,
     )
 
 

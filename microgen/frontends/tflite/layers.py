@@ -32,12 +32,17 @@ _PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "V
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node to be, with its tensors: what an importer returns."""
+    """One node to be, with its tensors: what an importer returns.
+
+    ``fixes`` are tensors that the operator reads and the node does not, each with the value that
+    the shapes leave it. The model must be fed them.
+    """
 
     op: str
     attrs: Attrs
     inputs: tuple[Tensor, ...]
     output: Tensor
+    fixes: tuple[tuple[Tensor, tuple[int, ...]], ...] = ()
 
 
 Importer = Callable[["Layer"], tuple[Step, ...]]

@@ -7,28 +7,51 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
+from tflite.TensorType import TensorType as TensorTypeCode
 from tflite.TransposeConvOptions import TransposeConvOptions
 
 from microgen.frontends.tflite.importers.arguments import cut, dilation, integers, strides
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+
+_UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
+_WIDE_ROUNDINGS = {
+    _UNDECLARED: Rounding.REDUCED,
+    TensorTypeCode.INT64: Rounding.REDUCED,
+    TensorTypeCode.INT32: Rounding.DOUBLE,
+}
+
+
+def rounding(layer: Layer, op: str, data: Tensor, declared: int = _UNDECLARED) -> Rounding:
+    """How sums are scaled: of int16 data by the type that the options declare for biases, as
+    LiteRT does it, which reads an undeclared int32 bias as int64."""
+    if data.type.dtype is not DType.INT16:
+        return layer.numerics.rounding[op]
+    if declared not in _WIDE_ROUNDINGS:
+        raise layer.invalid(
+            f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "
+            f"({TensorTypeCode.INT64}) is expected"
+        )
+    return _WIDE_ROUNDINGS[declared]
 
 
 def _conv2d(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
-    weight = layer.weights(1, rank=4)
+    data, weight = layer.data(0), layer.weights(1, rank=4)
     attrs = Conv2DAttrs(
         strides=strides(layer, options),
         dilation=dilation(layer, options),
         padding=layer.padding(options),
         activation=layer.activation(options),
-        rounding=layer.numerics.rounding["nn.conv2d"],
+        rounding=rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType")),
     )
-    inputs = (layer.data(0), weight, *layer.bias(2, weight.type.shape[0]))
+    inputs = (data, weight, *layer.bias(2, weight.type.shape[0]))
     return (Step("nn.conv2d", attrs, inputs, layer.output()),)
 
 
@@ -43,7 +66,7 @@ def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
         padding=layer.padding(options),
         depth_multiplier=_depth_multiplier(layer, options, data, weight),
         activation=layer.activation(options),
-        rounding=layer.numerics.rounding["nn.depthwise_conv2d"],
+        rounding=rounding(layer, "nn.depthwise_conv2d", data),
     )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
     return (Step("nn.depthwise_conv2d", attrs, inputs, layer.output()),)
@@ -68,7 +91,7 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
     layer.expect_rank(output, 4)
-    _check_output_shape(layer, output)
+    fixes = _fixed_shape(layer, output)
     _, height, width, _ = output.type.shape
     attrs = Conv2DTransposeAttrs(
         strides=strides(layer, options),
@@ -78,16 +101,25 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
         rounding=layer.numerics.rounding["nn.conv2d_transpose"],
     )
     inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
-    return (Step("nn.conv2d_transpose", attrs, inputs, output),)
+    return (Step("nn.conv2d_transpose", attrs, inputs, output, fixes),)
 
 
-def _check_output_shape(layer: Layer, output: Tensor) -> None:
-    """The first input, the shape of the output, must be the one that is declared."""
+def _fixed_shape(layer: Layer, output: Tensor) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:
+    """The first input, if it is fed, with the shape that the output is declared to have.
+
+    LiteRT computes any shape that it is fed and that suits the data; a firmware has one.
+    """
+    shape = layer.plain(0)
+    if shape.type != TensorType((4,), DType.INT32):
+        raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
+    if shape.value is None:
+        return ((shape, output.type.shape),)
     stated = integers(layer, 0)
     if stated != output.type.shape:
         raise layer.invalid(
             f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
         )
+    return ()
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -7,15 +7,20 @@ from typing import Any
 
 from tflite.AddOptions import AddOptions
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.DivOptions import DivOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.ir.graph import Attrs
+from microgen.frontends.tflite.records import short
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
+from microgen.ops.addition import AdditionAttrs, power_of_two
 from microgen.ops.base import Activation
+from microgen.ops.divide import DivideAttrs, divides_by_zero
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs
 from microgen.ops.multiply import MultiplyAttrs
@@ -33,6 +38,25 @@ def _activated(op: str, attrs: Callable[[Activation], Attrs], schema: Any, code:
     return importer
 
 
+def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
+    """The importer of an addition or subtraction, of which int16 has two kinds."""
+
+    def importer(layer: Layer) -> tuple[Step, ...]:
+        layer.expect_inputs(2)
+        options = layer.options(schema, code, required=False)
+        tensors = (layer.data(0), layer.data(1), layer.output())
+        by_shifts = options.number("PotScaleInt16") and all(map(_by_shift, tensors))
+        return _two_tensors(layer, op, attrs(layer.activation(options), bool(by_shifts)))
+
+    return importer
+
+
+def _by_shift(tensor: Tensor) -> bool:
+    """Whether it is int16 of a power-of-two scale. Source: TFLite add.cc, Prepare."""
+    kind = tensor.type
+    return kind.dtype is DType.INT16 and power_of_two(kind.scale) is not None
+
+
 def _plain(op: str, attrs: Attrs, schema: Any, code: int) -> Importer:
     """The importer of an operator of two tensors whose options table is empty."""
 
@@ -48,10 +72,24 @@ def _two_tensors(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
     return (Step(op, attrs, (layer.data(0), layer.data(1)), layer.output()),)
 
 
+def _divide(layer: Layer) -> tuple[Step, ...]:
+    activation = layer.activation(
+        layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
+    )
+    # What TFLite Micro makes of shifts that C leaves undefined is another thing on each CPU.
+    attrs = DivideAttrs(activation, shifts_wrap=layer.numerics.name == "litert")
+    steps = _two_tensors(layer, "divide", attrs)
+    divisor = steps[0].inputs[1]
+    if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
+        raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+    return steps
+
+
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 
 IMPORTERS: Mapping[str, Importer] = {
-    "ADD": _activated("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
+    "ADD": _added("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
+    "DIV": _divide,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
     "MUL": _activated("multiply", MultiplyAttrs, MulOptions, BuiltinOptions.MulOptions),
@@ -61,5 +99,5 @@ IMPORTERS: Mapping[str, Importer] = {
         SquaredDifferenceOptions,
         BuiltinOptions.SquaredDifferenceOptions,
     ),
-    "SUB": _activated("subtract", SubtractAttrs, SubOptions, BuiltinOptions.SubOptions),
+    "SUB": _added("subtract", SubtractAttrs, SubOptions, BuiltinOptions.SubOptions),
 }

@@ -2,7 +2,9 @@
  *
  * microgen_input.bin, in the current directory, holds samples back to back: the bytes of every
  * input in order. microgen_output.bin receives the bytes of every output, sample by sample. Without
- * an input file there is one inference on zeros, and no output file.
+ * an input file there is one inference on zeros, and the outputs go to the console: a line for
+ * each, "microgen: output <name> =" and its elements (integers up to
+ * 32 bits in decimal, others as their words).
  *
  * Exit status: 0; 1 if an inference failed; 2 if a file did; 3 after a fault. */
 #include "io.h"
@@ -20,7 +22,7 @@
 #define ALIGNED __attribute__((aligned(16)))
 
 static ALIGNED uint8_t input_image[TVMGEN_DEFAULT_IMAGE_SIZE];
-static ALIGNED uint8_t output_output[TVMGEN_DEFAULT_OUTPUT_SIZE];
+static ALIGNED int8_t output_output[TVMGEN_DEFAULT_OUTPUT_SIZE / sizeof(int8_t)];
 
 /* One inference, timed. Returns the model's status, 0 for success. */
 static int32_t infer(void)
@@ -56,6 +58,18 @@ static uint32_t write_sample(int32_t file)
 
     nbytes += mg_io_write(file, output_output, TVMGEN_DEFAULT_OUTPUT_SIZE);
     return nbytes;
+}
+
+static void print_outputs(void)
+{
+    uint32_t i;
+
+    mg_io_print("microgen: output output =");
+    for (i = 0U; i < TVMGEN_DEFAULT_OUTPUT_SIZE / sizeof(output_output[0]); i++) {
+        mg_io_print(" ");
+        mg_io_print_int(output_output[i]);
+    }
+    mg_io_print("\n");
 }
 
 #define INPUT_BYTES (TVMGEN_DEFAULT_IMAGE_SIZE)
@@ -103,6 +117,9 @@ int main(void)
     if (input == MG_IO_NONE) {
         status = infer();
         samples = 1;
+        if (status == 0) {
+            print_outputs();
+        }
     } else {
         result = run_file(input, &status, &samples);
         (void)mg_io_close(input);
@@ -114,5 +131,6 @@ int main(void)
     mg_io_print(" stack=");
     mg_io_print_int((int32_t)mg_io_stack_used());
     mg_io_print("\n");
-    return status != 0 ? EXIT_RUN_FAILED : result;
+    /* Where a system started main, what it returns may go nowhere. */
+    mg_io_exit(status != 0 ? EXIT_RUN_FAILED : result);
 }

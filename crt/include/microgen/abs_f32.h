@@ -1,0 +1,13 @@
+/* The magnitude of float32 values. */
+#ifndef MICROGEN_ABS_F32_H
+#define MICROGEN_ABS_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_abs_f32 computes |x| of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_abs_f32, float, mg_f32_abs)
+
+#endif

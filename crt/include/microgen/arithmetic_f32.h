@@ -1,0 +1,45 @@
+/* Elementwise arithmetic of float32 tensors with broadcasting, as IEEE 754 has it. */
+#ifndef MICROGEN_ARITHMETIC_F32_H
+#define MICROGEN_ARITHMETIC_F32_H
+
+#include <stdint.h>
+
+#include "microgen/broadcast.h"
+#include "microgen/clamp_f32.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[4];      /* of the output */
+    int32_t lhs_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t rhs_stride[4]; /* the same */
+    float activation_min;  /* finite */
+    float activation_max;  /* finite, activation_min or more */
+} mg_arithmetic_f32_params;
+
+MG_INLINE float mg_activated_f32(const mg_arithmetic_f32_params *p, float x)
+{
+    return mg_clamp_f32(x, p->activation_min, p->activation_max);
+}
+
+/* Sums, differences, products and quotients, clamped. */
+MG_ELEMENTWISE(mg_add_f32, mg_arithmetic_f32_params, float, float, mg_activated_f32(p, lhs + rhs))
+MG_ELEMENTWISE(mg_subtract_f32, mg_arithmetic_f32_params, float, float,
+               mg_activated_f32(p, lhs - rhs))
+MG_ELEMENTWISE(mg_multiply_f32, mg_arithmetic_f32_params, float, float,
+               mg_activated_f32(p, (lhs * rhs)))
+MG_ELEMENTWISE(mg_divide_f32, mg_arithmetic_f32_params, float, float,
+               mg_activated_f32(p, lhs / rhs))
+
+/* Squares of differences; overflow gives an infinity. */
+MG_ELEMENTWISE(mg_squared_difference_f32, mg_broadcast_params, float, float,
+               (lhs - rhs) * (lhs - rhs))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

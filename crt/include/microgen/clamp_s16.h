@@ -1,0 +1,16 @@
+/* Results of int16 kernels. */
+#ifndef MICROGEN_CLAMP_S16_H
+#define MICROGEN_CLAMP_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+/* x clamped to [low, high], both within int16. */
+MG_INLINE int16_t mg_clamp_s16(int32_t x, int32_t low, int32_t high)
+{
+    const int32_t raised = (x < low) ? low : x;
+    return (int16_t)((raised > high) ? high : raised);
+}
+
+#endif

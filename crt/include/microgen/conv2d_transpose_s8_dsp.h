@@ -1,0 +1,37 @@
+/* Transposed 2-D convolution, int8, four output channels at a time, with the Arm DSP extension. */
+#ifndef MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H
+#define MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H
+
+#include <stdint.h>
+
+#include "microgen/conv2d_transpose_s8.h"
+#include "microgen/conv2d_transpose_s8_portable.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_transpose_s8_params mg_conv2d_transpose_s8_dsp_params;
+
+/* What mg_conv2d_transpose_s8 computes, of the same arguments, but in place of shift there is
+ * rounding_shift: the shift to the right less one, 0 where the multiplier is 0, so every scale is
+ * below 1/2. Sums stay below 2^30. */
+void mg_conv2d_transpose_s8_dsp(const mg_conv2d_transpose_s8_dsp_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *rounding_shift,
+                                int8_t *output);
+
+MG_INLINE void mg_conv2d_transpose_s8_dsp_body(const mg_conv2d_transpose_s8_dsp_params *p,
+                                               const int8_t *input, const int8_t *weight,
+                                               const int32_t *bias, const int32_t *multiplier,
+                                               const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_transpose_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 1);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+/* What a convolution's window sees of its input, as runs of values that lie one after another. */
+#ifndef MICROGEN_CONV2D_WINDOW_H
+#define MICROGEN_CONV2D_WINDOW_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+/* The extents of a convolution, grouped or depthwise. */
+typedef struct {
+    int32_t batches;
+    int32_t input_height;
+    int32_t input_width;
+    int32_t input_channels; /* groups * filter_channels */
+    int32_t output_height;
+    int32_t output_width;
+    int32_t output_channels; /* a multiple of groups; of input_channels if depthwise */
+    int32_t kernel_height;
+    int32_t kernel_width;
+    int32_t filter_channels; /* input channels that one output channel sees */
+    int32_t stride_height;   /* at least 1, as strides and dilations all are */
+    int32_t stride_width;
+    int32_t dilation_height;
+    int32_t dilation_width;
+    int32_t pad_top;  /* rows of zeros above the input, at least 0 */
+    int32_t pad_left; /* columns of zeros before the input, at least 0 */
+} mg_conv2d_shape;
+
+/* The part of a window that lies in the input. */
+typedef struct {
+    int32_t value;  /* index of its first value, in the input */
+    int32_t weight; /* index of that value's weight, in the filter */
+    int32_t rows;
+    int32_t runs;     /* in each row */
+    int32_t length;   /* values of a run */
+    int32_t next_row; /* values from one row to the next */
+    int32_t next_run;
+    int32_t next_weight_row; /* weights from one row to the next */
+    int32_t next_weight_run;
+} mg_window;
+
+/* The window of output pixel [n][y][x]; `depth` values of each input pixel are seen, with weights
+ * `weight_depth` from one tap to the next. */
+MG_INLINE mg_window mg_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y, int32_t x,
+                                 int32_t depth, int32_t weight_depth)
+{
+    const int32_t top = y * s->stride_height - s->pad_top;
+    const int32_t left = x * s->stride_width - s->pad_left;
+    const mg_taps rows = mg_taps_inside(top, s->kernel_height, s->dilation_height, s->input_height);
+    const mg_taps columns =
+        mg_taps_inside(left, s->kernel_width, s->dilation_width, s->input_width);
+    const int32_t pixel = s->input_channels;
+    mg_window window = {0,
+                        0,
+                        0,
+                        0,
+                        depth,
+                        s->dilation_height * s->input_width * pixel,
+                        s->dilation_width * pixel,
+                        s->kernel_width * weight_depth,
+                        weight_depth};
+
+    if ((rows.begin < rows.end) && (columns.begin < columns.end)) {
+        window.value = mg_nhwc(n, top + rows.begin * s->dilation_height,
+                               left + columns.begin * s->dilation_width, s->input_height,
+                               s->input_width, pixel);
+        window.weight = (rows.begin * s->kernel_width + columns.begin) * weight_depth;
+        window.rows = rows.end - rows.begin;
+        window.runs = columns.end - columns.begin;
+    }
+    return window;
+}
+
+/* The window of a convolution's output pixel: each row is one run where it has no gaps. */
+MG_INLINE mg_window mg_conv2d_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y, int32_t x)
+{
+    mg_window window = mg_window_at(s, n, y, x, s->filter_channels, s->filter_channels);
+
+    if ((s->filter_channels == s->input_channels) && (s->dilation_width == 1)) {
+        window.length *= window.runs;
+        window.runs = 1;
+    }
+    return window;
+}
+
+/* The window of a depthwise convolution's output pixel, seen by its first channel. */
+MG_INLINE mg_window mg_depthwise_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
+                                           int32_t x)
+{
+    return mg_window_at(s, n, y, x, 1, s->output_channels);
+}
+
+/* Output channels of one group. */
+MG_INLINE int32_t mg_group_outputs(const mg_conv2d_shape *s)
+{
+    return s->output_channels / (s->input_channels / s->filter_channels);
+}
+
+#endif

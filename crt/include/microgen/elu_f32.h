@@ -1,0 +1,18 @@
+/* The exponential linear unit of float32 values. */
+#ifndef MICROGEN_ELU_F32_H
+#define MICROGEN_ELU_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* x, or exp(x) - 1 of negative x. */
+MG_INLINE float mg_elu_f32_element(float x)
+{
+    return (x < 0.0F) ? mg_f32_expm1(x) : x;
+}
+
+MG_UNARY_KERNEL(mg_elu_f32, float, mg_elu_f32_element)
+
+#endif

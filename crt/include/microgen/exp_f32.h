@@ -1,0 +1,13 @@
+/* The exponential function of float32 values. */
+#ifndef MICROGEN_EXP_F32_H
+#define MICROGEN_EXP_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_exp_f32 computes exp(x) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_exp_f32, float, mg_f32_exp)
+
+#endif

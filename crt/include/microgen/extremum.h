@@ -1,0 +1,29 @@
+/* Elementwise maximum and minimum of two tensors, with broadcasting. */
+#ifndef MICROGEN_EXTREMUM_H
+#define MICROGEN_EXTREMUM_H
+
+#include <stdint.h>
+
+#include "microgen/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stored values are compared, so all tensors of int8 or int16 should have one quantization. Of
+ * floats one of which is NaN, and of zeros, the result is the right one. */
+MG_ELEMENTWISE(mg_maximum_s8, mg_broadcast_params, int8_t, int8_t, (lhs > rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_maximum_s16, mg_broadcast_params, int16_t, int16_t, (lhs > rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_maximum_s32, mg_broadcast_params, int32_t, int32_t, (lhs > rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_maximum_f32, mg_broadcast_params, float, float, (lhs > rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_minimum_s8, mg_broadcast_params, int8_t, int8_t, (lhs < rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_minimum_s16, mg_broadcast_params, int16_t, int16_t, (lhs < rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_minimum_s32, mg_broadcast_params, int32_t, int32_t, (lhs < rhs) ? lhs : rhs)
+MG_ELEMENTWISE(mg_minimum_f32, mg_broadcast_params, float, float, (lhs < rhs) ? lhs : rhs)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+/* Leaky ReLU of int16 values. */
+#ifndef MICROGEN_LEAKY_RELU_S16_H
+#define MICROGEN_LEAKY_RELU_S16_H
+
+#include <stdint.h>
+
+#include "microgen/clamp_s16.h"
+#include "microgen/inline.h"
+#include "microgen/requantize.h"
+#include "microgen/unary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;             /* elements */
+    int32_t multiplier;       /* Q31, input scale / output scale */
+    int32_t shift;            /* as microgen/requantize.h says */
+    int32_t alpha_multiplier; /* Q31, alpha times that, of either sign */
+    int32_t alpha_shift;
+} mg_leaky_relu_s16_params;
+
+/* Requantizes input [size] with double rounding into output [size], values below 0 multiplied by
+ * alpha.
+ *
+ * Output may be the very buffer of the input; otherwise they must not overlap. */
+void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output);
+
+MG_INLINE int16_t mg_leaky_relu_s16_element(const mg_leaky_relu_s16_params *p, int16_t x)
+{
+    const int32_t scaled = (x >= 0) ? mg_requantize(x, p->multiplier, p->shift)
+                                    : mg_requantize(x, p->alpha_multiplier, p->alpha_shift);
+    return mg_clamp_s16(scaled, INT16_MIN, INT16_MAX);
+}
+
+MG_INLINE void mg_leaky_relu_s16_body(const mg_leaky_relu_s16_params *p, const int16_t *input,
+                                      int16_t *output)
+{
+    MG_UNARY(mg_leaky_relu_s16_element, p, input, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

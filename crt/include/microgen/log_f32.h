@@ -1,0 +1,13 @@
+/* The natural logarithm of float32 values. */
+#ifndef MICROGEN_LOG_F32_H
+#define MICROGEN_LOG_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_log_f32 computes log(x) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_log_f32, float, mg_f32_log)
+
+#endif

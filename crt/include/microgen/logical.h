@@ -1,0 +1,21 @@
+/* Elementwise logic of two bool tensors (0 or 1 each) with broadcasting. */
+#ifndef MICROGEN_LOGICAL_H
+#define MICROGEN_LOGICAL_H
+
+#include <stdint.h>
+
+#include "microgen/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+MG_ELEMENTWISE(mg_logical_and_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs & rhs))
+MG_ELEMENTWISE(mg_logical_or_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs | rhs))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

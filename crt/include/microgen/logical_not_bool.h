@@ -1,0 +1,34 @@
+/* Elementwise negation of a bool tensor. */
+#ifndef MICROGEN_LOGICAL_NOT_BOOL_H
+#define MICROGEN_LOGICAL_NOT_BOOL_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size; /* elements */
+} mg_logical_not_bool_params;
+
+/* output[i] = not input[i], both 0 or 1. Output may be the input's buffer, or must not overlap it.
+ */
+void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input,
+                         uint8_t *output);
+
+MG_INLINE void mg_logical_not_bool_body(const mg_logical_not_bool_params *p, const uint8_t *input,
+                                        uint8_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = (uint8_t)(input[i] == 0U);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

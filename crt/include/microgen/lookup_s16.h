@@ -1,0 +1,37 @@
+/* Any function of one int16 value, by table. */
+#ifndef MICROGEN_LOOKUP_S16_H
+#define MICROGEN_LOOKUP_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/interpolate_s16.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size; /* elements */
+} mg_lookup_s16_params;
+
+/* Replaces each value of input [size] by its entry in table [513], interpolated, into output
+ * [size].
+ *
+ * Output may be the very buffer of the input; otherwise they must not overlap. */
+void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,
+                   int16_t *output);
+
+MG_INLINE void mg_lookup_s16_body(const mg_lookup_s16_params *p, const int16_t *input,
+                                  const int16_t *table, int16_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = mg_interpolate_s16(table, input[i]);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

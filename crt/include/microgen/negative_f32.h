@@ -1,0 +1,16 @@
+/* Float32 values negated. */
+#ifndef MICROGEN_NEGATIVE_F32_H
+#define MICROGEN_NEGATIVE_F32_H
+
+#include <stdint.h>
+
+#include "microgen/unary.h"
+
+MG_INLINE float mg_negative_f32_element(float x)
+{
+    return -x;
+}
+
+MG_UNARY_KERNEL(mg_negative_f32, float, mg_negative_f32_element)
+
+#endif

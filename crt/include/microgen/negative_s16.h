@@ -1,0 +1,17 @@
+/* Int16 values negated. */
+#ifndef MICROGEN_NEGATIVE_S16_H
+#define MICROGEN_NEGATIVE_S16_H
+
+#include <stdint.h>
+
+#include "microgen/unary.h"
+
+/* -x; the least value stays. */
+MG_INLINE int16_t mg_negative_s16_element(int16_t x)
+{
+    return (int16_t)((x == INT16_MIN) ? INT16_MIN : -x);
+}
+
+MG_UNARY_KERNEL(mg_negative_s16, int16_t, mg_negative_s16_element)
+
+#endif

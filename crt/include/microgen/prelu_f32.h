@@ -1,0 +1,44 @@
+/* Parametric ReLU of float32 tensors: negative values are multiplied by a tensor. */
+#ifndef MICROGEN_PRELU_F32_H
+#define MICROGEN_PRELU_F32_H
+
+#include <stdint.h>
+
+#include "microgen/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[4];      /* of the input and the output */
+    int32_t lhs_stride[4]; /* of the input: elements from one index to the next */
+    int32_t rhs_stride[4]; /* of alpha; 0: broadcast */
+} mg_prelu_f32_params;
+
+/* Copies input [shape[0]][shape[1]][shape[2]][shape[3]] into output of that shape, values that are
+ * not 0 or above multiplied by alpha.
+ *
+ * Output may be the very buffer of the input; otherwise it must not overlap an operand. */
+void mg_prelu_f32(const mg_prelu_f32_params *p, const float *input, const float *alpha,
+                  float *output);
+
+/* One value of the input, with its alpha, as the output has it. */
+MG_INLINE float mg_prelu_f32_element(const mg_prelu_f32_params *p, float input, float alpha)
+{
+    (void)p;
+    return (input >= 0.0F) ? input : input * alpha;
+}
+
+MG_INLINE void mg_prelu_f32_body(const mg_prelu_f32_params *p, const float *input,
+                                 const float *alpha, float *output)
+{
+    MG_BROADCAST(mg_prelu_f32_element, p, input, alpha, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

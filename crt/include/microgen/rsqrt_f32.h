@@ -1,0 +1,13 @@
+/* One over the square root of float32 values. */
+#ifndef MICROGEN_RSQRT_F32_H
+#define MICROGEN_RSQRT_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_rsqrt_f32 computes 1 / sqrt(x) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_rsqrt_f32, float, mg_f32_rsqrt)
+
+#endif

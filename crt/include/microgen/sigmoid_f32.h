@@ -1,0 +1,13 @@
+/* The logistic function of float32 values. */
+#ifndef MICROGEN_SIGMOID_F32_H
+#define MICROGEN_SIGMOID_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_sigmoid_f32 computes 1 / (1 + exp(-x)) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_sigmoid_f32, float, mg_f32_sigmoid)
+
+#endif

@@ -1,0 +1,13 @@
+/* The square root of float32 values. */
+#ifndef MICROGEN_SQRT_F32_H
+#define MICROGEN_SQRT_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_sqrt_f32 computes sqrt(x) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_sqrt_f32, float, mg_f32_sqrt)
+
+#endif

@@ -1,0 +1,13 @@
+/* The hyperbolic tangent of float32 values. */
+#ifndef MICROGEN_TANH_F32_H
+#define MICROGEN_TANH_F32_H
+
+#include <stdint.h>
+
+#include "microgen/float_math.h"
+#include "microgen/unary.h"
+
+/* mg_tanh_f32 computes tanh(x) of each value, as microgen/unary.h says. */
+MG_UNARY_KERNEL(mg_tanh_f32, float, mg_f32_tanh)
+
+#endif

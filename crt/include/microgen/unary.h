@@ -1,0 +1,52 @@
+/* Kernels that compute each value of the output from the input's value in its place. */
+#ifndef MICROGEN_UNARY_H
+#define MICROGEN_UNARY_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+#define MG_UNARY_LINKAGE extern "C"
+#else
+#define MG_UNARY_LINKAGE extern
+#endif
+
+/* The parameters of functions that have none of their own. */
+typedef struct {
+    int32_t size; /* elements */
+} mg_unary_params;
+
+/* output[i] = element(p, input[i]) for each of p->size elements. A macro, so that `element` is
+ * inlined at every optimisation level, for any types. */
+#define MG_UNARY(element, p, input, output)                                                        \
+    do {                                                                                           \
+        for (int32_t i_ = 0; i_ < (p)->size; i_++) {                                               \
+            (output)[i_] = element((p), (input)[i_]);                                              \
+        }                                                                                          \
+    } while (0)
+
+/* The header of a kernel without parameters of its own, on elements of type T:
+ *
+ *     void kernel(const kernel_params *p, const T *input, T *output);
+ *
+ * computes function(x) of each value of input [size] into output [size]; `T function(T)` is inline.
+ * Output may be the very buffer of the input; otherwise they must not overlap. */
+#define MG_UNARY_KERNEL(kernel, T, function)                                                       \
+    typedef mg_unary_params kernel##_params;                                                       \
+    MG_UNARY_LINKAGE void kernel(const kernel##_params *p, const T *input, T *output);             \
+    MG_INLINE void kernel##_body(const kernel##_params *p, const T *input, T *output)              \
+    {                                                                                              \
+        for (int32_t i = 0; i < p->size; i++) {                                                    \
+            output[i] = function(input[i]);                                                        \
+        }                                                                                          \
+    }
+
+/* Its source: the out-of-line form. */
+#define MG_UNARY_SHARED(kernel, T)                                                                 \
+    void kernel(const kernel##_params *p, const T *input, T *output)                               \
+    {                                                                                              \
+        kernel##_body(p, input, output);                                                           \
+    }
+
+#endif

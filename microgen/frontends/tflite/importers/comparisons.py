@@ -1,0 +1,99 @@
+"""Operators that compare, operate on bool, or choose by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.EqualOptions import EqualOptions
+from tflite.GreaterEqualOptions import GreaterEqualOptions
+from tflite.GreaterOptions import GreaterOptions
+from tflite.LessEqualOptions import LessEqualOptions
+from tflite.LessOptions import LessOptions
+from tflite.LogicalAndOptions import LogicalAndOptions
+from tflite.LogicalNotOptions import LogicalNotOptions
+from tflite.LogicalOrOptions import LogicalOrOptions
+from tflite.NotEqualOptions import NotEqualOptions
+from tflite.SelectOptions import SelectOptions
+from tflite.SelectV2Options import SelectV2Options
+
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Attrs, TensorType
+from microgen.ops.comparison import ComparisonAttrs
+from microgen.ops.logical import LogicalAttrs
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.where import WhereAttrs
+
+
+def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:
+    """The importer of an operator whose options table is empty."""
+
+    def importer(layer: Layer) -> tuple[Step, ...]:
+        layer.options(schema, code, required=False)
+        layer.expect_inputs(n_inputs)
+        return (Step(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output()),)
+
+    return importer
+
+
+def _select_v2(layer: Layer) -> tuple[Step, ...]:
+    layer.options(SelectV2Options, BuiltinOptions.SelectV2Options, required=False)
+    layer.expect_inputs(3)
+    return (_where(layer, layer.data(0)),)
+
+
+def _select(layer: Layer) -> tuple[Step, ...]:
+    """A condition of one dimension chooses among rows; otherwise shapes are equal, or the condition
+    has no dimension."""
+    layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
+    layer.expect_inputs(3)
+    condition, lhs, rhs = map(layer.data, range(3))
+    shape, chosen = lhs.type.shape, condition.type.shape
+    if chosen not in ((), shape[:1], shape) or rhs.type.shape != shape:
+        raise layer.invalid(
+            f"chooses between {lhs.type} and {rhs.type} by {condition.type}; both must be of one "
+            "shape, the condition of this, of its first dimension or of none"
+        )
+    if chosen in ((), shape):
+        return (_where(layer, condition),)
+    spread = _spread(layer, condition, rank=len(shape))
+    return (spread, _where(layer, spread.output))
+
+
+def _spread(layer: Layer, condition: Tensor, rank: int) -> Step:
+    """The condition with dimensions of 1 after its own."""
+    shape = (*condition.type.shape, *(1 for _ in range(rank - 1)))
+    output = layer.derived(TensorType(shape, condition.type.dtype), condition.name)
+    return Step("reshape", ReshapeAttrs(shape), (condition,), output)
+
+
+def _where(layer: Layer, condition: Tensor) -> Step:
+    return Step("where", WhereAttrs(), (condition, layer.data(1), layer.data(2)), layer.output())
+
+
+_COMPARISON, _LOGICAL = ComparisonAttrs(), LogicalAttrs()
+_CODES = BuiltinOptions
+
+IMPORTERS: Mapping[str, Importer] = {
+    "EQUAL": _elementwise("equal", _COMPARISON, EqualOptions, _CODES.EqualOptions),
+    "GREATER": _elementwise("greater", _COMPARISON, GreaterOptions, _CODES.GreaterOptions),
+    "GREATER_EQUAL": _elementwise(
+        "greater_equal", _COMPARISON, GreaterEqualOptions, _CODES.GreaterEqualOptions
+    ),
+    "LESS": _elementwise("less", _COMPARISON, LessOptions, _CODES.LessOptions),
+    "LESS_EQUAL": _elementwise(
+        "less_equal", _COMPARISON, LessEqualOptions, _CODES.LessEqualOptions
+    ),
+    "LOGICAL_AND": _elementwise(
+        "logical_and", _LOGICAL, LogicalAndOptions, _CODES.LogicalAndOptions
+    ),
+    "LOGICAL_NOT": _elementwise(
+        "logical_not", _LOGICAL, LogicalNotOptions, _CODES.LogicalNotOptions, n_inputs=1
+    ),
+    "LOGICAL_OR": _elementwise("logical_or", _LOGICAL, LogicalOrOptions, _CODES.LogicalOrOptions),
+    "NOT_EQUAL": _elementwise("not_equal", _COMPARISON, NotEqualOptions, _CODES.NotEqualOptions),
+    "SELECT": _select,
+    "SELECT_V2": _select_v2,
+}

@@ -1,0 +1,25 @@
+"""The kernels of add and subtract."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, broadcast
+from microgen.ops.addition import AdditionAttrs, parameters
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, AdditionAttrs)
+    (lhs, rhs), output = base.types(node, graph)
+    p = parameters(node.attrs, lhs, rhs, output)
+    return broadcast.sum_params(p, node.attrs.activation, node, graph)
+
+
+def kernels(op: str) -> tuple[base.Kernel, ...]:
+    """``mg_<op>_<dtype>`` for every dtype."""
+    plain = broadcast.plain_params
+    return (
+        broadcast.kernel(f"mg_{op}_s8", DType.INT8, _params),
+        broadcast.kernel(f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16"),
+        broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),
+        broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain, family="arithmetic_f32"),
+    )

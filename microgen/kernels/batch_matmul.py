@@ -1,0 +1,62 @@
+"""Kernels for nn.batch_matmul."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, broadcast, strided
+from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs, matrices, parameters
+
+OP_NAME = "nn.batch_matmul"
+
+_BATCH_AXES = MAX_RANK - 2
+
+
+def _batches(shape: Sequence[int]) -> tuple[int, ...]:
+    """The leading dimensions, right-aligned to as many as the kernel has."""
+    leading = shape[:-2]
+    return (*(1 for _ in range(_BATCH_AXES - len(leading))), *leading)
+
+
+def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Fields:
+    """Elements between batches (0 where the operand is broadcast), matrix rows and columns."""
+    batches = _batches(shape)
+    steps = strided.row_major((*batches, *shape[-2:]))
+    row, column = steps[:-3:-1] if is_transposed else steps[-2:]
+    stride = tuple(0 if n == 1 else s for n, s in zip(batches, steps, strict=False))
+    return (
+        (f"{prefix}_stride", stride),
+        (f"{prefix}_row", row),
+        (f"{prefix}_column", column),
+    )
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, BatchMatmulAttrs)
+    (lhs, rhs), output = base.types(node, graph)
+    rows, depth, _, columns = matrices(attrs, lhs, rhs)
+    multiplier, shift = parameters(lhs, rhs, output)
+    return (
+        ("batches", _batches(output.shape)),
+        ("rows", rows),
+        ("depth", depth),
+        ("columns", columns),
+        *_steps("lhs", lhs.shape, attrs.transpose_a),
+        *_steps("rhs", rhs.shape, attrs.transpose_b),
+        *broadcast.offsets(node, graph),
+        ("multiplier", multiplier),
+        ("shift", shift),
+    )
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_batch_matmul_s8",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT8),
+        params=_params,
+        inputs=(0, 1),
+    ),
+)

@@ -1,0 +1,10 @@
+"""Kernels for nn.elu."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import unary
+
+OP_NAME = "nn.elu"
+
+KERNELS = (unary.kernel("elu", DType.FLOAT32, ulps=2),)

@@ -1,0 +1,9 @@
+"""Kernels for equal."""
+
+from __future__ import annotations
+
+from microgen.kernels import comparison
+
+OP_NAME = "equal"
+
+KERNELS = comparison.kernels(OP_NAME, is_equality=True)

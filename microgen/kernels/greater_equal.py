@@ -1,0 +1,9 @@
+"""Kernels for greater_equal."""
+
+from __future__ import annotations
+
+from microgen.kernels import comparison
+
+OP_NAME = "greater_equal"
+
+KERNELS = comparison.kernels(OP_NAME)

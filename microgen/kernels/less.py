@@ -1,0 +1,9 @@
+"""Kernels for less."""
+
+from __future__ import annotations
+
+from microgen.kernels import comparison
+
+OP_NAME = "less"
+
+KERNELS = comparison.kernels(OP_NAME)

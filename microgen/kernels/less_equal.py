@@ -1,0 +1,9 @@
+"""Kernels for less_equal."""
+
+from __future__ import annotations
+
+from microgen.kernels import comparison
+
+OP_NAME = "less_equal"
+
+KERNELS = comparison.kernels(OP_NAME)

@@ -1,0 +1,10 @@
+"""Kernels for log."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import unary
+
+OP_NAME = "log"
+
+KERNELS = (unary.kernel("log", DType.FLOAT32, ulps=1),)

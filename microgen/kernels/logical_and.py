@@ -1,0 +1,10 @@
+"""Kernels for logical_and."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import broadcast
+
+OP_NAME = "logical_and"
+
+KERNELS = (broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes, family="logical"),)

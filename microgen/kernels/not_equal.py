@@ -1,0 +1,9 @@
+"""Kernels for not_equal."""
+
+from __future__ import annotations
+
+from microgen.kernels import comparison
+
+OP_NAME = "not_equal"
+
+KERNELS = comparison.kernels(OP_NAME, is_equality=True)

@@ -1,0 +1,10 @@
+"""Kernels for rsqrt."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import unary
+
+OP_NAME = "rsqrt"
+
+KERNELS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=2),)

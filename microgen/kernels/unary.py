@@ -1,0 +1,30 @@
+"""What kernels of one tensor that work value by value share: ``crt/include/microgen/unary.h``."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base
+from microgen.kernels.base import Params
+
+_SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.FLOAT32: "f32"}
+
+
+def size(node: Node, graph: Graph) -> base.Fields:
+    """The number of elements: the first field of every such kernel, and often the only one."""
+    return (("size", graph.types[node.outputs[0]].size),)
+
+
+def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Kernel:
+    """The kernel ``mg_<name>_<dtype>`` of data and output of that dtype.
+
+    ``ulps``, of a float kernel, are what ``float_math.h`` states, and a half for the reference's
+    own rounding; results differ by whole units.
+    """
+    return base.Kernel(
+        symbol=f"mg_{name}_{_SUFFIXES[dtype]}",
+        needs=base.REFERENCE,
+        refusal=base.only(dtype),
+        params=params,
+        in_place=base.as_is,
+        ulps=ulps,
+    )

@@ -1,0 +1,92 @@
+"""What add and subtract have in common: attributes, and the scaling of quantized operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import broadcast
+from microgen.ops.base import Activation, Operands
+from microgen.quantize import AddParameters, add_parameters
+
+_DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
+_MOST_SHIFTED = 15  # TFLite does not round right beyond the bits of int16
+
+
+@dataclass(frozen=True, slots=True)
+class AdditionAttrs(Attrs):
+    """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
+    int32 (modulo 2**32) or float32.
+
+    ``by_shifts``: int16 tensors of equal shapes, whose scales count as powers of two; the operand
+    that has not the output's scale is rounded to it, then both are added.
+    """
+
+    activation: Activation
+    by_shifts: bool = False
+
+
+def power_of_two(scale: float) -> int | None:
+    """The exponent of a scale that counts as a power of two: within 0.07 % of it.
+
+    Source: TFLite kernel_util.cc, CheckedLog2, which computes in float32.
+    """
+    exponent = np.log(np.float32(scale)) * (np.float32(1) / np.log(np.float32(2)))
+    nearest = math.floor(float(exponent) + 0.5)
+    return nearest if abs(exponent - np.float32(nearest)) < np.float32(1e-3) else None
+
+
+def parameters(
+    attrs: AdditionAttrs, lhs: TensorType, rhs: TensorType, output: TensorType
+) -> AddParameters:
+    """How operands and sum are scaled. ValueError where TFLite has no result."""
+    if not attrs.by_shifts:
+        return add_parameters(lhs, rhs, output)
+    exponents = [power_of_two(t.scale) for t in (lhs, rhs, output)]
+    left, right, out = (math.inf if e is None else e for e in exponents)
+    shifts = sorted((left - out, right - out))
+    if output.dtype is not DType.INT16 or shifts[1] != 0 or shifts[0] < -_MOST_SHIFTED:
+        raise ValueError(
+            f"{lhs}, {rhs} and {output} have the scales {lhs.scale:g}, {rhs.scale:g} and "
+            f"{output.scale:g}; by shifts int16 is added of which one input has the output's scale "
+            "and the other this or 2 to 2**15 times less, all of them powers of two"
+        )
+    if not lhs.shape == rhs.shape:
+        raise ValueError(
+            f"the inputs {lhs} and {rhs} differ in shape; by shifts they are not broadcast"
+        )
+    # The multiplier 2**30 halves, so operands get one bit of headroom and the sum is doubled.
+    half = 1 << 30
+    return AddParameters(1, half, int(left - out), half, int(right - out), half, 1)
+
+
+def check(
+    attrs: AdditionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype throughout, and scales whose ratios the fixed point can hold."""
+
+    def scaling(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
+        return parameters(attrs, lhs, rhs, output)
+
+    if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
+        return f"the output is {outputs[0]}; by shifts int16 is added"
+    return broadcast.constraint(inputs, outputs, scaling, _DTYPES)
+
+
+def computed(
+    function: Callable[[Array, Array], Array], attrs: AdditionAttrs, operands: Operands
+) -> tuple[Array, ...]:
+    """``function`` of both operands, which is a sum or a difference.
+
+    Source of the integer form: TFLite reference/add.h and sub.h, which scale both operands first.
+    """
+    (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    if output.quant is None:
+        return broadcast.plain(function, operands, attrs.activation)
+    p = parameters(attrs, lhs, rhs, output)
+    total = function(*broadcast.scaled_operands(p, operands))
+    return broadcast.stored_sum(p, total, output, attrs.activation)

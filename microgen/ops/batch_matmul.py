@@ -1,0 +1,124 @@
+"""nn.batch_matmul: products of matrices, the leading dimensions broadcast as numpy's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import broadcast
+from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.quantize import dense_scales, offset_and_clamp, quantize_multiplier
+
+MAX_RANK = 5  # LiteRT's
+
+
+@dataclass(frozen=True, slots=True)
+class BatchMatmulAttrs(Attrs):
+    """Inputs: int8 lhs [..., rows, depth] and rhs [..., depth, columns], each with its own
+    quantization and from 2 to 5 dimensions. Output: [..., rows, columns].
+
+    A transposed operand has its last two dimensions the other way round.
+    """
+
+    transpose_a: bool
+    transpose_b: bool
+
+
+def infer(attrs: BatchMatmulAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The broadcast leading dimensions, then [rows, columns]."""
+    if len(inputs) != 2:
+        raise ValueError(f"there are {len(inputs)} inputs; two are expected")
+    for operand in inputs:
+        if not 2 <= len(operand.shape) <= MAX_RANK:
+            raise ValueError(f"the operand {operand} must have from 2 to {MAX_RANK} dimensions")
+    rows, depth, other_depth, columns = matrices(attrs, *inputs)
+    lhs, rhs = inputs
+    if depth != other_depth:
+        raise ValueError(
+            f"rows of {lhs} have {depth} elements and columns of {rhs} {other_depth}; "
+            "they must be as long"
+        )
+    try:
+        batches = np.broadcast_shapes(lhs.shape[:-2], rhs.shape[:-2])
+    except ValueError:
+        raise ValueError(f"the leading dimensions of {lhs} and {rhs} do not broadcast") from None
+    return ((*batches, rows, columns),)
+
+
+def matrices(
+    attrs: BatchMatmulAttrs, lhs: TensorType, rhs: TensorType
+) -> tuple[int, int, int, int]:
+    """Rows and columns of the left matrix, then of the right one, both as multiplied."""
+    *_, rows, depth = _multiplied(lhs, attrs.transpose_a)
+    *_, other_depth, columns = _multiplied(rhs, attrs.transpose_b)
+    return rows, depth, other_depth, columns
+
+
+def _multiplied(operand: TensorType, is_transposed: bool) -> Shape:
+    return operand.shape[:-3:-1] if is_transposed else operand.shape[-2:]
+
+
+def _ratio(lhs: TensorType, rhs: TensorType, output: TensorType) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(dense_scales(lhs, rhs, output)[0])
+
+
+def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from sums of products to the output.
+
+    Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler. ValueError if the scales'
+    product is 2**30 times the output's scale or more.
+    """
+    return quantize_multiplier(_ratio(lhs, rhs, output))
+
+
+def check(
+    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 throughout, and sums that fit int32 before and after they are scaled."""
+    sentence = broadcast.constraint(inputs, outputs, parameters)
+    if sentence:
+        return sentence
+    (lhs, rhs), output = inputs, outputs[0]
+    depth = matrices(attrs, lhs, rhs)[1]
+    bound = depth * _farthest(lhs) * _farthest(rhs)
+    if bound >= 2**31:
+        return (
+            f"{depth} products are summed, which may reach {bound}; the int32 accumulator "
+            f"holds {2**31 - 1}"
+        )
+    ratio = _ratio(lhs, rhs, output)
+    if bound * ratio >= 2**31 - 256:
+        return (
+            f"the output's scale is too small: sums of up to {bound}, scaled by {ratio:g}, "
+            "exceed int32"
+        )
+    return None
+
+
+def _farthest(operand: TensorType) -> int:
+    return max(127 - operand.zero_point, operand.zero_point + 128)
+
+
+def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/batch_matmul.h, BatchMatMul.
+
+    The product is taken in float64, which is exact: ``check`` holds sums under 2**31.
+    """
+    (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    left, right = (operand.astype(np.float64) for operand in broadcast.centred(operands))
+    left = left.swapaxes(-1, -2) if attrs.transpose_a else left
+    right = right.swapaxes(-1, -2) if attrs.transpose_b else right
+    scaled = broadcast.scale((left @ right).astype(np.int64), *parameters(lhs, rhs, output))
+    return (offset_and_clamp(scaled, output, Activation.NONE),)
+
+
+def parts(_attrs: BatchMatmulAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_batch_matmul",)
+
+
+OP = Op("nn.batch_matmul", BatchMatmulAttrs, infer, check, reference, parts)

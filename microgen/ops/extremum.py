@@ -1,0 +1,16 @@
+"""What maximum and minimum have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.ir.graph import Attrs, DType, TensorType
+from microgen.ops import broadcast
+
+_DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
+
+
+def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> str | None:
+    """One dtype throughout. Stored values are compared whatever the quantizations, as TFLite does;
+    a converter gives all three tensors the same one."""
+    return broadcast.constraint(inputs, outputs, accepted=_DTYPES)

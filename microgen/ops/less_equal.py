@@ -1,0 +1,9 @@
+"""less_equal: lhs <= rhs of each two elements, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.ops import comparison
+
+OP = comparison.op("less_equal", np.less_equal)

@@ -1,0 +1,101 @@
+"""The C arithmetic of requantize_s16.h against its numpy twin."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen import quantize16, resources
+from microgen.ir.graph import Array
+from microgen.ops.base import Rounding
+from microgen.quantize import multiply_by_quantized_multiplier
+from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+
+COUNT = 20000
+ROW = np.dtype([("x", "<i8"), ("multiplier", "<i4"), ("shift", "<i4"), ("scale", "<f8")])
+
+DRIVER = """
+#include <stdint.h>
+#include <stdio.h>
+#include "microgen/requantize_s16.h"
+struct row { int64_t x; int32_t multiplier; int32_t shift; double scale; };
+int main(void)
+{
+    struct row a;
+    while (fread(&a, sizeof a, 1, stdin) == 1) {
+        const int32_t result = EXPRESSION;
+        (void)fwrite(&result, sizeof result, 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+def _rows(seed: int) -> Array:
+    """Sums of every magnitude below 2**47, the ends and powers of two among them, with any
+    multiplier and shift, and a real scale that keeps the result within int32."""
+    rng = np.random.default_rng(seed)
+    rows = np.zeros(COUNT, ROW)
+    limit = quantize16.SUM_LIMIT
+    rows["x"] = rng.integers(-limit, limit, COUNT, endpoint=True) >> rng.integers(0, 47, COUNT)
+    near = np.array([s * (1 << k) + d for k in range(47) for s in (1, -1) for d in (-1, 0)])
+    rows["x"][: near.size + 2] = np.r_[near, -limit, limit]
+    rows["x"] = rng.permuted(rows["x"])
+    rows["multiplier"] = rng.integers(1 << 30, 1 << 31, COUNT)
+    rows["multiplier"][:4] = 0, 0x7FFEFFFF, 0x7FFF0000, 0x7FFFFFFF
+    rows["shift"] = rng.integers(-31, 14, COUNT, endpoint=True)
+    results = rng.uniform(-(2.0**31) + 1, 2.0**31 - 1, COUNT) * 2.0 ** -rng.integers(0, 40, COUNT)
+    halves = np.where(rng.random(COUNT) < 0.3, np.floor(results) + 0.5, results)
+    rows["scale"] = np.abs(halves / np.where(rows["x"] == 0, 1, rows["x"]))
+    return rows
+
+
+def _reduced(rows: Array) -> Array:
+    return quantize16.multiply_reduced(rows["x"], rows["multiplier"], rows["shift"])
+
+
+def _double(rows: Array) -> Array:
+    narrow = rows["x"].astype(np.int32)
+    return multiply_by_quantized_multiplier(
+        narrow, rows["multiplier"], rows["shift"], Rounding.DOUBLE
+    )
+
+
+def _real(rows: Array) -> Array:
+    return quantize16.multiply_real(rows["x"], rows["scale"])
+
+
+CASES: dict[str, Callable[[Array], Array]] = {
+    "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_REDUCED)": _reduced,
+    "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_DOUBLE)": _double,
+    "mg_requantize_real(a.x, a.scale)": _real,
+    "mg_clamp_s16((int32_t)a.x, -300, 32767)": lambda rows: np.clip(
+        rows["x"].astype(np.int32), -300, 32767
+    ),
+}
+
+
+@pytest.mark.parametrize("expression", CASES)
+def test_c_equals_numpy(expression: str, tmp_path: Path) -> None:
+    rows = _rows(1)
+    expected = CASES[expression](rows)
+    found = _evaluate(expression, rows, tmp_path)
+    wrong = np.flatnonzero(found != expected)
+    assert not wrong.size, (
+        f"{expression} of {rows[wrong[0]]} is {found[wrong[0]]} in C, {expected[wrong[0]]} in numpy"
+    )
+
+
+def _evaluate(expression: str, rows: Array, folder: Path) -> Array:
+    (folder / "driver.c").write_text(DRIVER.replace("EXPRESSION", expression))
+    include = f"-I{resources.folder('crt') / 'include'}"
+    program = folder / "driver"
+    command = [host_cc(), *WARNINGS, *SANITIZERS, include, str(folder / "driver.c")]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    done = subprocess.run([program], input=rows.tobytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return np.frombuffer(done.stdout, "<i4")

@@ -1,0 +1,199 @@
+"""Cases of nn.conv2d and nn.depthwise_conv2d in int16 and float32, for both tests of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import tflite
+
+from microgen.ir.graph import DType, Quant
+from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from tests.ops import conformance as c
+from tests.ops import litert_oracle
+
+Attrs = Conv2DAttrs | DepthwiseConv2DAttrs
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A convolution without its values. ``filters`` has the shape of the weight; a
+    ``multiplier`` other than 0 makes it depthwise."""
+
+    data: tuple[int, int, int, int] = (1, 5, 6, 4)
+    filters: tuple[int, int, int, int] = (6, 3, 3, 4)
+    multiplier: int = 0
+    strides: Pair = (1, 1)
+    dilation: Pair = (1, 1)
+    padding: Padding = "SAME"
+    activation: Activation = Activation.NONE
+    per_channel: bool = True
+    biased: bool = True
+
+    @property
+    def op(self) -> str:
+        return "nn.depthwise_conv2d" if self.multiplier else "nn.conv2d"
+
+    @property
+    def axis(self) -> int:
+        """The weight's axis of output channels."""
+        return 3 if self.multiplier else 0
+
+    @property
+    def channels(self) -> int:
+        return self.filters[self.axis]
+
+    @property
+    def products(self) -> int:
+        """So many are summed in one output."""
+        _, height, width, depth = self.filters
+        return height * width * (1 if self.multiplier else depth)
+
+    def attrs(self, rounding: Rounding) -> Attrs:
+        window = (self.strides, self.dilation, self.padding)
+        if self.multiplier:
+            return DepthwiseConv2DAttrs(*window, self.multiplier, self.activation, rounding)
+        return Conv2DAttrs(*window, self.activation, rounding)
+
+
+def random_geometry(seed: int, *, depthwise: bool, paddings: Sequence[str] = ()) -> Geometry:
+    """Any geometry; ``paddings`` are those to choose from, otherwise explicit ones too."""
+    rng = np.random.default_rng(1000 + seed)
+    groups, depth, per_group, multiplier = (int(n) for n in rng.integers(1, [4, 6, 7, 4]))
+    kernel = tuple(int(n) for n in rng.integers(1, 5, 2))
+    dilation = tuple(int(n) for n in rng.choice([1, 1, 2, 3], 2))
+    room = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    size = [int(n + extra) for n, extra in zip(room, rng.integers(0, 6, 2), strict=True)]
+    top, left, bottom, right = (int(n) for n in rng.integers(0, 4, 4))
+    known: list[Padding] = ["SAME", "VALID", (top, left, bottom, right)]
+    chosen = [p for p in known if not paddings or p in paddings]
+    channels = groups * depth
+    ordinary = (groups * per_group, kernel[0], kernel[1], depth)
+    return Geometry(
+        data=(int(rng.integers(1, 3)), size[0], size[1], channels),
+        filters=(1, *kernel, channels * multiplier) if depthwise else ordinary,
+        multiplier=multiplier if depthwise else 0,
+        strides=(int(rng.integers(1, 4)), int(rng.integers(1, 4))),
+        dilation=(dilation[0], dilation[1]),
+        padding=chosen[seed % len(chosen)],
+        activation=list(Activation)[int(rng.integers(4))],
+        per_channel=bool(rng.integers(2)),
+        biased=bool(rng.integers(2)),
+    )
+
+
+def int16_case(
+    seed: int,
+    name: str,
+    g: Geometry,
+    rounding: Rounding = Rounding.REDUCED,
+    *,
+    largest_bias: float = 2.0**24,
+    times_scale: float = 1.0,
+) -> c.Case:
+    """The output's scale spreads random sums over most of int16, or is ``times_scale`` that."""
+    rng = np.random.default_rng(seed)
+    x = c.int16(rng, g.data, 10 ** rng.uniform(-5, -2))
+    w = c.weight(rng, g.filters, g.axis if g.per_channel else None)
+    dtype = DType.INT32 if rounding is Rounding.DOUBLE else DType.INT64
+    offsets = np.rint(rng.uniform(-largest_bias, largest_bias, g.channels))
+    inputs = (x, w, _bias(x, w, c.bias(offsets, dtype))) if g.biased else (x, w)
+    assert w.type.quant is not None
+    usual = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(g.products))
+    out = c.quant(usual * times_scale)
+    return c.Case(name, g.op, g.attrs(rounding), inputs, out, DType.INT16)
+
+
+def _bias(x: c.Tensor, w: c.Tensor, bias: c.Tensor) -> c.Tensor:
+    """With the accumulator's scales, which LiteRT checks."""
+    assert w.type.quant is not None
+    scales = tuple(float(np.float32(x.type.scale) * np.float32(s)) for s in w.type.quant.scale)
+    axis = None if len(scales) == 1 else 0
+    quant = Quant(scales, (0,) * len(scales), axis)
+    return dataclasses.replace(bias, type=dataclasses.replace(bias.type, quant=quant))
+
+
+def float_case(seed: int, name: str, g: Geometry) -> c.Case:
+    rng = np.random.default_rng(seed)
+    x = c.float32(rng, g.data)
+    w = c.float32(rng, g.filters, is_constant=True)
+    b = c.float32(rng, (g.channels,), is_constant=True)
+    inputs = (x, w, b) if g.biased else (x, w)
+    attrs = g.attrs(Rounding.DOUBLE)
+    return c.Case(name, g.op, attrs, inputs, None, DType.FLOAT32)
+
+
+def random_int16(seed: int, g: Geometry, rounding: Rounding) -> c.Case:
+    """Scales up to 2**12 off, or biases up to 2**46 with scales to suit, in some cases."""
+    rng = np.random.default_rng(seed)
+    times = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.3 else 0)
+    most = 2**31 - 1 if rounding is Rounding.DOUBLE else 2.0 ** rng.uniform(24, 46)
+    if rng.random() < 0.3:
+        scale = times * most / 2**24
+        return int16_case(seed, f"{seed}", g, rounding, largest_bias=most, times_scale=scale)
+    return int16_case(seed, f"{seed}", g, rounding, times_scale=times)
+
+
+def random_cases(seed: int, *, depthwise: bool) -> tuple[c.Case, ...]:
+    """One geometry in int16, rounded in one of both ways, and in float32."""
+    g = random_geometry(seed, depthwise=depthwise)
+    rounding = Rounding.DOUBLE if seed % 3 == 0 else Rounding.REDUCED
+    return random_int16(seed, g, rounding), float_case(seed, f"float32 {seed}", g)
+
+
+def int16_corners(base: Geometry) -> tuple[c.Case, ...]:
+    """Large biases, extreme scales, values and sums; ``base`` is the geometry of all."""
+    unbiased = dataclasses.replace(base, biased=False, per_channel=False)
+    extreme = [2.0**k for k in range(-16, 40, 5)]
+    wide, double = Rounding.REDUCED, Rounding.DOUBLE
+    return (
+        int16_case(1, "bias of 2**46", base, largest_bias=2.0**46, times_scale=2.0**20),
+        int16_case(2, "bias of 2**31", base, double, largest_bias=2.0**31 - 1),
+        int16_case(3, "no bias, per tensor", unbiased),
+        *(int16_case(4, f"scale {k:g}", base, wide, times_scale=k) for k in extreme),
+        *(int16_case(5, f"double, scale {k:g}", base, double, times_scale=k) for k in extreme),
+    )
+
+
+def of_dtype(g: Geometry) -> tuple[c.Case, ...]:
+    """The geometry in int16, rounded in both ways, and in float32."""
+    return (
+        int16_case(6, f"{g}", g),
+        int16_case(7, f"{g}", g, Rounding.DOUBLE),
+        float_case(8, f"{g}", g),
+    )
+
+
+def assert_equals_litert(case: c.Case, g: Geometry) -> None:
+    """The reference equals LiteRT's on a case of that geometry, with SAME or VALID padding."""
+    assert isinstance(g.padding, str)
+    options = {
+        "padding": litert_oracle.PADDING[g.padding],
+        "strideH": g.strides[0],
+        "strideW": g.strides[1],
+        "dilationHFactor": g.dilation[0],
+        "dilationWFactor": g.dilation[1],
+        "fusedActivationFunction": litert_oracle.FUSED[g.activation],
+    }
+    if g.multiplier:
+        options["depthMultiplier"] = g.multiplier
+    if any(t.type.dtype is DType.INT32 for t in case.inputs):
+        options["quantizedBiasType"] = tflite.TensorType.INT32
+    oracle = litert_oracle.Case(
+        case.op,
+        case.attrs,
+        case.input_types,
+        [tensor.array for tensor in case.inputs],
+        case.output_quant,
+        "DEPTHWISE_CONV_2D" if g.multiplier else "CONV_2D",
+        "DepthwiseConv2DOptions" if g.multiplier else "Conv2DOptions",
+        options,
+        constants=range(1, len(case.inputs)),
+        version=5,
+        output_dtype=case.output_dtype,
+    )
+    litert_oracle.assert_equal(oracle)

@@ -1,0 +1,59 @@
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from microgen.ops.batch_matmul import OP, BatchMatmulAttrs
+from tests.ops import conformance as c
+from tests.ops import matmuls
+
+PLAIN = BatchMatmulAttrs(False, False)
+
+
+def _case(
+    seed: int,
+    name: str,
+    lhs: tuple[int, ...],
+    rhs: tuple[int, ...],
+    attrs: BatchMatmulAttrs = PLAIN,
+    times: float = 1.0,
+) -> c.Case:
+    """``lhs`` and ``rhs`` are shapes as stored; ``times`` a usual output scale."""
+    rng = np.random.default_rng(seed)
+    left, right = c.int8(rng, lhs, c.random_quant(rng)), c.int8(rng, rhs, c.random_quant(rng))
+    depth = lhs[-2] if attrs.transpose_a else lhs[-1]
+    scale = matmuls.output_scale(left.type.scale, right.type.scale, depth) * times
+    out = c.quant(scale, int(rng.integers(-128, 128)))
+    return c.Case(name, OP.name, attrs, (left, right), out)
+
+
+def _random(seed: int) -> c.Case:
+    attrs, lhs, rhs, _ = matmuls.random_operands(np.random.default_rng(1000 + seed))
+    return _case(seed, f"random {seed}", lhs, rhs, attrs)
+
+
+def _least_scale(name: str, times: float) -> c.Case:
+    """The largest sum is scaled to nearly 2**31 over ``times``."""
+    return _case(3, name, (9, 9), (9, 9), times=times * 255 * 255 * 9 * 50 / (75 * 75 * 3 * 2**31))
+
+
+CORNERS = (
+    _case(1, "one by one", (1, 1), (1, 1)),
+    _case(2, "all batches broadcast", (2, 1, 3, 4, 5), (1, 2, 1, 5, 2)),
+    *(_least_scale(f"{n:g} times the least output scale", n) for n in (1.01, 10, 1e6, 1e9, 1e15)),
+    *(
+        _case(4, f"transposed {a}, {b}; {left} batches by {right}",
+              *matmuls.operand_shapes(BatchMatmulAttrs(a, b), (*left, 3, 4), (*right, 4, 5)),
+              BatchMatmulAttrs(a, b))
+        for a, b in product((False, True), repeat=2)
+        for left, right in (((), ()), ((2,), ()), ((), (2, 3)), ((3, 1), (1, 2)), ((2,), (2,)))
+    ),
+)  # fmt: skip
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    c.check([*CORNERS, *map(_random, range(200))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)

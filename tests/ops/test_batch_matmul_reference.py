@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.batch_matmul import OP, BatchMatmulAttrs, parameters
+from microgen.ops.broadcast import scale
+from microgen.quantize import quantize_multiplier
+from tests.ops import matmuls
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    needs_litert,
+    random_activation,
+    random_values,
+)
+
+PLAIN = BatchMatmulAttrs(False, False)
+
+
+def case_of(attrs: BatchMatmulAttrs, types: list[TensorType], rng: np.random.Generator,
+            output: TensorType, constants: list[int]) -> Case:  # fmt: skip
+    return Case(
+        OP.name,
+        attrs,
+        types,
+        [random_values(rng, t.shape) for t in types],
+        output.quant,
+        "BATCH_MATMUL",
+        "BatchMatMulOptions",
+        {"adjX": attrs.transpose_a, "adjY": attrs.transpose_b},
+        constants=constants,
+        version=2,
+    )
+
+
+def random_case(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    attrs, *shapes, depth = matmuls.random_operands(rng)
+    types = [random_activation(rng, shape) for shape in shapes]
+    off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.4 else 0)
+    scale = matmuls.output_scale(types[0].scale, types[1].scale, depth) * off
+    output = activation_type((), scale, int(rng.integers(-128, 128)))
+    constants = [[], [0], [1]][int(rng.integers(3))]
+    return case_of(attrs, types, rng, output, constants)
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(8))
+def test_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("times", [1.01, 1.5, 1e3, 1e9, 1e15])
+def test_extreme_output_scales(times: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        types = [activation_type((9, 9), 2.0 ** rng.uniform(-9, 1), zero) for zero in (-128, 127)]
+        least = 9 * 255 * 255 * types[0].scale * types[1].scale / 2**31
+        output = activation_type((), least * times, 0)
+        assert_equal(case_of(PLAIN, types, rng, output, []))
+
+
+@needs_litert
+def test_the_product_of_the_scales_is_rounded_to_float32() -> None:
+    depth, found = 1000, 0
+    sums = np.array(depth * 255 * 255)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        lhs, rhs = (
+            activation_type(shape, 2.0 ** rng.uniform(-9, 1), -128)
+            for shape in ((1, depth), (depth, 1))
+        )
+        output = activation_type((), lhs.scale * rhs.scale * float(sums) / 100.5, 0)
+        in_double = quantize_multiplier(lhs.scale * rhs.scale / output.scale)
+        if scale(sums, *in_double) == scale(sums, *parameters(lhs, rhs, output)):
+            continue
+        case = case_of(PLAIN, [lhs, rhs], rng, output, [])
+        assert_equal(replace(case, arrays=[np.full(t.shape, 127, np.int8) for t in case.types]))
+        found += 1
+    assert found > 10
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "attrs", "sentence"),
+    [
+        ((2, 3), (4, 5), PLAIN, r"rows of int8\[2,3\] have 3 elements and columns of .* 4; they"),
+        ((2, 3), (3, 5), BatchMatmulAttrs(True, False), "have 2 elements"),
+        ((2, 3), (3, 5), BatchMatmulAttrs(False, True), "elements and columns of .* 5; they must"),
+        ((3,), (3, 5), PLAIN, r"the operand int8\[3\] must have from 2 to 5 dimensions"),
+        ((2, 3), (1, 1, 1, 1, 3, 5), PLAIN, "must have from 2 to 5 dimensions"),
+        ((2, 4, 3), (3, 3, 5), PLAIN, "the leading dimensions of .* do not broadcast"),
+    ],
+)  # fmt: skip
+def test_impossible_shapes(
+    lhs: tuple[int, ...], rhs: tuple[int, ...], attrs: BatchMatmulAttrs, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        OP.infer(attrs, [TensorType(lhs, DType.INT8), TensorType(rhs, DType.INT8)])
+
+
+def test_two_operands_are_expected() -> None:
+    with pytest.raises(ValueError, match="3 inputs; two are expected"):
+        OP.infer(PLAIN, [TensorType((1, 1), DType.INT8)] * 3)
+
+
+def test_refusals() -> None:
+    def said(depth: int, out: float, lhs_zero: int = 0) -> str:
+        lhs, rhs = (
+            activation_type((1, depth), 1.0, lhs_zero),
+            activation_type((depth, 1), 1.0, -128),
+        )
+        return str(OP.check(PLAIN, [lhs, rhs], [activation_type((1, 1), out, 0)]))
+
+    data, wrong = activation_type((1, 1), 1.0, 0), TensorType((1, 1), DType.INT32)
+    assert "the right input is int32[1,1]" in str(OP.check(PLAIN, [data, wrong], [data]))
+    assert said(33025, 1e6, -128) == "None"
+    assert "33026 products are summed" in said(33026, 1e6, -128)
+    assert said(100, 0.0016) == "None"
+    assert "the output's scale is too small: sums of up to 3264000" in said(100, 0.0015)
+    assert "is 2**30 or more" in said(1, 2.0**-31)

@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from microgen.ops.sqrt import OP, SqrtAttrs
+from tests.ops import conformance as c
+from tests.ops import unary_kernels as u
+
+FLOATS = u.float_cases(OP.name, SqrtAttrs())
+CORNERS = ((0.5, 0.5), (1e30, 1e-30), (1e-38, 1.0), (4.0, 1.0))
+INTEGERS = u.int16_cases(OP.name, SqrtAttrs(), CORNERS)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    c.check([*FLOATS, *INTEGERS], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*FLOATS[:3], *INTEGERS[:3]], tmp_path)

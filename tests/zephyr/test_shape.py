@@ -1,0 +1,48 @@
+"""What a project has for Zephyr, as far as it can be seen without Zephyr."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from microgen.target import board as boards
+from tests.minimal_project import assemble
+
+_SOURCE = re.compile(r"^\s+(\S+\.(?:c|s))$", re.M)
+
+
+def zephyr_branch(cmake: str) -> str:
+    return cmake.split("if(MICROGEN_ZEPHYR)")[1].split("return()")[0]
+
+
+@pytest.mark.parametrize("board", boards.available())
+def test_zephyr_starts_the_program_and_microgen_does_not(board: str) -> None:
+    files = assemble(board).files
+    named = _SOURCE.findall(zephyr_branch(files["CMakeLists.txt"].decode()))
+    assert "src/main.c" in named
+    assert "src/platform_zephyr.c" in named
+    assert set(named) <= set(files)
+    start = {"src/platform.c", "boards/startup.c", "crt/src/start.c", "crt/src/freestanding.c"}
+    assert not start & set(named)
+
+
+@pytest.mark.parametrize("board", boards.available())
+def test_twister_is_told_what_to_expect_and_where(board: str) -> None:
+    (test,) = yaml.safe_load(assemble(board).files["sample.yaml"])["tests"].values()
+    output, status = test["harness_config"]["regex"]
+    console = "microgen: output y = 1 2 3\nmicrogen: status=0 samples=1 stack=284"
+    assert [bool(re.search(regex, console)) for regex in (output, status)] == [True, True]
+    assert not re.search(status, console.replace("status=0", "status=-1"))
+    name = boards.load(board).zephyr
+    assert test.get("platform_allow", "") == name
+    assert test.get("integration_platforms", []) == ([name] if name else [])
+
+
+@pytest.mark.parametrize("board", boards.available())
+def test_mains_stack_is_larger_than_the_boards_which_bounds_the_models(board: str) -> None:
+    config = assemble(board).files["prj.conf"].decode()
+    (size,) = re.findall(r"^CONFIG_MAIN_STACK_SIZE=(\d+)$", config, re.M)
+    assert int(size) >= boards.load(board).stack_bytes + 2048
+    assert config.endswith("\n")
