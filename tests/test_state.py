@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.ir.graph import Array
+from microgen.ir.graph import Array, DType
+from tests.ops import lstm_cases, svdf_cases
 from tests.ops.litert_oracle import interpreter_of, needs_litert
+from tests.ops.stateful import Network
 from tests.runner.standin import needs_riscv
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
@@ -162,6 +165,40 @@ def test_a_reset_between_runs_forgets_all_that_came_before(tmp_path: Path) -> No
     )
     expected = _by_litert(samples, reset_before=3)
     assert done.stdout == expected.tobytes()
+
+
+# The operators themselves, alone in a model
+
+
+def _alone(name: str) -> Network:
+    make = {"svdf": svdf_cases.network, "lstm": lstm_cases.network}[name.partition("_")[0]]
+    return make(9, DType.FLOAT32 if name.endswith("f32") else DType.INT8)
+
+
+@NEEDS_NINJA
+@needs_litert
+@pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
+@pytest.mark.parametrize("board", [*BOARDS, pytest.param("mps2_an385", marks=NEEDS_ARM)])
+def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> None:
+    network = _alone(name)
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    project = tmp_path / "p"
+    microgen.generate(tmp_path / "m.tflite", board, project)
+    microgen.build(project)
+    assert microgen.verify(project).ok
+    result = microgen.run(project, {"x": np.stack(network.samples)}, compare=True)
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+    assert len(result.verdicts) == 2
+
+
+def test_int8_state_is_reset_to_its_zero_point(tmp_path: Path) -> None:
+    layer = lstm_cases.random_layer(9, DType.INT8)
+    layer = dataclasses.replace(layer, zero_point={**layer.zero_point, "y": -3})
+    (tmp_path / "m.tflite").write_bytes(lstm_cases.network_of(layer, 9).to_bytes())
+    microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p")
+    runner = next((tmp_path / "p").rglob("default_lib0.c")).read_text()
+    assert f"], {256 - 3}, {layer.batch * layer.outputs}U);" in runner
+    assert f"], 0, {layer.batch * layer.cells * 2}U);" in runner
 
 
 def test_header_runner_main_and_readme_speak_of_the_reset(tmp_path: Path) -> None:

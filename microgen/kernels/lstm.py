@@ -165,6 +165,6 @@ KERNELS = (
         constants=_constants(*["float"] * 6),
         scratch=_scratch(4),
         writes=_STATES,
-        ulps=16,
+        ulps=64,  # of 1: sums of magnitude 16 err by 16 units of it, and steps pass errors on
     ),
 )

@@ -38,7 +38,7 @@ _HIDDEN = 4  # position among the intermediates
 def _lstm(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
-    gates = slice(0 if layer.has_input(_WEIGHT[0]) else 1, None)
+    gates = slice(0 if _has_input_gate(layer) else 1, None)
     weight = [layer.weights(i, 2) for i in _WEIGHT[gates]]
     peephole = [layer.weights(i, 1) for i in _PEEPHOLE[gates] if layer.has_input(_PEEPHOLE[-1])]
     cells = weight[0].type.shape[0]
@@ -69,6 +69,14 @@ def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
         has_projection=layer.has_input(_PROJECTION),
         hidden=layer.intermediate(_HIDDEN) if data.type.dtype is DType.INT8 else None,
     )
+
+
+def _has_input_gate(layer: Layer) -> bool:
+    """False for an LSTM that couples its input and forget gates (CIFG)."""
+    parts = [layer.has_input(positions[0]) for positions in (_WEIGHT, _RECURRENT, _BIAS)]
+    if any(parts) and not all(parts):
+        raise layer.invalid("has a part of an input gate; weights and bias are expected, or none")
+    return all(parts)
 
 
 def _refuse_normalization(layer: Layer) -> None:
