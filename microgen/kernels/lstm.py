@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from microgen.ir.graph import DType, Graph, Node, TensorType
-from microgen.kernels import base, recurrent
+from microgen.kernels import base, blocks, recurrent
 from microgen.ops import lstm, lstm_integer
 from microgen.ops.base import Activation
 from microgen.ops.lstm import LstmAttrs
@@ -116,6 +117,12 @@ def _integer_refusal(node: Node, graph: Graph) -> str | None:
     return refusal or _overflow(node, graph)
 
 
+def _dsp_refusal(node: Node, graph: Graph) -> str | None:
+    if _types(node, graph).weight.shape[0] != _GATES:
+        return "there is no input gate, the kernel computes four gates at once"
+    return _integer_refusal(node, graph)
+
+
 def _overflow(node: Node, graph: Graph) -> str | None:
     """Refusal if a sum over the input or the hidden state may leave int32."""
     types, names = _types(node, graph), _names(node)
@@ -145,17 +152,20 @@ def _scratch(element_bytes: int) -> Callable[[Node, Graph], int]:
 _INPUTS = (0, lstm.OUTPUT_STATE, lstm.CELL_STATE)
 _STATES = (lstm.OUTPUT_STATE, lstm.CELL_STATE)
 
+_INTEGER = base.Kernel(
+    symbol="mg_lstm_s8",
+    needs=base.REFERENCE,
+    refusal=_integer_refusal,
+    params=_integer_params,
+    inputs=_INPUTS,
+    constants=_constants("int8_t", "int8_t", "int32_t", "int16_t", "int8_t", "int32_t"),
+    scratch=_scratch(1),
+    writes=_STATES,
+)
+
 KERNELS = (
-    base.Kernel(
-        symbol="mg_lstm_s8",
-        needs=base.REFERENCE,
-        refusal=_integer_refusal,
-        params=_integer_params,
-        inputs=_INPUTS,
-        constants=_constants("int8_t", "int8_t", "int32_t", "int16_t", "int8_t", "int32_t"),
-        scratch=_scratch(1),
-        writes=_STATES,
-    ),
+    dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=blocks.DSP, refusal=_dsp_refusal),
+    _INTEGER,
     base.Kernel(
         symbol="mg_lstm_f32",
         needs=base.REFERENCE,

@@ -54,7 +54,15 @@ enum {
     MG_LSTM_F32_OUTPUT = 3
 };
 
-MG_INLINE float mg_lstm_f32_products(const float *values, const float *weight, int32_t count)
+/* Of the input, forget, cell and output gate of one cell. */
+typedef struct {
+    float a;
+    float b;
+    float c;
+    float d;
+} mg_lstm_f32_sums;
+
+MG_INLINE float mg_lstm_f32_dot(const float *values, const float *weight, int32_t count)
 {
     float sum = 0.0F;
 
@@ -64,14 +72,43 @@ MG_INLINE float mg_lstm_f32_products(const float *values, const float *weight, i
     return sum;
 }
 
-/* What a gate's function is taken of, without peephole. */
-MG_INLINE float mg_lstm_f32_sum(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
-                                const float *input, const float *state, int32_t gate, int32_t cell)
+/* The sums of products of values with the weights of a cell's gates. weight is the first gate's;
+ * where there is no input gate, its sum is 0. Each value is read once for all gates. */
+MG_INLINE mg_lstm_f32_sums mg_lstm_f32_products(const mg_lstm_f32_params *p, const float *values,
+                                                const float *weight, int32_t count)
 {
-    const int32_t row = (gate - 4 + p->gates) * p->cells + cell;
-    const float of_input = mg_lstm_f32_products(input, &w->input[row * p->features], p->features);
-    const float of_state = mg_lstm_f32_products(state, &w->recurrent[row * p->outputs], p->outputs);
-    return w->bias[row] + of_input + of_state;
+    const float *last = &weight[(p->gates - 1) * p->cells * count];
+    const float *change = &last[-p->cells * count];
+    const float *forget = &change[-p->cells * count];
+    mg_lstm_f32_sums sums = {0.0F, 0.0F, 0.0F, 0.0F};
+
+    for (int32_t i = 0; i < count; i++) {
+        const float value = values[i];
+        sums.a += (p->gates == 4) ? value * weight[i] : 0.0F;
+        sums.b += value * forget[i];
+        sums.c += value * change[i];
+        sums.d += value * last[i];
+    }
+    return sums;
+}
+
+/* What the functions of a cell's gates are taken of, without peepholes. */
+MG_INLINE mg_lstm_f32_sums mg_lstm_f32_gates(const mg_lstm_f32_params *p,
+                                             const mg_lstm_f32_weights *w, const float *input,
+                                             const float *state, int32_t cell)
+{
+    const float *bias = &w->bias[(p->gates - 1) * p->cells + cell]; /* of the output gate */
+    const mg_lstm_f32_sums x =
+        mg_lstm_f32_products(p, input, &w->input[cell * p->features], p->features);
+    const mg_lstm_f32_sums h =
+        mg_lstm_f32_products(p, state, &w->recurrent[cell * p->outputs], p->outputs);
+    const mg_lstm_f32_sums gates = {
+        ((p->gates == 4) ? bias[-3 * p->cells] : 0.0F) + x.a + h.a,
+        bias[-2 * p->cells] + x.b + h.b,
+        bias[-p->cells] + x.c + h.c,
+        bias[0] + x.d + h.d,
+    };
+    return gates;
 }
 
 /* The value of the input, forget or output gate, given the cell state that its peephole sees. */
@@ -90,21 +127,17 @@ MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f3
                                    const float *input, const float *state, int32_t cell,
                                    float *cell_state)
 {
+    const mg_lstm_f32_sums gates = mg_lstm_f32_gates(p, w, input, state, cell);
     const float before = *cell_state;
-    const float forget = mg_lstm_f32_sum(p, w, input, state, MG_LSTM_F32_FORGET, cell);
-    const float change = mg_lstm_f32_sum(p, w, input, state, MG_LSTM_F32_CELL, cell);
-    const float show = mg_lstm_f32_sum(p, w, input, state, MG_LSTM_F32_OUTPUT, cell);
-    const float keep = mg_lstm_f32_gate(p, w, forget, MG_LSTM_F32_FORGET, cell, before);
-    float take = 1.0F - keep;
-    float after = 0.0F;
+    const float keep = mg_lstm_f32_gate(p, w, gates.b, MG_LSTM_F32_FORGET, cell, before);
+    const float take = (p->gates == 4)
+                           ? mg_lstm_f32_gate(p, w, gates.a, MG_LSTM_F32_INPUT, cell, before)
+                           : 1.0F - keep;
+    const float after =
+        mg_clamp_f32(keep * before + take * mg_f32_tanh(gates.c), -p->cell_clip, p->cell_clip);
 
-    if (p->gates == 4) {
-        take = mg_lstm_f32_sum(p, w, input, state, MG_LSTM_F32_INPUT, cell);
-        take = mg_lstm_f32_gate(p, w, take, MG_LSTM_F32_INPUT, cell, before);
-    }
-    after = mg_clamp_f32(keep * before + take * mg_f32_tanh(change), -p->cell_clip, p->cell_clip);
     *cell_state = after;
-    return mg_lstm_f32_gate(p, w, show, MG_LSTM_F32_OUTPUT, cell, after) * mg_f32_tanh(after);
+    return mg_lstm_f32_gate(p, w, gates.d, MG_LSTM_F32_OUTPUT, cell, after) * mg_f32_tanh(after);
 }
 
 /* The hidden state's projection, into output [outputs]. */
@@ -113,7 +146,7 @@ MG_INLINE void mg_lstm_f32_project(const mg_lstm_f32_params *p, const mg_lstm_f3
 {
     for (int32_t o = 0; o < p->outputs; o++) {
         const float bias = (w->projection_bias != NULL) ? w->projection_bias[o] : 0.0F;
-        const float sum = mg_lstm_f32_products(hidden, &w->projection[o * p->cells], p->cells);
+        const float sum = mg_lstm_f32_dot(hidden, &w->projection[o * p->cells], p->cells);
         output[o] = mg_clamp_f32(bias + sum, -p->projection_clip, p->projection_clip);
     }
 }

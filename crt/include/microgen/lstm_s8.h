@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "microgen/blocks_s8.h"
 #include "microgen/fixed_point_16.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
@@ -72,30 +73,51 @@ enum {
     MG_LSTM_OUTPUT = 3
 };
 
-/* sum plus the products of weight with values, offset added to these. */
-MG_INLINE int32_t mg_lstm_s8_products(int32_t sum, const int8_t *values, int32_t offset,
-                                      const int8_t *weight, int32_t count)
+/* The products of values, offset added to these, with the weights of a cell's gates: added to the
+ * sums a to d of the input, forget, cell and output gate. weight is the first gate's. */
+MG_INLINE mg_sums mg_lstm_s8_products(const mg_lstm_s8_params *p, mg_sums sums,
+                                      const int8_t *values, int32_t offset, const int8_t *weight,
+                                      int32_t count, int dsp)
 {
-    for (int32_t i = 0; i < count; i++) {
-        sum += (values[i] + offset) * weight[i];
+    const int32_t step = p->cells * count;
+
+    if (p->gates == 4) {
+        return mg_dot_4(sums, values, weight, step, count, offset, dsp);
     }
-    return sum;
+    sums.b = mg_dot(sums.b, values, weight, count, offset);
+    sums.c = mg_dot(sums.c, values, &weight[step], count, offset);
+    sums.d = mg_dot(sums.d, values, &weight[2 * step], count, offset);
+    return sums;
 }
 
-/* What a gate's function is taken of, in Q3.12, without peephole. */
-MG_INLINE int32_t mg_lstm_s8_sum(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
-                                 const int8_t *input, const int8_t *state, int32_t gate,
-                                 int32_t cell)
+/* A gate's sums over the input and over the output state as one, in Q3.12. */
+MG_INLINE int32_t mg_lstm_s8_scaled(const mg_lstm_s8_params *p, int32_t gate, int32_t of_input,
+                                    int32_t of_state)
 {
-    const int32_t row = (gate - 4 + p->gates) * p->cells + cell;
-    const int32_t of_input = mg_lstm_s8_products(w->bias[row], input, p->input_offset,
-                                                 &w->input[row * p->features], p->features);
-    const int32_t of_state =
-        mg_lstm_s8_products(0, state, p->state_offset, &w->recurrent[row * p->outputs], p->outputs);
     const int32_t sum =
         mg_saturate_16(mg_requantize(of_input, p->input_multiplier[gate], p->input_shift[gate]));
     return mg_saturate_16(
         sum + mg_requantize(of_state, p->recurrent_multiplier[gate], p->recurrent_shift[gate]));
+}
+
+/* What the functions of a cell's gates are taken of, in Q3.12, without peepholes. Where there is no
+ * input gate, its sum means nothing. */
+MG_INLINE mg_sums mg_lstm_s8_gates(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
+                                   const int8_t *input, const int8_t *state, int32_t cell, int dsp)
+{
+    const int32_t forget = (p->gates - 3) * p->cells + cell; /* its row among the biases */
+    const mg_sums biases = {(p->gates == 4) ? w->bias[cell] : 0, w->bias[forget],
+                            w->bias[forget + p->cells], w->bias[forget + 2 * p->cells]};
+    const mg_sums none = {0, 0, 0, 0};
+    const mg_sums x = mg_lstm_s8_products(p, biases, input, p->input_offset,
+                                          &w->input[cell * p->features], p->features, dsp);
+    const mg_sums h = mg_lstm_s8_products(p, none, state, p->state_offset,
+                                          &w->recurrent[cell * p->outputs], p->outputs, dsp);
+    const mg_sums gates = {mg_lstm_s8_scaled(p, MG_LSTM_INPUT, x.a, h.a),
+                           mg_lstm_s8_scaled(p, MG_LSTM_FORGET, x.b, h.b),
+                           mg_lstm_s8_scaled(p, MG_LSTM_CELL, x.c, h.c),
+                           mg_lstm_s8_scaled(p, MG_LSTM_OUTPUT, x.d, h.d)};
+    return gates;
 }
 
 /* The value of the input, forget or output gate in Q0.15, given the cell state that its peephole
@@ -130,25 +152,19 @@ MG_INLINE int32_t mg_lstm_s8_cell(const mg_lstm_s8_params *p, int32_t state, int
 /* Updates one cell and returns what it puts out, as the hidden state stores it. */
 MG_INLINE int8_t mg_lstm_s8_update(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                    const int8_t *input, const int8_t *state, int32_t cell,
-                                   int16_t *cell_state)
+                                   int16_t *cell_state, int dsp)
 {
+    const mg_sums gates = mg_lstm_s8_gates(p, w, input, state, cell, dsp);
     const int32_t before = *cell_state;
-    const int32_t forget = mg_lstm_s8_sum(p, w, input, state, MG_LSTM_FORGET, cell);
-    const int32_t change = mg_lstm_s8_sum(p, w, input, state, MG_LSTM_CELL, cell);
-    const int32_t show = mg_lstm_s8_sum(p, w, input, state, MG_LSTM_OUTPUT, cell);
-    const int32_t keep = mg_lstm_s8_gate(p, w, forget, MG_LSTM_FORGET, cell, before);
-    int32_t take = INT16_MAX - keep;
-    int32_t after = 0;
-    int32_t shown = 0;
+    const int32_t keep = mg_lstm_s8_gate(p, w, gates.b, MG_LSTM_FORGET, cell, before);
+    const int32_t take = (p->gates == 4)
+                             ? mg_lstm_s8_gate(p, w, gates.a, MG_LSTM_INPUT, cell, before)
+                             : INT16_MAX - keep;
+    const int32_t after = mg_lstm_s8_cell(p, before, keep, take, mg_tanh_16(gates.c, 3));
+    const int32_t show = mg_lstm_s8_gate(p, w, gates.d, MG_LSTM_OUTPUT, cell, after);
+    const int32_t shown = show * mg_tanh_16(after, p->cell_bits);
 
-    if (p->gates == 4) {
-        take = mg_lstm_s8_sum(p, w, input, state, MG_LSTM_INPUT, cell);
-        take = mg_lstm_s8_gate(p, w, take, MG_LSTM_INPUT, cell, before);
-    }
-    after = mg_lstm_s8_cell(p, before, keep, take, mg_tanh_16(change, 3));
     *cell_state = (int16_t)after;
-    shown = mg_lstm_s8_gate(p, w, show, MG_LSTM_OUTPUT, cell, after);
-    shown *= mg_tanh_16(after, p->cell_bits);
     return mg_offset_and_clamp(mg_requantize(shown, p->hidden_multiplier, p->hidden_shift),
                                p->hidden_offset, INT8_MIN, INT8_MAX);
 }
@@ -162,8 +178,8 @@ MG_INLINE void mg_lstm_s8_project(const mg_lstm_s8_params *p, const mg_lstm_s8_w
 
     for (int32_t o = 0; o < p->outputs; o++) {
         const int32_t bias = (w->projection_bias != NULL) ? w->projection_bias[o] : 0;
-        const int32_t sum = mg_lstm_s8_products(bias, hidden, p->projection_offset,
-                                                &w->projection[o * p->cells], p->cells);
+        const int32_t sum =
+            mg_dot(bias, hidden, &w->projection[o * p->cells], p->cells, p->projection_offset);
         output[o] =
             mg_offset_and_clamp(mg_requantize(sum, p->projection_multiplier, p->projection_shift),
                                 p->output_offset, low, high);
@@ -173,10 +189,10 @@ MG_INLINE void mg_lstm_s8_project(const mg_lstm_s8_params *p, const mg_lstm_s8_w
 /* One step of one sequence. */
 MG_INLINE void mg_lstm_s8_step(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                const int8_t *input, int8_t *state, int16_t *cell_state,
-                               int8_t *output, int8_t *hidden)
+                               int8_t *output, int8_t *hidden, int dsp)
 {
     for (int32_t cell = 0; cell < p->cells; cell++) {
-        hidden[cell] = mg_lstm_s8_update(p, w, input, state, cell, &cell_state[cell]);
+        hidden[cell] = mg_lstm_s8_update(p, w, input, state, cell, &cell_state[cell], dsp);
     }
     if (w->projection != NULL) {
         mg_lstm_s8_project(p, w, hidden, output);
@@ -184,6 +200,21 @@ MG_INLINE void mg_lstm_s8_step(const mg_lstm_s8_params *p, const mg_lstm_s8_weig
         (void)memcpy(output, hidden, (size_t)p->outputs);
     }
     (void)memcpy(state, output, (size_t)p->outputs);
+}
+
+/* The body of this kernel and, where `dsp` is 1, of that for the Arm DSP extension. */
+MG_INLINE void mg_lstm_s8_run(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
+                              const int8_t *input, int8_t *output_state, int16_t *cell_state,
+                              int8_t *output, uint8_t *scratch, int dsp)
+{
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t t = 0; t < p->steps; t++) {
+            const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
+            mg_lstm_s8_step(p, w, &input[row * p->features], &output_state[n * p->outputs],
+                            &cell_state[n * p->cells], &output[row * p->outputs], (int8_t *)scratch,
+                            dsp);
+        }
+    }
 }
 
 MG_INLINE void mg_lstm_s8_body(const mg_lstm_s8_params *p, const int8_t *input,
@@ -195,15 +226,7 @@ MG_INLINE void mg_lstm_s8_body(const mg_lstm_s8_params *p, const int8_t *input,
 {
     const mg_lstm_s8_weights w = {input_weight, recurrent_weight, bias,
                                   peephole,     projection,       projection_bias};
-
-    for (int32_t n = 0; n < p->batches; n++) {
-        for (int32_t t = 0; t < p->steps; t++) {
-            const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
-            mg_lstm_s8_step(p, &w, &input[row * p->features], &output_state[n * p->outputs],
-                            &cell_state[n * p->cells], &output[row * p->outputs],
-                            (int8_t *)scratch);
-        }
-    }
+    mg_lstm_s8_run(p, &w, input, output_state, cell_state, output, scratch, 0);
 }
 
 #ifdef __cplusplus
