@@ -68,7 +68,7 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board)
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
-    _forget_moved_cache(project, folder)
+    _forget_other_cache(project, folder)
     log = _run(_configure(project, folder, sanitize), project, folder, board)
     log += _run(["ninja", "-C", folder], project, folder, board)
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
@@ -102,12 +102,15 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
     ]
 
 
-def _forget_moved_cache(project: Path, folder: Path) -> None:
-    """CMake refuses a build directory that was made for another source directory: a project that
-    was copied or renamed starts afresh."""
+def _forget_other_cache(project: Path, folder: Path) -> None:
+    """CMake refuses a build directory that was made for another source directory, and one that west
+    made is Zephyr's: a project that was copied or renamed, or built by west, starts afresh."""
     cache = folder / "CMakeCache.txt"
+    if not cache.is_file():
+        return
+    text = cache.read_text(encoding="utf-8", errors="replace")
     home = f"CMAKE_HOME_DIRECTORY:INTERNAL={project}\n"
-    if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
+    if home not in text or "\nWEST_PYTHON:" in text:
         shutil.rmtree(folder)
 
 

@@ -19,15 +19,19 @@ from microgen.ops.base import Rounding
 
 @dataclass(frozen=True, slots=True)
 class Numerics:
-    """A profile: op name -> rounding, for every op whose attributes have a ``rounding``."""
+    """A profile: op name -> rounding, for every op whose attributes have a ``rounding``.
+
+    ``sums_bytes``: SUM takes the bytes of quantized data for uint8, whatever they are.
+    """
 
     name: str
     rounding: Mapping[str, Rounding]
+    sums_bytes: bool
 
 
-def _profile(name: str, **rounding: Rounding) -> Numerics:
+def _profile(name: str, *, sums_bytes: bool, **rounding: Rounding) -> Numerics:
     by_op = {f"nn.{op}": choice for op, choice in rounding.items()}
-    return Numerics(name, MappingProxyType(by_op))
+    return Numerics(name, MappingProxyType(by_op), sums_bytes)
 
 
 PROFILES: Mapping[str, Numerics] = MappingProxyType(
@@ -36,6 +40,7 @@ PROFILES: Mapping[str, Numerics] = MappingProxyType(
         for profile in (
             _profile(
                 "litert",
+                sums_bytes=True,
                 conv2d=Rounding.DOUBLE,
                 conv2d_transpose=Rounding.DOUBLE,
                 depthwise_conv2d=Rounding.DOUBLE,
@@ -43,6 +48,7 @@ PROFILES: Mapping[str, Numerics] = MappingProxyType(
             ),
             _profile(
                 "tflm",
+                sums_bytes=False,
                 conv2d=Rounding.DOUBLE,
                 conv2d_transpose=Rounding.DOUBLE,
                 depthwise_conv2d=Rounding.DOUBLE,

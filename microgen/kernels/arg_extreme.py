@@ -1,4 +1,4 @@
-"""The kernel of argmax and argmin."""
+"""The kernels of argmax and argmin."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from microgen.kernels import base
 from microgen.ops.arg_extreme import ArgExtremeAttrs
 
 
-def _refusal(node: Node, graph: Graph) -> str | None:
-    (data,), output = base.types(node, graph)
-    if data.dtype is not DType.INT8:
-        return f"{node.inputs[0]!r} is {data.dtype.value}, the kernel reads int8"
-    if output.dtype is not DType.INT32:
-        return f"{node.outputs[0]!r} is {output.dtype.value}, the kernel writes int32"
-    return None
+def _refusal(dtype: DType) -> base.Refuse:
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[0]].dtype
+        if found is not dtype:
+            return f"{node.inputs[0]!r} is {found.value}, the kernel reads {dtype.value}"
+        return None
+
+    return refusal
 
 
-def kernel(*, is_minimum: bool) -> base.Kernel:
-    """``mg_argmax_s8``, for one of the two directions."""
+def kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
+    """``mg_argmax_<dtype>``, for one of the two directions; any output that the ops have."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         attrs = node.attrs
         assert isinstance(attrs, ArgExtremeAttrs)
-        (data,), _ = base.types(node, graph)
+        (data,), output = base.types(node, graph)
         return (
             ("outer_size", prod(data.shape[: attrs.axis])),
             ("axis_size", data.shape[attrs.axis]),
             ("inner_size", prod(data.shape[attrs.axis + 1 :])),
             ("is_minimum", int(is_minimum)),
+            ("output_bytes", output.dtype.nbytes),
         )
 
-    return base.Kernel("mg_argmax_s8", base.REFERENCE, _refusal, params)
+    dtypes = {"s8": DType.INT8, "s32": DType.INT32, "f32": DType.FLOAT32}
+    return tuple(
+        base.Kernel(f"mg_argmax_{suffix}", base.REFERENCE, _refusal(dtype), params)
+        for suffix, dtype in dtypes.items()
+    )

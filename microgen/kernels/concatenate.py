@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import Graph, Node, TensorType
+from microgen.kernels import base, moves
 from microgen.ops.concatenate import ConcatenateAttrs
 
 OP_NAME = "concatenate"
@@ -16,21 +16,30 @@ def _axis(node: Node) -> int:
     return node.attrs.axis
 
 
+def _row(node: Node, tensor: TensorType) -> int:
+    """Bytes."""
+    return math.prod(tensor.shape[_axis(node) :]) * tensor.dtype.nbytes
+
+
 def _params(node: Node, graph: Graph) -> base.Fields:
-    axis, shape = _axis(node), graph.types[node.outputs[0]].shape
-    return (("rows", math.prod(shape[:axis])), ("output_row", math.prod(shape[axis:])))
+    output = graph.types[node.outputs[0]]
+    return (
+        ("rows", math.prod(output.shape[: _axis(node)])),
+        ("output_row", _row(node, output)),
+        *moves.element_bytes(node, graph),
+    )
 
 
 def _each_input(node: Node, graph: Graph, position: int) -> base.Fields:
-    rows = [math.prod(t.shape[_axis(node) :]) for t in graph.type_of(node.inputs)]
+    rows = [_row(node, tensor) for tensor in graph.type_of(node.inputs)]
     return (("input_row", rows[position]), ("offset", sum(rows[:position])))
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_write_slice_s8",
+        symbol="mg_write_slice",
         needs=base.REFERENCE,
-        refusal=base.only(DType.INT8),
+        refusal=moves.any_tensor,
         params=_params,
         each_input=_each_input,
     ),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, moves
 
 OP_NAME = "copy"
 
@@ -14,9 +14,9 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_copy_s8",
+        symbol="mg_copy",
         needs=base.REFERENCE,
-        refusal=base.only(DType.INT8),
+        refusal=moves.any_tensor,
         params=_params,
     ),
 )

@@ -6,4 +6,4 @@ from microgen.kernels import reduction
 
 OP_NAME = "max"
 
-KERNELS = (reduction.extreme_kernel(is_minimum=False),)
+KERNELS = reduction.extreme_kernels(is_minimum=False)

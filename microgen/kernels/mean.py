@@ -5,17 +5,19 @@ from __future__ import annotations
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, reduction
 from microgen.ops.mean import MeanAttrs
-from microgen.ops.reduction import count, mean_parameters
+from microgen.ops.reduction import SumParameters, count, mean_parameters
 
 OP_NAME = "mean"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, MeanAttrs)
+def _count(node: Node, graph: Graph) -> int:
+    assert isinstance(node.attrs, MeanAttrs)
+    return count(node.attrs, graph.types[node.inputs[0]])
+
+
+def _scale(node: Node, graph: Graph) -> SumParameters:
     (data,), output = base.types(node, graph)
-    scale = mean_parameters(data, output, count(attrs, data))
-    return reduction.sum_fields(node, graph, scale)
+    return mean_parameters(data, output, _count(node, graph))
 
 
-KERNELS = (base.Kernel("mg_reduce_sum_s8", base.REFERENCE, reduction.refusal, _params),)
+KERNELS = reduction.sum_kernels(_scale, divisor=_count)

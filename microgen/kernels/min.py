@@ -6,4 +6,4 @@ from microgen.kernels import reduction
 
 OP_NAME = "min"
 
-KERNELS = (reduction.extreme_kernel(is_minimum=True),)
+KERNELS = reduction.extreme_kernels(is_minimum=True)

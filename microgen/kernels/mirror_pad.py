@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, moves
+from microgen.ops.base import Pair
 from microgen.ops.mirror_pad import MirrorPadAttrs
 
 OP_NAME = "nn.mirror_pad"
+
+_AXES = 6  # of mg_mirror_pad
+
+Axis = tuple[int, Pair]  # elements of the input, (before, after)
+
+
+def _merged(node: Node, graph: Graph) -> tuple[list[Axis], int]:
+    """The fewest axes, those that are not padded made one, and the size of what stays together:
+    of the axes behind the last that is padded."""
+    attrs = node.attrs
+    assert isinstance(attrs, MirrorPadAttrs)
+    found: list[Axis] = []
+    block = 1  # of axes without padding, since the last that has some
+    for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
+        if any(pads):
+            found += [(block, (0, 0)), (size, pads)] if block > 1 else [(size, pads)]
+            block = 1
+        else:
+            block *= size
+    return found, block
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, MirrorPadAttrs)
-    inputs, output = base.types(node, graph)
+    axes, block = _merged(node, graph)
+    axes = [(1, (0, 0))] * (_AXES - len(axes)) + axes
     return (
-        ("input_shape", base.padded_to_4(inputs[0].shape, 1)),
-        ("before", base.padded_to_4([before for before, _ in attrs.pads], 0)),
-        ("output_shape", base.padded_to_4(output.shape, 1)),
+        ("input_shape", tuple(size for size, _ in axes)),
+        ("before", tuple(before for _, (before, _) in axes)),
+        ("output_shape", tuple(size + sum(pads) for size, pads in axes)),
+        ("block", block),
         ("edge", int(attrs.repeats_edge)),
+        *moves.element_bytes(node, graph),
     )
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    count = len(_merged(node, graph)[0])
+    return f"{count} axes, the kernel takes at most {_AXES}" if count > _AXES else None
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_mirror_pad_s8",
+        symbol="mg_mirror_pad",
         needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
+        refusal=_refusal,
         params=_params,
     ),
 )

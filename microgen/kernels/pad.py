@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+import numpy as np
+
+from microgen.ir.graph import Graph, Node, TensorType
+from microgen.kernels import base, moves, strided
 from microgen.ops.pad import PadAttrs
 
 OP_NAME = "nn.pad"
 
+_AXES = 6  # of mg_pad
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+Axis = tuple[int, int, int]  # elements before the data, of it, and after it
+
+
+def _merged(node: Node, graph: Graph) -> list[Axis]:
+    """The fewest axes of which the output is made: one that is not padded is part of the axis
+    before it."""
     attrs = node.attrs
     assert isinstance(attrs, PadAttrs)
-    inputs, output = base.types(node, graph)
+    found: list[Axis] = []
+    for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
+        if any(pads) or not found:
+            found.append((pads[0], size, pads[1]))
+        else:
+            before, outer, after = found[-1]
+            found[-1] = (before * size, outer * size, after * size)
+    return found
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs, output = node.attrs, graph.types[node.outputs[0]]
+    assert isinstance(attrs, PadAttrs)
+    axes = _merged(node, graph)
+    axes = [(0, 1, 0)] * (_AXES - len(axes)) + axes
+    steps = strided.row_major([sum(axis) for axis in axes])
     return (
-        ("input_shape", base.padded_to_4(inputs[0].shape, 1)),
-        ("before", base.padded_to_4([before for before, _ in attrs.pads], 0)),
-        ("output_shape", base.padded_to_4(output.shape, 1)),
-        ("value", attrs.value),
+        ("shape", tuple(size for _, size, _ in axes)),
+        ("stride", steps[:-1]),
+        ("offset", sum(before * step for (before, _, _), step in zip(axes, steps, strict=True))),
+        ("size", output.size),
+        *moves.element_bytes(node, graph),
+        *_value(attrs.value, output),
     )
+
+
+def _value(value: float, output: TensorType) -> base.Fields:
+    """The bits of the stored value as one integer or, of 8 bytes, two."""
+    stored = np.array(value, output.dtype.numpy).tobytes()
+    bits = int.from_bytes(stored, "little", signed=True)
+    low, high = np.array([bits], "<i8").view("<i4").tolist()
+    return (("value", low), ("value_high", high if output.dtype.nbytes == 8 else 0))
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    count = len(_merged(node, graph))
+    return f"{count} axes, the kernel takes at most {_AXES}" if count > _AXES else None
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_pad_s8",
+        symbol="mg_pad",
         needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(DType.INT8),
+        refusal=_refusal,
         params=_params,
     ),
 )

@@ -1,16 +1,16 @@
-"""The parameters that both pooling kernels take."""
+"""The kernels of both poolings, one for each dtype."""
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.geometry import resolve
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 
 
-def params(node: Node, graph: Graph) -> base.Fields:
-    """Fields of ``mg_avg_pool2d_s8_params`` and ``mg_max_pool2d_s8_params``."""
+def _params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
     attrs = node.attrs
     assert isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs)
     inputs, output = base.types(node, graph)
@@ -30,4 +30,13 @@ def params(node: Node, graph: Graph) -> base.Fields:
         ("pad_top", pads[0]),
         ("pad_left", pads[1]),
         *base.activation_fields(attrs.activation, output),
+    )
+
+
+def kernels(stem: str, *, ulps: int) -> tuple[base.Kernel, ...]:
+    """``<stem>_s8``, ``_s16`` and ``_f32``; ``ulps`` is the last one's."""
+    return (
+        base.Kernel(f"{stem}_s8", base.REFERENCE, base.only(DType.INT8), _params),
+        base.Kernel(f"{stem}_s16", base.REFERENCE, base.only(DType.INT16), _params),
+        base.Kernel(f"{stem}_f32", base.REFERENCE, base.only(DType.FLOAT32), _params, ulps=ulps),
     )

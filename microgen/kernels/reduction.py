@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from math import prod
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
+from microgen.ops.sum import SumAttrs
 
 _SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of eight
 
 
-def refusal(node: Node, graph: Graph) -> str | None:
-    """Refusal unless int8, with axes that three reduced groups hold."""
-    shape = _alternating(node, graph)
-    if len(shape) > _SIZES:
-        return f"the axes reduced make {len(shape) // 2} groups, the kernel takes 3"
-    return base.only(DType.INT8)(node, graph)
+def _refusal(dtype: DType) -> base.Refuse:
+    """Refusal unless of that dtype, with axes that three reduced groups hold."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        shape = _alternating(node, graph)
+        if len(shape) > _SIZES:
+            return f"the axes reduced make {len(shape) // 2} groups, the kernel takes 3"
+        return base.only(dtype)(node, graph)
+
+    return refusal
 
 
-def shape_field(node: Node, graph: Graph) -> base.Fields:
+def _shape(node: Node, graph: Graph) -> base.Fields:
     """``shape`` as ``crt/include/microgen/reduction.h`` has it."""
     shape = _alternating(node, graph)
     return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
@@ -38,27 +44,61 @@ def _alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     return (*first, *(size for _, size in groups), *last)
 
 
-def sum_fields(
-    node: Node, graph: Graph, scale: SumParameters, *, is_unsigned: bool = False
-) -> base.Fields:
-    """The fields of ``mg_reduce_sum_s8``."""
+def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, ReductionAttrs)
     (data,), output = base.types(node, graph)
     return (
-        *shape_field(node, graph),
+        *_shape(node, graph),
         ("bias", -data.zero_point * count(attrs, data)),
         ("multiplier", scale.multiplier),
         ("shift", scale.shift),
         ("output_offset", output.zero_point),
-        ("is_unsigned", int(is_unsigned)),
+        ("is_unsigned", int(isinstance(attrs, SumAttrs) and attrs.is_unsigned)),
     )
 
 
-def extreme_kernel(*, is_minimum: bool) -> base.Kernel:
-    """``mg_reduce_max_s8``, for one of the two directions."""
+def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
+    return (*_shape(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
+
+
+def sum_kernels(
+    scale: Callable[[Node, Graph], SumParameters], divisor: Callable[[Node, Graph], int]
+) -> tuple[base.Kernel, ...]:
+    """``mg_reduce_sum_s8``, ``_s16`` and ``_f32``; the last divides by ``divisor``.
+
+    Sums of n terms, in order: at most n - 1 units of the sum of magnitudes are lost, usually a
+    root of that.
+    """
+
+    def fields_s8(node: Node, graph: Graph) -> base.Fields:
+        return _sum_fields_s8(node, graph, scale(node, graph))
+
+    def fields_s16(node: Node, graph: Graph) -> base.Fields:
+        return _sum_fields_s16(node, graph, scale(node, graph))
+
+    def fields_f32(node: Node, graph: Graph) -> base.Fields:
+        return (*_shape(node, graph), ("divisor", float(divisor(node, graph))))
+
+    stem = "mg_reduce_sum"
+    return (
+        base.Kernel(f"{stem}_s8", base.REFERENCE, _refusal(DType.INT8), fields_s8),
+        base.Kernel(f"{stem}_s16", base.REFERENCE, _refusal(DType.INT16), fields_s16),
+        base.Kernel(f"{stem}_f32", base.REFERENCE, _refusal(DType.FLOAT32), fields_f32, ulps=8),
+    )
+
+
+PLAIN_SUM = base.Kernel("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
+
+
+def extreme_kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
+    """``mg_reduce_max_<dtype>``, for one of the two directions."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
-        return (*shape_field(node, graph), ("is_minimum", int(is_minimum)))
+        return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
-    return base.Kernel("mg_reduce_max_s8", base.REFERENCE, refusal, params)
+    dtypes = {"s8": DType.INT8, "s16": DType.INT16, "s32": DType.INT32, "f32": DType.FLOAT32}
+    return tuple(
+        base.Kernel(f"mg_reduce_max_{suffix}", base.REFERENCE, _refusal(dtype), params)
+        for suffix, dtype in dtypes.items()
+    )

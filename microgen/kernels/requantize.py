@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, moves
 from microgen.ops.requantize import requantize_multiplier
 
 OP_NAME = "qnn.requantize"
@@ -20,6 +20,17 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _any_params(node: Node, graph: Graph) -> base.Fields:
+    size, *rest = _params(node, graph)
+    (data,), output = base.types(node, graph)
+    return (
+        size,
+        ("input_bytes", data.dtype.nbytes),
+        ("output_bytes", output.dtype.nbytes),
+        *rest,
+    )
+
+
 KERNELS = (
     base.Kernel(
         symbol="mg_requantize_s8",
@@ -27,5 +38,12 @@ KERNELS = (
         refusal=base.only(DType.INT8),
         params=_params,
         in_place=base.as_is,
+    ),
+    base.Kernel(
+        symbol="mg_requantize_int",
+        needs=base.REFERENCE,
+        refusal=moves.any_tensor,
+        params=_any_params,
+        in_place=moves.of_equal_size,
     ),
 )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.resize2d import Resize2DAttrs, axes
+from microgen.ops.resize2d import Resize2DAttrs, axes, float_axes
 
 OP_NAME = "image.resize2d"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, Resize2DAttrs)
+def _sizes(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    height, width = axes(node.attrs, data)
     return (
         ("batches", data.shape[0]),
         ("input_height", data.shape[1]),
@@ -20,10 +18,29 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("channels", data.shape[3]),
         ("output_height", output.shape[1]),
         ("output_width", output.shape[2]),
+    )
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, Resize2DAttrs)
+    height, width = axes(node.attrs, graph.types[node.inputs[0]])
+    return (
+        *_sizes(node, graph),
         ("step_y", height.step),
         ("start_y", height.start),
         ("step_x", width.step),
         ("start_x", width.start),
+    )
+
+
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, Resize2DAttrs)
+    height, width = float_axes(node.attrs, graph.types[node.inputs[0]])
+    return (
+        *_sizes(node, graph),
+        ("step_y", height.step),
+        ("step_x", width.step),
+        ("offset", height.offset),
     )
 
 
@@ -33,5 +50,18 @@ KERNELS = (
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_resize_bilinear_s16",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT16),
+        params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_resize_bilinear_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_float_params,
+        ulps=3,  # a rounding of 1 - weight, of two products and of a sum, along each axis
     ),
 )

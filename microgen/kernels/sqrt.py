@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, unary
 
@@ -10,8 +14,18 @@ OP_NAME = "sqrt"
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    scales = (("input_scale", data.scale), ("output_scale", output.scale))
-    return (*unary.size(node, graph), *scales)
+    return (
+        *unary.size(node, graph),
+        *_significand("input", data.scale),
+        *_significand("output", output.scale),
+    )
+
+
+def _significand(name: str, scale: float) -> base.Fields:
+    """A float32 number as 24 bits and a power of two."""
+    fraction, exponent = math.frexp(float(np.float32(scale)))
+    significand = int(fraction * 2**24)
+    return ((f"{name}_significand", significand), (f"{name}_exponent", exponent - 24))
 
 
 KERNELS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, moves
 
-_AXES = 6  # of mg_strided_copy_s8
+_AXES = 6  # of mg_strided_copy
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -30,23 +30,22 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
     return found
 
 
-def fields(shape: Sequence[int], strides: Sequence[int], offset: int) -> base.Fields:
-    """The parameters of ``mg_strided_copy_s8`` for an output ``shape`` whose element [i, j, ...]
-    is the input's at ``offset + i * strides[0] + j * strides[1] + ...``."""
-    axes = merged(shape, strides)
+def fields(node: Node, graph: Graph, strides: Sequence[int], offset: int) -> base.Fields:
+    """The parameters of ``mg_strided_copy`` for an output whose element [i, j, ...] is the input's
+    at ``offset + i * strides[0] + j * strides[1] + ...``."""
+    axes = merged(graph.types[node.outputs[0]].shape, strides)
     axes = [(1, 0)] * (_AXES - len(axes)) + axes
     return (
         ("shape", tuple(size for size, _ in axes)),
         ("stride", tuple(stride for _, stride in axes)),
         ("offset", offset),
+        *moves.element_bytes(node, graph),
     )
 
 
-def too_many_axes(
-    node: Node, graph: Graph, shape: Sequence[int], strides: Sequence[int]
-) -> str | None:
-    """Refusal unless the data is int8 and the kernel has enough axes."""
+def too_many_axes(shape: Sequence[int], strides: Sequence[int]) -> str | None:
+    """Refusal unless the kernel has enough axes."""
     count = len(merged(shape, strides))
-    if count > _AXES:
-        return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
-    return base.only(DType.INT8)(node, graph)
+    if count <= _AXES:
+        return None
+    return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"

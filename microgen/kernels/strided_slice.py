@@ -23,16 +23,16 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     attrs = _attrs(node)
     steps = strided.row_major(graph.types[node.inputs[0]].shape)
     offset = sum(a * b for a, b in zip(attrs.begin, steps, strict=True))
-    return strided.fields(attrs.shape, _strides(node, graph), offset)
+    return strided.fields(node, graph, _strides(node, graph), offset)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    return strided.too_many_axes(node, graph, _attrs(node).shape, _strides(node, graph))
+    return strided.too_many_axes(_attrs(node).shape, _strides(node, graph))
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_strided_copy_s8",
+        symbol="mg_strided_copy",
         needs=base.REFERENCE,
         refusal=_refusal,
         params=_params,

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, reduction
-from microgen.ops.reduction import sum_parameters
-from microgen.ops.sum import SumAttrs
+from microgen.ops.reduction import SumParameters, sum_parameters
 
 OP_NAME = "sum"
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, SumAttrs)
+def _scale(node: Node, graph: Graph) -> SumParameters:
     (data,), output = base.types(node, graph)
-    scale = sum_parameters(data, output)
-    return reduction.sum_fields(node, graph, scale, is_unsigned=attrs.is_unsigned)
+    return sum_parameters(data, output)
 
 
-KERNELS = (base.Kernel("mg_reduce_sum_s8", base.REFERENCE, reduction.refusal, _params),)
+KERNELS = (*reduction.sum_kernels(_scale, divisor=lambda *_: 1), reduction.PLAIN_SUM)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, moves
 from microgen.ops.take import TakeAttrs
 
 OP_NAME = "take"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, TakeAttrs)
+    attrs = node.attrs
+    assert isinstance(attrs, TakeAttrs)
     data, indices = graph.type_of(node.inputs)
-    axis = node.attrs.axis
+    batch_dims, axis = attrs.batch_dims, attrs.axis
     return (
-        ("outer_size", math.prod(data.shape[:axis])),
+        ("batches", math.prod(data.shape[:batch_dims])),
+        ("outer_size", math.prod(data.shape[batch_dims:axis])),
         ("axis_size", data.shape[axis]),
-        ("inner_size", math.prod(data.shape[axis + 1 :])),
-        ("count", indices.size),
+        ("inner_bytes", math.prod(data.shape[axis + 1 :]) * data.dtype.nbytes),
+        ("count", math.prod(indices.shape[batch_dims:])),
+        *moves.element_bytes(node, graph),
     )
 
 
-def _refusal(node: Node, graph: Graph) -> str | None:
+def _unknown(node: Node, graph: Graph) -> str | None:
+    """Refusal unless all indices are known to lie in the axis."""
     assert isinstance(node.attrs, TakeAttrs)
     name = node.inputs[1]
     if name not in graph.constants:
@@ -31,15 +35,23 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
     if indices.size and not (indices.min() >= 0 and indices.max() < size):
         return f"{name!r} has indices outside of 0 to {size - 1}"
-    return base.only(DType.INT8)(node, graph)
+    return None
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_take_s8",
+        symbol="mg_take",
         needs=base.REFERENCE,
-        refusal=_refusal,
+        refusal=_unknown,
         params=_params,
         inputs=(0, 1),
+    ),
+    base.Kernel(
+        symbol="mg_take_computed",
+        needs=base.REFERENCE,
+        refusal=moves.any_tensor,
+        params=_params,
+        inputs=(0, 1),
+        can_fail=True,
     ),
 )

@@ -16,17 +16,16 @@ def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    return strided.fields(graph.types[node.outputs[0]].shape, _strides(node, graph), 0)
+    return strided.fields(node, graph, _strides(node, graph), 0)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    shape = graph.types[node.outputs[0]].shape
-    return strided.too_many_axes(node, graph, shape, _strides(node, graph))
+    return strided.too_many_axes(graph.types[node.outputs[0]].shape, _strides(node, graph))
 
 
 KERNELS = (
     base.Kernel(
-        symbol="mg_strided_copy_s8",
+        symbol="mg_strided_copy",
         needs=base.REFERENCE,
         refusal=_refusal,
         params=_params,

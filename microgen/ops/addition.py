@@ -46,22 +46,28 @@ def parameters(
     """How operands and sum are scaled. ValueError where TFLite has no result."""
     if not attrs.by_shifts:
         return add_parameters(lhs, rhs, output)
-    exponents = [power_of_two(t.scale) for t in (lhs, rhs, output)]
-    left, right, out = (math.inf if e is None else e for e in exponents)
-    shifts = sorted((left - out, right - out))
-    if output.dtype is not DType.INT16 or shifts[1] != 0 or shifts[0] < -_MOST_SHIFTED:
-        raise ValueError(
-            f"{lhs}, {rhs} and {output} have the scales {lhs.scale:g}, {rhs.scale:g} and "
-            f"{output.scale:g}; by shifts int16 is added of which one input has the output's scale "
-            "and the other this or 2 to 2**15 times less, all of them powers of two"
-        )
-    if not lhs.shape == rhs.shape:
+    left, right = _shifts(lhs, rhs, output)
+    # The multiplier 2**30 halves, so operands get one bit of headroom and the sum is doubled.
+    half = 1 << 30
+    return AddParameters(1, half, left, half, right, half, 1)
+
+
+def _shifts(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+    """The shifts of both operands, 0 or less. Source: TFLite add.cc, Prepare."""
+    if lhs.shape != rhs.shape:
         raise ValueError(
             f"the inputs {lhs} and {rhs} differ in shape; by shifts they are not broadcast"
         )
-    # The multiplier 2**30 halves, so operands get one bit of headroom and the sum is doubled.
-    half = 1 << 30
-    return AddParameters(1, half, int(left - out), half, int(right - out), half, 1)
+    left, right, out = (power_of_two(tensor.scale) for tensor in (lhs, rhs, output))
+    if left is not None and right is not None and out is not None:
+        shifts = (left - out, right - out)
+        if max(shifts) == 0 and min(shifts) >= -_MOST_SHIFTED:
+            return shifts
+    raise ValueError(
+        f"the inputs have the scales {lhs.scale:g} and {rhs.scale:g}, the output {output.scale:g}; "
+        f"by shifts one input must have the output's and the other this or up to "
+        f"2**{_MOST_SHIFTED} times less, all of them powers of two"
+    )
 
 
 def check(

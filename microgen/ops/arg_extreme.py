@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Attrs, DType, TensorType
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Shape
 from microgen.ops.constraints import activation_constraint
 
@@ -30,7 +32,13 @@ def infer(attrs: ArgExtremeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, 
 def check(
     _attrs: ArgExtremeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 data, and positions that are plain int32 numbers."""
-    if outputs[0].dtype is not DType.INT32 or outputs[0].quant is not None:
-        return f"the output is {outputs[0]}; it must be int32 without quantization"
-    return activation_constraint("input", inputs[0])
+    """int8, int32 or float32 data, and positions that are plain int32 or int64 numbers."""
+    if outputs[0].dtype not in (DType.INT32, DType.INT64) or outputs[0].quant is not None:
+        return f"the output is {outputs[0]}; it must be int32 or int64 without quantization"
+    return activation_constraint("input", inputs[0], (DType.INT8, DType.INT32, DType.FLOAT32))
+
+
+def first(data: Array, attrs: ArgExtremeAttrs, positions: Array, output: TensorType) -> Array:
+    """``positions`` of extremes among numbers, but 0 where NaN comes first: nothing exceeds it."""
+    leading = np.isnan(data.take(0, attrs.axis))
+    return np.where(leading, 0, positions).astype(output.dtype.numpy)

@@ -7,18 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array
-from microgen.ops.arg_extreme import ArgExtremeAttrs, check, infer
+from microgen.ops.arg_extreme import ArgExtremeAttrs, check, first, infer
 from microgen.ops.base import Op, Operands
 
 
 @dataclass(frozen=True, slots=True)
 class ArgMinAttrs(ArgExtremeAttrs):
-    """Input: int8 data of one or more dimensions. Output: int32."""
+    """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
 
 
 def reference(attrs: ArgMinAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The first of equal values. Source: TFLite reference/arg_min_max.h, ArgMinMax."""
-    return (np.asarray(operands.inputs[0].argmin(axis=attrs.axis), np.int32),)
+    """The first of equal values; only a NaN at position 0 counts.
+
+    Source: TFLite reference/arg_min_max.h, ArgMinMax.
+    """
+    data = operands.inputs[0]
+    positions = np.where(np.isnan(data), np.inf, data).argmin(axis=attrs.axis)
+    return (first(data, attrs, positions, operands.output_types[0]),)
 
 
 def parts(_attrs: ArgMinAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
 from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)
 class AvgPool2DAttrs(Attrs):
-    """Input: int8 NHWC data; the output has its quantization."""
+    """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
 
     pool_size: Pair
     strides: Pair
@@ -33,24 +34,30 @@ def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged; a window's sum fits int32."""
+    """One dtype, quantization unchanged; a window's sum of integers fits int32."""
+    sentence = unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
+    if sentence or floats.is_float(inputs[0]):
+        return sentence
     cells = attrs.pool_size[0] * attrs.pool_size[1]
-    if cells * 128 >= 2**31:
-        return f"a window of {cells} cells may sum to {cells * 128}; the accumulator is int32"
-    return unchanged_constraint(inputs[0], outputs[0])
+    largest = -cells * limits.least(inputs[0].dtype.numpy)
+    if largest >= 2**31:
+        return f"a window of {cells} cells may sum to {largest}; the accumulator is int32"
+    return None
 
 
 def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/pooling.h, AveragePool.
+    """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
 
     The mean of stored values over the cells inside the input, halves away from zero.
     """
-    data = operands.inputs[0]
+    data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
-    sums = pool_windows(data, pool, 0).sum(axis=(4, 5), dtype=np.int64)
-    counts = pool_windows(np.ones_like(data), pool, 0).sum(axis=(4, 5), dtype=np.int64)
+    seen = pool_windows(data, pool, 0)
+    counts = pool_windows(np.ones(data.shape, np.int64), pool, 0).sum(axis=(4, 5))
+    if floats.is_float(output):
+        return floats.activated(floats.sums(seen, (4, 5)) / counts, attrs.activation)
+    sums = seen.sum(axis=(4, 5), dtype=np.int64)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
-    output = operands.output_types[0]
     return (clamp(means, output, attrs.activation),)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class ConcatenateAttrs(Attrs):
-    """Inputs: one or more int8 tensors. ``axis`` counts from the front."""
+    """Inputs: one or more tensors of one dtype. ``axis`` counts from the front."""
 
     axis: int
 
@@ -39,8 +39,8 @@ def _without(shape: Shape, axis: int) -> Shape | None:
 def check(
     _attrs: ConcatenateAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, one quantization for all. TFLite's concatenation.cc refuses others for int8 too."""
-    sentences = (unchanged_constraint(data, outputs[0]) for data in inputs)
+    """One dtype and quantization for all. TFLite's concatenation.cc refuses others for int8 too."""
+    sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
     return next((sentence for sentence in sentences if sentence), None)
 
 

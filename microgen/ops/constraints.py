@@ -41,7 +41,7 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
         return f"the {role} {tensor} must have one scale and one zero point"
     if not 0 < quant.scale[0] < math.inf:
         return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
-    low, high = _ZERO_POINTS[tensor.dtype]
+    low, high = _ZERO_POINTS.get(tensor.dtype, (0, 0))
     if not low <= quant.zero_point[0] <= high:
         expected = "0" if low == high else f"{low} to {high}"
         return (
@@ -49,6 +49,14 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
             f"be {expected}"
         )
     return None
+
+
+def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
+    """Stored integers of an accepted dtype, with one usable scale and zero point (0 but for
+    int8)."""
+    if tensor.dtype not in accepted:
+        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
+    return _quant_constraint(role, tensor)
 
 
 def plain_constraint(role: str, tensor: TensorType) -> str | None:

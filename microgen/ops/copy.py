@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class CopyAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: data of any dtype and rank."""
 
 
 def infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -25,8 +25,8 @@ def infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: CopyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:

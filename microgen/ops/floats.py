@@ -36,7 +36,17 @@ def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
 
     NaN stays NaN.
     """
-    with np.errstate(over="ignore"):
-        rounded = values.astype(np.float32)
     low, high = (np.float32(limit) for limit in float_range(activation))
-    return (np.clip(rounded, low, high),)
+    return (np.clip(rounded(values), low, high),)
+
+
+def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Array:
+    """Sums over some axes, float64. Those of opposite infinities are NaN."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values.sum(axes, np.float64, keepdims=keep_dims))
+
+
+def rounded(values: Array) -> Array:
+    """Real values rounded to float32, the largest to infinity."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values.astype(np.float32))

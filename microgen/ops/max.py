@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Array, TensorType
+import numpy as np
+
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import limits
 from microgen.ops.base import Op, Operands
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 from microgen.ops.reduction import ReductionAttrs, infer
 
 
 @dataclass(frozen=True, slots=True)
 class MaxAttrs(ReductionAttrs):
-    """Input: int8 data of any rank. The output has its quantization."""
+    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization."""
 
 
 def check(
     _attrs: MaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """One dtype, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
 
 
 def reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The greatest stored value, which stands for the greatest real one."""
+    """The greatest stored value, which stands for the greatest real one. NaN does not count.
+
+    Source: TFLite reduce.cc, EvalGeneric.
+    """
     data: Array = operands.inputs[0]
-    result: Array = data.max(axis=attrs.axes, keepdims=attrs.keep_dims)
-    return (result,)
+    numbers = np.fmax(data, limits.least(data.dtype))
+    return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 
 def parts(_attrs: MaxAttrs, _n_inputs: int) -> tuple[str, ...]:

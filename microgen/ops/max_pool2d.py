@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
 from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)
 class MaxPool2DAttrs(Attrs):
-    """Input: int8 NHWC data; the output has its quantization."""
+    """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
 
     pool_size: Pair
     strides: Pair
@@ -33,15 +34,20 @@ def infer(attrs: MaxPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     _attrs: MaxPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """One dtype, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
 
 
 def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/pooling.h, MaxPool."""
+    """NaN does not count, no more than padding. Source: TFLite
+    reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
+    data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
-    seen = pool_windows(operands.inputs[0], pool, np.iinfo(np.int8).min)
-    return (clamp(seen.max(axis=(4, 5)), operands.output_types[0], attrs.activation),)
+    least = limits.least(data.dtype)
+    largest = pool_windows(np.fmax(data, least), pool, least).max(axis=(4, 5))
+    if floats.is_float(output):
+        return floats.activated(largest, attrs.activation)
+    return (clamp(largest, output, attrs.activation),)
 
 
 def parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from microgen.ir.graph import Array, TensorType
-from microgen.ops.base import Op, Operands
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import floats
+from microgen.ops.base import Activation, Op, Operands
+from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
     count,
@@ -17,26 +17,36 @@ from microgen.ops.reduction import (
     scaled_sums,
     sums_constraint,
 )
+from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)
 class MeanAttrs(ReductionAttrs):
-    """Input: int8 data of any rank. The output may have another quantization."""
+    """Input: int8, int16 or float32 data of any rank. The output may have another quantization."""
 
 
 def check(
     attrs: MeanAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, and sums that fit int32."""
-    return sums_constraint(attrs, inputs[0], outputs[0], largest=255, is_mean=True)
+    """One dtype, and sums of integers that fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    if sentence or floats.is_float(data):
+        return sentence
+    largest = 255 if data.dtype is DType.INT8 else 2**15
+    return sums_constraint(attrs, data, output, largest=largest, is_mean=True)
 
 
 def reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum false."""
+    """Source of the integer form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
+    false."""
     data, output = operands.input_types[0], operands.output_types[0]
+    if floats.is_float(data):
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (floats.rounded(sums / count(attrs, data)),)
     scale = mean_parameters(data, output, count(attrs, data))
     scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
-    return (np.clip(scaled + output.zero_point, -128, 127).astype(np.int8),)
+    return (clamp(scaled + output.zero_point, output, Activation.NONE),)
 
 
 def parts(_attrs: MeanAttrs, _n_inputs: int) -> tuple[str, ...]:

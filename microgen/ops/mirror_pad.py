@@ -9,13 +9,13 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Pair, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorPadAttrs(Attrs):
-    """Input: int8 data. ``pads`` are (before, after) per axis; ``repeats_edge``: the mirror lies
-    behind the last element (TFLite's SYMMETRIC), not on it (REFLECT)."""
+    """Input: data of any dtype. ``pads`` are (before, after) per axis; ``repeats_edge``: the mirror
+    lies behind the last element (TFLite's SYMMETRIC), not on it (REFLECT)."""
 
     pads: tuple[Pair, ...]
     repeats_edge: bool
@@ -40,8 +40,8 @@ def infer(attrs: MirrorPadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     _attrs: MirrorPadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def reference(attrs: MirrorPadAttrs, operands: Operands) -> tuple[Array, ...]:

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Pair, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class PadAttrs(Attrs):
-    """Input: int8 data. ``pads`` are (before, after) per axis; ``value`` is a stored value."""
+    """Input: data of any dtype. ``pads`` are (before, after) per axis; ``value`` is a stored value:
+    an integer, or for float32 data a float32."""
 
     pads: tuple[Pair, ...]
-    value: int
+    value: float
 
 
 def infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -35,10 +36,21 @@ def infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: PadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged, the value an int8."""
-    if not -128 <= attrs.value <= 127:
-        return f"the padding's value is {attrs.value}; it must be an int8"
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged, the value one of the dtype."""
+    if not _is_stored(attrs.value, outputs[0].dtype):
+        return f"the padding's value is {attrs.value}; it must be of {outputs[0].dtype.value}"
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def _is_stored(value: float, dtype: DType) -> bool:
+    """Whether the dtype has exactly that value."""
+    if dtype is DType.FLOAT32:
+        with np.errstate(over="ignore"):
+            return float(np.float32(value)) == value
+    if dtype is DType.BOOL:
+        return value in (0, 1)
+    limits = np.iinfo(dtype.numpy)
+    return isinstance(value, int) and limits.min <= value <= limits.max
 
 
 def reference(attrs: PadAttrs, operands: Operands) -> tuple[Array, ...]:

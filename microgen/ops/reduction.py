@@ -9,7 +9,6 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Rounding, Shape
-from microgen.ops.constraints import activations_constraint
 from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 
 
@@ -85,10 +84,7 @@ def scaled_sums(
 def sums_constraint(
     attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
 ) -> str | None:
-    """int8, and sums of values of up to ``largest`` from the zero point that fit int32."""
-    sentence = activations_constraint(data, output)
-    if sentence:
-        return sentence
+    """Quantized: sums of values of up to ``largest`` from the zero point fit int32."""
     n = count(attrs, data)
     try:
         scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)

@@ -1,4 +1,4 @@
-"""qnn.requantize: int8 values in another scale and zero point."""
+"""qnn.requantize: quantized values in another scale, zero point or dtype."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import activations_constraint
+from microgen.ops.constraints import quantized_constraint
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
     offset_and_clamp,
     quantize_multiplier,
 )
 
+PAIRS = {  # what values of a dtype may become: TFLite quantize.cc, Prepare
+    DType.INT8: (DType.INT8, DType.INT16),
+    DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
+    DType.INT32: (DType.INT8, DType.INT16),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RequantizeAttrs(Attrs):
-    """Input: int8 data of any rank."""
+    """Input: int8, int16 or int32 data of any rank, with a scale."""
 
 
 def infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -41,8 +47,11 @@ def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, in
 def check(
     _attrs: RequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, and a ratio of scales that the fixed point can hold."""
-    sentence = activations_constraint(inputs[0], outputs[0])
+    """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
+    data, output = inputs[0], outputs[0]
+    sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
+        "output", output, PAIRS[data.dtype]
+    )
     if sentence:
         return sentence
     try:

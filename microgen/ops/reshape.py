@@ -13,7 +13,7 @@ from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 @dataclass(frozen=True, slots=True)
 class ReshapeAttrs(Attrs):
-    """Input: any data. ``shape`` is the whole new shape, without -1."""
+    """Input: data of any dtype. ``shape`` is the whole new shape, without -1."""
 
     shape: Shape
 

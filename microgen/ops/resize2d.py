@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Op, Operands, Pair, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 
-_ONE = 1 << 10  # positions and weights have ten fraction bits
+_ONE = 1 << 10  # integer positions and weights have ten fraction bits
+_MOST_FLOAT = 1 << 20  # pixels on an axis: leaves float32 positions four fraction bits
 
 
 @dataclass(frozen=True, slots=True)
 class Resize2DAttrs(Attrs):
-    """Input: int8 NHWC data. ``size``: height and width of the output. ``align_corners``: the
-    centres of the corner pixels stay where they are; ``half_pixel_centers``: a pixel's centre is
-    half a pixel from its edge. Not both."""
+    """Input: int8, int16 or float32 NHWC data. ``size``: height and width of the output.
+    ``align_corners``: the centres of the corner pixels stay where they are;
+    ``half_pixel_centers``: a pixel's centre is half a pixel from its edge. Not both."""
 
     size: Pair
     align_corners: bool
@@ -31,6 +33,30 @@ class Axis:
 
     step: int
     start: int
+
+
+@dataclass(frozen=True, slots=True)
+class FloatAxis:
+    """Output index i lies at ``(i + offset) * step - offset`` of the input, in pixels; both
+    numbers, and the position, are float32."""
+
+    step: float
+    offset: float
+
+
+def float_axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[FloatAxis, FloatAxis]:
+    """Height and width. Source: TFLite reference/resize_bilinear.h, ResizeBilinear."""
+    height, width = (
+        FloatAxis(_float_step(attrs, size, wanted), 0.5 if attrs.half_pixel_centers else 0.0)
+        for size, wanted in zip(data.shape[1:3], attrs.size, strict=True)
+    )
+    return height, width
+
+
+def _float_step(attrs: Resize2DAttrs, size: int, output_size: int) -> float:
+    if attrs.align_corners and output_size > 1:
+        return float(np.float32(size - 1) / np.float32(output_size - 1))
+    return float(np.float32(size) / np.float32(output_size))
 
 
 def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> Axis:
@@ -58,7 +84,10 @@ def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
         raise ValueError(f"the new size is {attrs.size}; it must be positive")
     n, height, width, channels = inputs[0].shape
     for size, wanted in ((height, attrs.size[0]), (width, attrs.size[1])):
-        _check_inside(axis(attrs, size, wanted), size, wanted)
+        if floats.is_float(inputs[0]):
+            _check_exact(size, wanted)
+        else:
+            _check_inside(axis(attrs, size, wanted), size, wanted)
     return ((n, *attrs.size, channels),)
 
 
@@ -73,23 +102,51 @@ def _check_inside(on: Axis, size: int, output_size: int) -> None:
         )
 
 
+def _check_exact(size: int, output_size: int) -> None:
+    """ValueError where float32 does not hold every position to a part of a pixel."""
+    if max(size, output_size) > _MOST_FLOAT:
+        raise ValueError(
+            f"{size} pixels cannot become {output_size}: float32 positions need {_MOST_FLOAT} "
+            "pixels or less"
+        )
+
+
 def check(
     attrs: Resize2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged, at most one of the two options."""
+    """One dtype, quantization unchanged, at most one of the two options."""
     if attrs.align_corners and attrs.half_pixel_centers:
         return "align_corners and half_pixel_centers exclude each other"
-    return unchanged_constraint(inputs[0], outputs[0])
+    return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
 
 
 def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger."""
+    """Source of the integer form: TFLite reference/resize_bilinear.h, ResizeBilinearInteger."""
+    if floats.is_float(operands.input_types[0]):
+        return _float(attrs, operands)
     data = operands.inputs[0].astype(np.int64)
     height, width = axes(attrs, operands.input_types[0])
     total = _blended(_blended(data, 1, height, attrs.size[0]), 2, width, attrs.size[1])
     half = 1 << 19
     rounded = np.where(total > 0, (total + half) >> 20, -((half - total) >> 20))
-    return (rounded.astype(np.int8),)
+    return (rounded.astype(operands.inputs[0].dtype),)
+
+
+def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Positions and weights in float32, as TFLite has them; their products in float64.
+
+    A position before the first pixel counts as the pixel's.
+    """
+    values = operands.inputs[0].astype(np.float64)
+    for along, on in zip((1, 2), float_axes(attrs, operands.input_types[0]), strict=True):
+        index = np.arange(attrs.size[along - 1], dtype=np.float32)
+        offset = np.float32(on.offset)
+        position = np.maximum((index + offset) * np.float32(on.step) - offset, 0)
+        lower = position.astype(np.int64)
+        upper = np.minimum(np.ceil(position).astype(np.int64), values.shape[along] - 1)
+        weight = (position - lower).reshape([-1 if k == along else 1 for k in range(4)])
+        values = values.take(lower, along) * (1 - weight) + values.take(upper, along) * weight
+    return (floats.rounded(values),)
 
 
 def _blended(data: Array, along: int, on: Axis, count: int) -> Array:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import unary
 from microgen.ops.base import Activation, Operands
 from microgen.quantize import clamp
 
+_LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
 _ENOUGH = 2**17  # above all that the output's dtype and zero point can make use of
 
 
@@ -24,6 +25,15 @@ def _real(_attrs: SqrtAttrs, x: Array) -> Array:
     return unary.rounded(np.sqrt, x)
 
 
+def _constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -> str | None:
+    """Of int16, a scale with which real values are normal float32 numbers."""
+    if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
+        return None
+    return (
+        f"the input's scale is {data.scale:g}; it must be from {_LEAST_SCALE:g} to {_MOST_SCALE:g}"
+    )
+
+
 def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
     output = operands.output_types[0]
@@ -33,4 +43,6 @@ def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     return (clamp(steps + output.zero_point, output, Activation.NONE),)
 
 
-OP = unary.define("sqrt", SqrtAttrs, unary.Function(_real, _quantized, int16=_quantized))
+OP = unary.define(
+    "sqrt", SqrtAttrs, unary.Function(_real, _quantized, int16=_quantized, constraint=_constraint)
+)

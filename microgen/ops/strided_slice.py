@@ -9,13 +9,14 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class StridedSliceAttrs(Attrs):
-    """Input: int8 data. Along axis k the output has ``shape[k]`` elements: those at ``begin[k]``,
-    ``begin[k] + strides[k]``, ... of the data, all inside it. A stride may be negative."""
+    """Input: data of any dtype. Along axis k the output has ``shape[k]`` elements: those at
+    ``begin[k]``, ``begin[k] + strides[k]``, ... of the data, all inside it. A stride may be
+    negative."""
 
     begin: tuple[int, ...]
     strides: tuple[int, ...]
@@ -43,8 +44,8 @@ def infer(attrs: StridedSliceAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 def check(
     _attrs: StridedSliceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def reference(attrs: StridedSliceAttrs, operands: Operands) -> tuple[Array, ...]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, TensorType
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import floats
 from microgen.ops.base import Op, Operands
+from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
     infer,
@@ -20,10 +22,12 @@ from microgen.ops.reduction import (
 
 @dataclass(frozen=True, slots=True)
 class SumAttrs(ReductionAttrs):
-    """Input: int8 data of any rank. The output may have another quantization.
+    """Input: int8, int16, int32 or float32 data of any rank. A quantized output may have another
+    quantization; sums of int32 are modulo 2**32.
 
-    ``is_unsigned``: the bytes of data and output are taken for uint8, zero points as they are.
-    So does LiteRT 2.3.0 (reduce.cc, EvalSum, found by experiment); TFLite Micro does not.
+    ``is_unsigned``, of quantized data: the bytes of data and output are taken for uint8, zero
+    points as they are. So does LiteRT 2.3.0 (reduce.cc, EvalSum, found by experiment), which is
+    of no use for int16; TFLite Micro does not.
     """
 
     is_unsigned: bool = False
@@ -32,20 +36,35 @@ class SumAttrs(ReductionAttrs):
 def check(
     attrs: SumAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, and sums that fit int32."""
+    """One dtype, and sums of quantized values that fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output, (*ALL_FAMILIES, DType.INT32))
+    if sentence or data.quant is None:
+        return sentence
+    if data.dtype is DType.INT16:
+        if attrs.is_unsigned:
+            return "LiteRT sums the single bytes of int16, to no use; generate with --numerics tflm"
+        return sums_constraint(attrs, data, output, largest=2**15, is_mean=False)
     largest = 255 + 128 if attrs.is_unsigned else 255
-    return sums_constraint(attrs, inputs[0], outputs[0], largest=largest, is_mean=False)
+    return sums_constraint(attrs, data, output, largest=largest, is_mean=False)
 
 
 def reference(attrs: SumAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum true."""
+    """Source of the quantized form: TFLite reference/reduce.h, QuantizedMeanOrSum with
+    compute_sum true."""
     data, output = operands.input_types[0], operands.output_types[0]
-    dtype = np.dtype(np.uint8 if attrs.is_unsigned else np.int8)
+    if floats.is_float(data):
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (floats.rounded(sums),)
+    if data.quant is None:
+        total = operands.inputs[0].sum(attrs.axes, np.int64, keepdims=attrs.keep_dims)
+        return (np.asarray(total).astype(np.int32),)
+    dtype = np.dtype(np.uint8) if attrs.is_unsigned else data.dtype.numpy
     values = operands.inputs[0].view(dtype)
     scaled = scaled_sums(attrs, values, data, sum_parameters(data, output))
     limits = np.iinfo(dtype)
     stored = np.clip(scaled + output.zero_point, limits.min, limits.max).astype(dtype)
-    return (np.asarray(stored).view(np.int8),)
+    return (np.asarray(stored).view(output.dtype.numpy),)
 
 
 def parts(_attrs: SumAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import unchanged_constraint
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
 
 @dataclass(frozen=True, slots=True)
 class TransposeAttrs(Attrs):
-    """Input: int8 data. Axis k of the output is axis ``axes[k]`` of the data."""
+    """Input: data of any dtype. Axis k of the output is axis ``axes[k]`` of the data."""
 
     axes: tuple[int, ...]
 
@@ -30,8 +30,8 @@ def infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     _attrs: TransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0])
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def reference(attrs: TransposeAttrs, operands: Operands) -> tuple[Array, ...]:

@@ -25,7 +25,7 @@ def spatial(shape: Shape) -> Pair:
     return shape[1], shape[2]
 
 
-def pad_spatial(data: Array, pads: Pads, value: int) -> Array:
+def pad_spatial(data: Array, pads: Pads, value: float) -> Array:
     """NHWC data with rows and columns of ``value`` around it."""
     top, left, bottom, right = pads
     widths = ((0, 0), (top, bottom), (left, right), (0, 0))
@@ -54,7 +54,7 @@ def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
     return batches, height, width, channels
 
 
-def pool_windows(data: Array, pool: Pool, value: int) -> Array:
+def pool_windows(data: Array, pool: Pool, value: float) -> Array:
     """``windows`` of the data padded with ``value``."""
     padding, pool_size, strides = pool
     pads = resolve(padding, spatial(data.shape), pool_size, strides, (1, 1))

@@ -91,7 +91,7 @@ def _is_compilers_own(name: str, core: str, kernel: Path) -> bool:
     """Whether it is a helper of the compiler, for what the core has no instruction for."""
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
-    computes_floats = re.search(r"_f32|^cast|quantize|_s16$", kernel.stem)
+    computes_floats = re.search(r"_f32|^cast|^comparison|^extremum|quantize|_s16$", kernel.stem)
     return bool(computes_floats) and name.startswith("__aeabi_")
 
 

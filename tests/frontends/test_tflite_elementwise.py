@@ -1,4 +1,4 @@
-"""Operators of two int8 tensors, from the bytes of a file to the attributes of a node."""
+"""Elementwise operators of two tensors, from the bytes of a file to the attributes of a node."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 
 from microgen.errors import ModelError, UnsupportedError
 from microgen.ir.graph import Attrs
+from microgen.ops.add import AddAttrs
+from microgen.ops.addition import AdditionAttrs
 from microgen.ops.base import Activation
 from microgen.ops.divide import DivideAttrs
 from microgen.ops.maximum import MaximumAttrs
@@ -16,6 +18,7 @@ from microgen.ops.squared_difference import SquaredDifferenceAttrs
 from microgen.ops.subtract import SubtractAttrs
 from tests.frontends.tweaked import Network, int8_constant, refusal, simple
 from tests.ops.litert_oracle import FUSED
+from tests.tflite_builder import OperatorSpec, TensorSpec
 
 PLAIN = [
     ("MAXIMUM", "MaximumMinimumOptions", "maximum", MaximumAttrs()),
@@ -85,3 +88,50 @@ def test_division_follows_the_profile_where_c_does_not_define_it(profile: str) -
 def test_a_division_by_a_constant_with_zeros_is_refused() -> None:
     said = refusal(division(0), ModelError)
     assert said == 'm.tflite: layer "y" (DIV): divides by "c", a constant with zeros'
+
+
+def of_int16(code: str, scale: float, **options: bool) -> Network:
+    tensors = [TensorSpec(name, (2,), "int16", None, (0.5,), (0,)) for name in ("x", "z", "y")]
+    network = Network(
+        tuple(tensors),
+        (OperatorSpec(code, ("x", "z"), ("y",), f"{code.capitalize()}Options", options),),
+        inputs=("x", "z"),
+    )
+    return network.with_tensor("z", scale=(scale,))
+
+
+@pytest.mark.parametrize("code", ["ADD", "SUB"])
+@pytest.mark.parametrize(
+    ("scale", "options", "expected"),
+    [
+        (0.125, {}, True),
+        (0.12505, {}, True),
+        (0.126, {}, False),
+        (0.125, {"potScaleInt16": True}, True),
+        (0.125, {"potScaleInt16": False}, False),
+    ],
+)
+def test_int16_is_added_by_shifts_if_scales_are_powers_of_two(
+    code: str, scale: float, options: dict[str, bool], expected: bool
+) -> None:
+    (node,) = of_int16(code, scale, **options).load().nodes
+    assert isinstance(node.attrs, AdditionAttrs)
+    assert node.attrs.by_shifts is expected
+
+
+def test_int16_without_options_is_not_added_by_shifts() -> None:
+    network = of_int16("ADD", 0.125).with_operator(options_type="", options={})
+    assert network.load().nodes[0].attrs == AddAttrs(Activation.NONE, by_shifts=False)
+
+
+def test_int16_that_cannot_be_added_by_shifts() -> None:
+    assert "powers of two" in refusal(of_int16("ADD", 1.0), ModelError)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@pytest.mark.parametrize("code", ["ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"])
+def test_plain_numbers(code: str, dtype: str) -> None:
+    tensors = tuple(TensorSpec(name, (2,), dtype) for name in ("x", "z", "y"))
+    operator = OperatorSpec(code, ("x", "z"), ("y",))
+    graph = Network(tensors, (operator,), inputs=("x", "z")).load()
+    assert graph.types["y"].dtype.value == dtype

@@ -242,7 +242,7 @@ POOL = {"padding": 0, "strideH": 1, "strideW": 1, "filterHeight": 1, "filterWidt
         ),
         (
             simple("PADV2", (1, 4), (1, 7), PADS, int8_constant("v", 1, scale=(0.25,))),
-            "pads with int8[1]; one value of the output's quantization is expected",
+            "pads with int8[1]; one value of the output's dtype and quantization is expected",
         ),
     ],
 )

@@ -83,16 +83,21 @@ def test_changes_of_scale() -> None:
 LAYER = 'm.tflite: layer "y" (ARG_MAX): '
 
 
-def test_int64_positions_are_refused() -> None:
-    assert refusal(_arg("ARG_MAX", 1, dtype="int64"), UnsupportedError) == (
-        LAYER + 'has an output "y" of int64; supported: int32 outputs of this operator'
-    )
+def test_positions_may_be_int64() -> None:
+    assert _arg("ARG_MAX", 1, dtype="int64").load().types["y"].dtype is DType.INT64
 
 
 def test_quantized_positions_are_refused() -> None:
-    assert refusal(_arg("ARG_MAX", 1, scale=(0.5,)), UnsupportedError) == (
-        LAYER + 'has an output "y" of int32 with a scale; supported: plain int32 numbers'
+    assert refusal(_arg("ARG_MAX", 1, scale=(0.5,)), ModelError) == (
+        LAYER + "the output is int32[2,4]; it must be int32 or int64 without quantization"
     )
+
+
+def test_sums_of_plain_numbers_are_signed_in_every_profile() -> None:
+    network = _reduction("SUM", [0], (3, 4))
+    for name in "xy":
+        network = network.with_tensor(name, dtype="float32", scale=(), zero_point=())
+    assert network.load().nodes[0].attrs == SumAttrs((0,), False, is_unsigned=False)
 
 
 def test_several_axes_for_a_position_are_refused() -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import DType, TensorType
 from microgen.ops import registry
 from microgen.ops.leaky_relu import LeakyReluAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, refusal, simple
@@ -52,6 +53,53 @@ def test_an_operator_becomes_one_node_without_options(code: str) -> None:
     (node,) = _unary(code).load().nodes
     assert (node.op, node.inputs, node.outputs) == (OPS[code], ("x",), ("y",))
     assert node.attrs == registry()[node.op].attrs()
+
+
+INT16_SCALES = {"LOGISTIC": 2.0**-15, "TANH": 2.0**-15}
+NOT_INT16 = {"ELU", "HARD_SWISH", "LOG_SOFTMAX", "RELU_N1_TO_1"}
+CODES = [*OPS, "RELU", "RELU6", "RELU_N1_TO_1"]
+
+
+def _of(dtype: str, code: str) -> Network:
+    network = simple(code, (2, 3), (2, 3))
+    for name in ("x", "y"):
+        scale = INT16_SCALES.get(code, 0.001) if name == "y" else 0.001
+        quant = ((scale,), (0,)) if dtype == "int16" else ((), ())
+        network = network.with_tensor(name, dtype=dtype, scale=quant[0], zero_point=quant[1])
+    return network
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_floats_are_taken_by_all(code: str) -> None:
+    graph = _of("float32", code).load()
+    assert {graph.types[name] for name in ("x", "y")} == {TensorType((2, 3), DType.FLOAT32)}
+
+
+@pytest.mark.parametrize("code", sorted({*CODES} - NOT_INT16))
+def test_int16_is_taken_by_what_litert_takes_it(code: str) -> None:
+    assert _of("int16", code).load().types["y"].dtype is DType.INT16
+
+
+@pytest.mark.parametrize("code", sorted(NOT_INT16))
+def test_int16_is_refused_with_what_is_supported(code: str) -> None:
+    assert "the input is int16[2,3]; it must be int8 or float32" in refusal(
+        _of("int16", code), ModelError
+    )
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_other_dtypes_are_refused_with_what_is_supported(code: str) -> None:
+    assert "the input is int64[2,3]; it must be int8 or " in refusal(_of("int64", code), ModelError)
+
+
+def test_softmax_takes_floats_and_int16() -> None:
+    for dtype in ("float32", "int16"):
+        network = simple("SOFTMAX", (2, 3), (2, 3), options_type="SoftmaxOptions", beta=1.0)
+        scales = {"x": 0.001, "y": 2.0**-15}
+        for name, scale in scales.items():
+            quant = ((scale,), (0,)) if dtype == "int16" else ((), ())
+            network = network.with_tensor(name, dtype=dtype, scale=quant[0], zero_point=quant[1])
+        assert network.load().types["y"].dtype.value == dtype
 
 
 def test_leaky_relu_reads_alpha() -> None:

@@ -150,13 +150,35 @@ def int16_corners(base: Geometry) -> tuple[c.Case, ...]:
     unbiased = dataclasses.replace(base, biased=False, per_channel=False)
     extreme = [2.0**k for k in range(-16, 40, 5)]
     wide, double = Rounding.REDUCED, Rounding.DOUBLE
+    scales = (0.5, 2.0**-4, 1.0, 0.5 - 2.0**-20, 0.25 - 2.0**-26, 1.0 - 2.0**-17)
     return (
+        *(tied(base, scale, rounding) for scale in scales for rounding in (wide, double)),
         int16_case(1, "bias of 2**46", base, largest_bias=2.0**46, times_scale=2.0**20),
         int16_case(2, "bias of 2**31", base, double, largest_bias=2.0**31 - 1),
         int16_case(3, "no bias, per tensor", unbiased),
         *(int16_case(4, f"scale {k:g}", base, wide, times_scale=k) for k in extreme),
         *(int16_case(5, f"double, scale {k:g}", base, double, times_scale=k) for k in extreme),
     )
+
+
+def tied(g: Geometry, scale: float, rounding: Rounding = Rounding.REDUCED) -> c.Case:
+    """Sums scaled by a power of two, so that halves occur, or by nearly one."""
+    case = int16_case(10, f"{rounding.value}, scaled by {scale!r}", g, rounding, largest_bias=500)
+    x, w, *bias = case.inputs
+    x = c.int16(np.random.default_rng(10), g.data, 1.0)
+    w = dataclasses.replace(w, type=dataclasses.replace(w.type, quant=c.quant(scale)))
+    x = dataclasses.replace(x, array=x.array >> 11)
+    biases = [_bias(x, w, b) for b in bias]
+    return dataclasses.replace(case, inputs=(x, w, *biases), output_quant=c.quant(1.0))
+
+
+def largest_sums(g: Geometry, value: int) -> c.Case:
+    """Data all ``value``, weights all -128: more than 511 products would leave int32."""
+    case = int16_case(9, f"largest sums, {value}", g, times_scale=100.0)
+    x, w, *bias = case.inputs
+    same = np.full_like(x.array, value), np.full_like(w.array, -128)
+    extreme = [dataclasses.replace(t, array=array) for t, array in zip((x, w), same, strict=True)]
+    return dataclasses.replace(case, inputs=(*extreme, *bias))
 
 
 def of_dtype(g: Geometry) -> tuple[c.Case, ...]:

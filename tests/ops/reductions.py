@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType, Quant
 from microgen.ops.reduction import ReductionAttrs
 from tests.ops import conformance as c
+from tests.ops import dtypes
 from tests.ops import litert_oracle as o
 
 Axes = tuple[int, ...]
@@ -37,7 +39,14 @@ def _random_axes(rng: np.random.Generator, rank: int) -> Axes:
 
 
 def litert_case(
-    seed: int, op: str, code: str, make: MakeAttrs, *, unchanged: bool, totals: bool = False
+    seed: int,
+    op: str,
+    code: str,
+    make: MakeAttrs,
+    dtype: DType = DType.INT8,
+    *,
+    unchanged: bool,
+    totals: bool = False,
 ) -> o.Case:
     """The shapes above, then random ones; axes in any order and sign.
 
@@ -51,32 +60,42 @@ def litert_case(
         shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
         axes = _random_axes(rng, len(shape))
         keep_dims = bool(rng.random() < 0.5)
-    data = o.random_activation(rng, shape)
+    data, array = dtypes.litert_data(rng, dtype, shape)
     output = data.quant
-    if not unchanged and rng.random() < 0.8:
-        many = np.prod([shape[a] for a in axes]) if totals else 1
-        scale = data.scale * many * 2.0 ** rng.uniform(-4, 3)
-        output = o.activation_type((), scale, int(rng.integers(-128, 128))).quant
-    assert output is not None
+    if not unchanged and output is not None and rng.random() < 0.8:
+        many = float(np.prod([shape[a] for a in axes])) if totals else 1.0
+        output = _other(rng, dtype, data.scale * many * 2.0 ** rng.uniform(-4, 3))
     stated = [a - len(shape) if rng.random() < 0.3 else a for a in rng.permutation(axes)]
     return o.Case(
         op,
         make(axes, keep_dims),
         [data],
-        [o.random_values(rng, shape)],
+        [array],
         output,
         code,
         "ReducerOptions",
         {"keepDims": keep_dims},
         extra=[o.int32_constant("axes", np.array(stated, np.int32))],
         version=2,
+        output_dtype=dtype,
     )
 
 
-def check_kernels(op: str, make: MakeAttrs, folder: Path, *, unchanged: bool = False) -> None:
+def _other(rng: np.random.Generator, dtype: DType, scale: float) -> Quant:
+    return c.quant(scale, int(rng.integers(-128, 128)) if dtype is DType.INT8 else 0)
+
+
+def check_kernels(
+    op: str,
+    make: MakeAttrs,
+    folder: Path,
+    dtype: DType = DType.INT8,
+    *,
+    unchanged: bool = False,
+) -> None:
     """Every kernel of ``op`` against the reference, out of line and inlined."""
     cases = [
-        _kernel_case(i, op, shape, make(axes, keep_dims), unchanged)
+        _kernel_case(i, op, shape, make(axes, keep_dims), dtype, unchanged)
         for i, (shape, axes) in enumerate(SHAPES_AND_AXES)
         for keep_dims in (False, True)
     ]
@@ -84,16 +103,24 @@ def check_kernels(op: str, make: MakeAttrs, folder: Path, *, unchanged: bool = F
         rng = np.random.default_rng(1000 + seed)
         shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 6))))
         attrs = make(_random_axes(rng, len(shape)), True)
-        cases.append(_kernel_case(seed, op, shape, attrs, unchanged))
+        cases.append(_kernel_case(seed, op, shape, attrs, dtype, unchanged))
     c.check(cases, folder)
     c.check_inlined(cases[:30], folder)
 
 
 def _kernel_case(
-    seed: int, op: str, shape: tuple[int, ...], attrs: ReductionAttrs, unchanged: bool
+    seed: int,
+    op: str,
+    shape: tuple[int, ...],
+    attrs: ReductionAttrs,
+    dtype: DType,
+    unchanged: bool,
 ) -> c.Case:
     rng = np.random.default_rng(seed)
-    of = c.random_quant(rng)
-    scale = of.scale[0] * 10 ** rng.uniform(-1, 2)
-    output = of if unchanged else c.quant(scale, int(rng.integers(-128, 128)))
-    return c.Case(f"{op} {seed}", op, attrs, (c.int8(rng, shape, of),), output)
+    data = dtypes.kernel_data(rng, dtype, shape)
+    if dtype is DType.FLOAT32 and seed % 8 == 0:
+        data = dtypes.special_floats(rng, shape)
+    output = data.type.quant
+    if output is not None and not unchanged:
+        output = _other(rng, dtype, data.type.scale * 10 ** rng.uniform(-1, 2))
+    return c.Case(f"{op} {seed}", op, attrs, (data,), output, dtype)

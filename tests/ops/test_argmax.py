@@ -1,8 +1,12 @@
 from pathlib import Path
 
+import pytest
+
+from microgen.ir.graph import DType
 from microgen.ops.argmax import ArgMaxAttrs
-from tests.ops.arg_extremes import check_kernels
+from tests.ops.arg_extremes import DTYPES, check_kernels
 
 
-def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    check_kernels("argmax", ArgMaxAttrs, tmp_path)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.value)
+def test_kernels_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
+    check_kernels("argmax", ArgMaxAttrs, dtype, tmp_path)

@@ -5,7 +5,7 @@ import pytest
 
 from microgen.errors import UnsupportedError
 from microgen.ops.concatenate import OP, ConcatenateAttrs
-from tests.ops.litert_models import Model, assert_equal
+from tests.ops.litert_models import Model, assert_equal, in_every_dtype
 from tests.ops.litert_oracle import activation_type, needs_litert
 
 
@@ -27,8 +27,8 @@ def random_model(seed: int) -> Model:
 
 @needs_litert
 def test_equals_litert() -> None:
-    for seed in range(60):
-        assert_equal(random_model(seed))
+    for model in in_every_dtype(random_model, 20):
+        assert_equal(model)
 
 
 def test_a_fused_activation_is_refused() -> None:

@@ -108,9 +108,14 @@ GEOMETRIES = (
     Geometry(data=(1, 2, 2, 4), padding=(5, 4, 3, 6)),
     Geometry(data=(1, 2, 3, 700), filters=(5, 2, 1, 700), activation=Activation.RELU),
 )
+MANY_PRODUCTS = (
+    GEOMETRIES[-1],
+    Geometry(data=(1, 24, 24, 1), filters=(5, 24, 24, 1), padding="VALID"),
+)
 OTHERS = (
     *(case for g in GEOMETRIES for case in convolving.of_dtype(g)),
     *convolving.int16_corners(Geometry()),
+    *(convolving.largest_sums(g, x) for g in MANY_PRODUCTS for x in (-32768, 32767)),
 )
 
 

@@ -2,17 +2,19 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType
 from microgen.ops.copy import CopyAttrs
 from tests.ops import conformance as c
+from tests.ops.every_dtype import DTYPES, tensor
 
 
-def _case(seed: int, shape: tuple[int, ...]) -> c.Case:
-    rng = np.random.default_rng(seed)
-    of = c.random_quant(rng)
-    return c.Case(f"copy {shape}", "copy", CopyAttrs(), (c.int8(rng, shape, of),), of)
+def _case(dtype: DType, shape: tuple[int, ...]) -> c.Case:
+    data = tensor(np.random.default_rng(len(shape)), shape, dtype)
+    return c.Case(f"copy {shape}", "copy", CopyAttrs(), (data,), data.type.quant, dtype)
 
 
-CASES = [_case(i, shape) for i, shape in enumerate([(), (1,), (7,), (2, 3, 5, 7), (1, 4000)])]
+SHAPES: list[tuple[int, ...]] = [(), (1,), (7,), (2, 3, 5, 7), (1, 4000)]
+CASES = [_case(dtype, shape) for dtype in DTYPES for shape in SHAPES]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen import kernels
 from microgen.ops.base import Activation, Padding, Pair, Rounding
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
@@ -103,9 +104,11 @@ GEOMETRIES = (
     Geometry(data=(1, 40, 30, 5), filters=(1, 40, 30, 5), multiplier=1, padding="VALID"),
     Geometry(data=(1, 3, 511, 5), filters=(1, 3, 511, 5), multiplier=1, padding="VALID"),
 )
+MANY_PRODUCTS = (GEOMETRIES[-2], GEOMETRIES[-1])
 OTHERS = (
     *(case for g in GEOMETRIES for case in convolving.of_dtype(g)),
     *convolving.int16_corners(BASE),
+    *(convolving.largest_sums(g, x) for g in MANY_PRODUCTS for x in (-32768, 32767)),
 )
 
 
@@ -117,3 +120,22 @@ def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
 def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
     random = [case for seed in range(6) for case in convolving.random_cases(seed, depthwise=True)]
     c.check_inlined([*OTHERS, *random], tmp_path)
+
+
+def _refusal(case: c.Case) -> str | None:
+    """Why mg_depthwise_conv2d_s16 does not compute the case."""
+    entries = {kernel.symbol: kernel for kernel in kernels.registry()[case.op]}
+    return entries["mg_depthwise_conv2d_s16"].refusal(case.node, case.graph)
+
+
+def test_int16_sums_must_fit_the_accumulators() -> None:
+    fits = convolving.int16_case(1, "", BASE, largest_bias=2.0**46)
+    assert _refusal(fits) is None
+    over = convolving.int16_case(1, "", BASE, largest_bias=2.0**62)
+    assert f"the kernel's accumulator {2**47 - 1}" in str(_refusal(over))
+
+
+def test_int16_rows_of_products_must_fit_int32() -> None:
+    wide = Geometry(data=(1, 1, 512, 2), filters=(1, 1, 512, 2), multiplier=1, padding="VALID")
+    found = _refusal(convolving.int16_case(1, "", wide))
+    assert found == "its filters are 512 wide, the kernel takes 511"

@@ -6,7 +6,8 @@ import pytest
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.depthwise_conv2d import OP, DepthwiseConv2DAttrs
-from tests.ops import convolving
+from tests.ops import conformance, convolving
+from tests.ops.convolving import Geometry
 from tests.ops.litert_oracle import (
     FUSED,
     PADDING,
@@ -16,6 +17,8 @@ from tests.ops.litert_oracle import (
     random_activation_function,
     random_weighted,
 )
+
+BASE = Geometry(filters=(1, 3, 3, 4), multiplier=1)
 
 
 def random_case(seed: int) -> Case:
@@ -86,6 +89,18 @@ def test_int16_and_float_equal_litert(block: int) -> None:
         case = convolving.random_int16(seed, g, Rounding.REDUCED)
         convolving.assert_equals_litert(case, g)
         convolving.assert_equals_litert(convolving.float_case(seed, f"{seed}", g), g)
+
+
+# LiteRT's DEPTHWISE_CONV_2D refuses biases of int32.
+WIDE_CORNERS = [
+    c for c in convolving.int16_corners(BASE) if c.attrs == BASE.attrs(Rounding.REDUCED)
+]
+
+
+@needs_litert
+@pytest.mark.parametrize("case", WIDE_CORNERS, ids=lambda case: case.name)
+def test_int16_corners_equal_litert(case: conformance.Case) -> None:
+    convolving.assert_equals_litert(case, BASE)
 
 
 @pytest.mark.parametrize(

@@ -6,58 +6,23 @@ import pytest
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Activation, Padding
 from microgen.ops.max_pool2d import OP, MaxPool2DAttrs
+from tests.ops.dtypes import FAMILIES
 from tests.ops.litert_oracle import (
-    FUSED,
-    PADDING,
     Case,
     activation_type,
     assert_equal,
     by_reference,
     needs_litert,
-    random_activation,
-    random_activation_function,
-    random_values,
 )
-
-
-def random_case(seed: int) -> Case:
-    rng = np.random.default_rng(seed)
-    pool = tuple(int(n) for n in rng.integers(1, 7, 2))
-    strides = tuple(int(n) for n in rng.integers(1, 5, 2))
-    padding = str(rng.choice(["SAME", "VALID"]))
-    height, width = (int(n) for n in rng.integers(1, 12, 2))
-    if padding == "VALID":
-        height, width = height + pool[0] - 1, width + pool[1] - 1
-    batches, channels = int(rng.integers(1, 3)), int(rng.integers(1, 20))
-    data = random_activation(rng, (batches, height, width, channels))
-    activation = random_activation_function(rng)
-    options = {
-        "padding": PADDING[padding],
-        "strideH": strides[0],
-        "strideW": strides[1],
-        "filterHeight": pool[0],
-        "filterWidth": pool[1],
-        "fusedActivationFunction": FUSED[activation],
-    }
-    assert data.quant is not None
-    return Case(
-        OP.name,
-        MaxPool2DAttrs((pool[0], pool[1]), (strides[0], strides[1]), padding, activation),
-        [data],
-        [random_values(rng, data.shape)],
-        data.quant,
-        "MAX_POOL_2D",
-        "Pool2DOptions",
-        options,
-        version=2,
-    )
+from tests.ops.pools import litert_case
 
 
 @needs_litert
-@pytest.mark.parametrize("block", range(6))
-def test_equals_litert(block: int) -> None:
-    for seed in range(block * 25, block * 25 + 25):
-        assert_equal(random_case(seed))
+@pytest.mark.parametrize("dtype", FAMILIES, ids=lambda dtype: dtype.value)
+@pytest.mark.parametrize("block", range(3))
+def test_equals_litert(block: int, dtype: DType) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(litert_case(seed, OP.name, "MAX_POOL_2D", MaxPool2DAttrs, dtype))
 
 
 def test_padding_does_not_count() -> None:
@@ -84,3 +49,11 @@ def test_quantization_must_not_change() -> None:
     data, other = (activation_type((1, 1, 1, 1), scale, 0) for scale in (1.0, 2.0))
     assert OP.check(attrs, [data], [data]) is None
     assert "they must be equal" in str(OP.check(attrs, [data], [other]))
+
+
+def test_nan_does_not_count() -> None:
+    attrs = MaxPool2DAttrs((1, 2), (1, 1), "VALID", Activation.NONE)
+    data = TensorType((1, 1, 4, 1), DType.FLOAT32)
+    array = np.array([np.nan, 1, np.nan, np.nan], np.float32).reshape(data.shape)
+    case = Case(OP.name, attrs, [data], [array], None, "", "", output_dtype=DType.FLOAT32)
+    assert by_reference(case).ravel().tolist() == [1, 1, -float(np.finfo(np.float32).max)]

@@ -4,25 +4,29 @@ from dataclasses import replace
 
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.mean import OP, MeanAttrs
+from tests.ops.conformance import quant
+from tests.ops.dtypes import FAMILIES
 from tests.ops.litert_oracle import activation_type, assert_equal, needs_litert
 from tests.ops.reductions import litert_case
 
 
 @needs_litert
-@pytest.mark.parametrize("block", range(5))
-def test_equals_litert(block: int) -> None:
+@pytest.mark.parametrize("dtype", FAMILIES, ids=lambda dtype: dtype.value)
+@pytest.mark.parametrize("block", range(3))
+def test_equals_litert(block: int, dtype: DType) -> None:
     for seed in range(block * 60, block * 60 + 60):
-        assert_equal(litert_case(seed, OP.name, "MEAN", MeanAttrs, unchanged=False))
+        assert_equal(litert_case(seed, OP.name, "MEAN", MeanAttrs, dtype, unchanged=False))
 
 
 @needs_litert
-@pytest.mark.parametrize("shift", [-30, -20, 8])
-def test_extreme_ratios_of_scales_equal_litert(shift: int) -> None:
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16], ids=lambda dtype: dtype.value)
+@pytest.mark.parametrize("shift", [-30, -20, 5])
+def test_extreme_ratios_of_scales_equal_litert(shift: int, dtype: DType) -> None:
     for seed in range(10):
-        case = litert_case(seed, OP.name, "MEAN", MeanAttrs, unchanged=False)
-        output = activation_type((), case.types[0].scale / 2.0**shift, 5).quant
-        assert output is not None
+        case = litert_case(seed, OP.name, "MEAN", MeanAttrs, dtype, unchanged=False)
+        output = quant(case.types[0].scale / 2.0**shift, 5 if dtype is DType.INT8 else 0)
         assert_equal(replace(case, output_quant=output))
 
 

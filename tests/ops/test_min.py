@@ -1,8 +1,13 @@
 from pathlib import Path
 
+import pytest
+
+from microgen.ir.graph import DType
 from microgen.ops.min import MinAttrs
+from tests.ops.dtypes import FAMILIES
 from tests.ops.reductions import check_kernels
 
 
-def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    check_kernels("min", MinAttrs, tmp_path, unchanged=True)
+@pytest.mark.parametrize("dtype", [*FAMILIES, DType.INT32], ids=lambda dtype: dtype.value)
+def test_kernels_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
+    check_kernels("min", MinAttrs, tmp_path, dtype, unchanged=True)

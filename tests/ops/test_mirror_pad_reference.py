@@ -5,7 +5,7 @@ import pytest
 
 from microgen.errors import ModelError
 from microgen.ops.mirror_pad import OP, MirrorPadAttrs
-from tests.ops.litert_models import Model, assert_equal
+from tests.ops.litert_models import Model, assert_equal, in_every_dtype
 from tests.ops.litert_oracle import activation_type, int32_constant, needs_litert
 
 
@@ -22,8 +22,8 @@ def random_model(seed: int) -> Model:
 
 @needs_litert
 def test_equals_litert() -> None:
-    for seed in range(80):
-        assert_equal(random_model(seed))
+    for model in in_every_dtype(random_model, 20):
+        assert_equal(model)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.ir.graph import Quant
-from microgen.ops.requantize import RequantizeAttrs
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ops.requantize import PAIRS, RequantizeAttrs
 from tests.ops import conformance as c
 
 
@@ -28,9 +28,48 @@ CORNERS = (
 )
 
 
+WIDE = [
+    (source, target)
+    for source, targets in PAIRS.items()
+    for target in targets
+    if (source, target) != (DType.INT8, DType.INT8)
+]
+
+
+def random_values(rng: np.random.Generator, dtype: DType) -> Array:
+    """Every value of int8 and int16; of int32 some of each magnitude, the ends among them."""
+    limits = np.iinfo(dtype.numpy)
+    if dtype is not DType.INT32:
+        return np.arange(limits.min, limits.max + 1).astype(dtype.numpy)
+    spread = (rng.normal(0, 1, 500) * 2.0 ** rng.uniform(0, 29, 500)).astype(np.int32)
+    return np.concatenate([np.array([limits.min, 0, limits.max], np.int32), spread])
+
+
+def random_wide(
+    rng: np.random.Generator, source: DType, target: DType, reach: float
+) -> tuple[Quant, Quant]:
+    """Scales of such dtypes: one range of real values is near the other, or up to 2**reach off."""
+    quants = [
+        c.random_quant(rng) if d is DType.INT8 else Quant((0.01,), (0,)) for d in (source, target)
+    ]
+    bits = 8 * (target.nbytes - source.nbytes)
+    off = rng.uniform(-reach, reach) if rng.random() < 0.4 else rng.uniform(-2, 2)
+    scale = float(np.float32(quants[0].scale[0] * 2.0 ** (off - bits)))
+    return quants[0], Quant((scale,), quants[1].zero_point)
+
+
+def _wide(seed: int) -> c.Case:
+    rng, (source, target) = np.random.default_rng(seed), WIDE[seed % len(WIDE)]
+    data, output = random_wide(rng, source, target, 12)
+    array = random_values(rng, source)
+    tensor = c.Tensor(TensorType(array.shape, source, data), array)
+    name = f"{source} to {target} {seed}"
+    return c.Case(name, "qnn.requantize", RequantizeAttrs(), (tensor,), output, target)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *map(_random, range(150)), *map(_wide, range(60))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(_random, range(6)), *map(_wide, range(12))], tmp_path)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.requantize import OP, RequantizeAttrs
 from tests.ops.litert_oracle import (
     Case,
@@ -11,6 +12,7 @@ from tests.ops.litert_oracle import (
     needs_litert,
     random_activation,
 )
+from tests.ops.test_requantize import WIDE, random_values, random_wide
 
 
 def random_case(seed: int) -> Case:
@@ -30,6 +32,46 @@ def random_case(seed: int) -> Case:
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 50, block * 50 + 50):
         assert_equal(random_case(seed))
+
+
+def wide_case(seed: int) -> Case:
+    """Between int8, int16 and int32."""
+    rng, (source, target) = np.random.default_rng(seed), WIDE[seed % len(WIDE)]
+    data, output = random_wide(rng, source, target, 12)
+    values = random_values(rng, source)
+    if source is DType.INT32:
+        values = values[np.abs(values * (data.scale[0] / output.scale[0])) < 2**30]
+    kind = TensorType(values.shape, source, data)
+    return Case(
+        OP.name,
+        RequantizeAttrs(),
+        [kind],
+        [values],
+        output,
+        "QUANTIZE",
+        "",
+        version=2,
+        output_dtype=target,
+    )
+
+
+@needs_litert
+def test_other_widths_equal_litert() -> None:
+    for seed in range(120):
+        assert_equal(wide_case(seed))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        (DType.INT8, DType.INT32, "the output is int32[1]; it must be int8 or int16"),
+        (DType.INT32, DType.INT32, "the output is int32[1]; it must be int8 or int16"),
+        (DType.INT64, DType.INT8, "the input is int64[1]; it must be int8 or int16 or int32"),
+    ],
+)
+def test_pairs_that_litert_does_not_have(source: DType, target: DType, sentence: str) -> None:
+    data, output = (TensorType((1,), d, Quant((1.0,), (0,))) for d in (source, target))
+    assert OP.check(RequantizeAttrs(), [data], [output]) == sentence
 
 
 def test_constraints() -> None:

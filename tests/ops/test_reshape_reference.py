@@ -4,39 +4,38 @@ import numpy as np
 import pytest
 
 from microgen.ops.reshape import OP, ReshapeAttrs
+from tests.ops.every_dtype import dtype_of, random_array, random_type
 from tests.ops.litert_oracle import (
     Case,
     activation_type,
     assert_equal,
     int32_constant,
     needs_litert,
-    random_activation,
-    random_values,
 )
 
 
 def random_case(seed: int) -> Case:
     rng = np.random.default_rng(seed)
     dims = [int(n) for n in rng.integers(1, 5, int(rng.integers(1, 6)))]
-    data = random_activation(rng, tuple(dims))
+    data = random_type(rng, tuple(dims), dtype_of(seed))
     shape = tuple(int(n) for n in rng.permutation([1, *dims]))
-    assert data.quant is not None
     return Case(
         OP.name,
         ReshapeAttrs(shape),
         [data],
-        [random_values(rng, data.shape)],
+        [random_array(rng, data.shape, data.dtype)],
         data.quant,
         "RESHAPE",
         "ReshapeOptions",
         {"newShape": shape},
         extra=[int32_constant("shape", np.array(shape))],
+        output_dtype=data.dtype,
     )
 
 
 @needs_litert
 def test_equals_litert() -> None:
-    for seed in range(30):
+    for seed in range(60):
         assert_equal(random_case(seed))
 
 

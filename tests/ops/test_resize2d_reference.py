@@ -3,26 +3,44 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType, TensorType
 from microgen.ops.resize2d import OP, Resize2DAttrs
-from tests.ops.litert_models import Model, assert_equal
-from tests.ops.litert_oracle import activation_type, int32_constant, needs_litert
+from tests.ops import dtypes
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    assert_equal,
+    int32_constant,
+    needs_litert,
+)
 
 
-def random_model(seed: int) -> Model:
+def random_case(seed: int, dtype: DType) -> Case:
     rng = np.random.default_rng(seed)
     n, channels = (int(k) for k in rng.integers(1, 4, 2))
     height, width, out_height, out_width = (int(k) for k in rng.integers(1, 20, 4))
-    options = ({}, {"alignCorners": True}, {"halfPixelCenters": True})[seed % 3]
-    shape, output = (n, height, width, channels), (n, out_height, out_width, channels)
-    size = [int32_constant("size", np.array([out_height, out_width]))]
-    name = "ResizeBilinearOptions"
-    return Model("RESIZE_BILINEAR", [shape], [output], size, name, options, version=3, seed=seed)
+    aligned, centred = ((False, False), (True, False), (False, True))[seed % 3]
+    data, array = dtypes.litert_data(rng, dtype, (n, height, width, channels))
+    return Case(
+        OP.name,
+        Resize2DAttrs((out_height, out_width), aligned, centred),
+        [data],
+        [array],
+        data.quant,
+        "RESIZE_BILINEAR",
+        "ResizeBilinearOptions",
+        {"alignCorners": aligned, "halfPixelCenters": centred},
+        extra=[int32_constant("size", np.array([out_height, out_width]))],
+        version=4,
+        output_dtype=dtype,
+    )
 
 
 @needs_litert
-def test_equals_litert() -> None:
+@pytest.mark.parametrize("dtype", dtypes.FAMILIES, ids=lambda dtype: dtype.value)
+def test_equals_litert(dtype: DType) -> None:
     for seed in range(150):
-        assert_equal(random_model(seed))
+        assert_equal(random_case(seed, dtype))
 
 
 @pytest.mark.parametrize(
@@ -41,3 +59,8 @@ def test_the_two_options_exclude_each_other() -> None:
     data = activation_type((1, 2, 2, 1), 1.0, 0)
     sentence = OP.check(Resize2DAttrs((2, 2), True, True), [data], [data])
     assert "exclude each other" in str(sentence)
+
+
+def test_float_positions_must_be_exact_enough() -> None:
+    with pytest.raises(ValueError, match="float32 positions need 1048576 pixels or less"):
+        OP.infer(Resize2DAttrs((2, 2**21), False, False), [TensorType((1, 2, 2, 1), DType.FLOAT32)])

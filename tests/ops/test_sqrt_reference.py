@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.ops.sqrt import SqrtAttrs
+from microgen.ops.sqrt import OP, SqrtAttrs
 from tests.ops.litert_oracle import needs_litert
 from tests.ops.unary_cases import (
     EVERY_INT16,
@@ -11,6 +11,7 @@ from tests.ops.unary_cases import (
     check_floats,
     check_int16,
     check_random,
+    int16_type,
     powers,
     results,
     types,
@@ -21,6 +22,12 @@ from tests.ops.unary_cases import (
 @pytest.mark.parametrize("block", range(4))
 def test_equals_litert(block: int) -> None:
     check_random("sqrt", SqrtAttrs(), "SQRT", block, Ranges(zero_point=-128))
+
+
+def test_int16_scales_out_of_range_are_refused() -> None:
+    for scale in (1e-38, 1e34):
+        found = OP.check(SqrtAttrs(), [int16_type(scale)], [int16_type(1.0)])
+        assert "it must be from 1.17549e-38 to 5.1923e+33" in str(found)
 
 
 def test_roots_are_truncated_and_negative_values_count_as_0() -> None:

@@ -2,18 +2,20 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType
 from microgen.ops.strided_slice import StridedSliceAttrs
 from tests.ops import conformance as c
+from tests.ops.every_dtype import DTYPES, dtype_of, tensor
 
 Axis = tuple[int, int, int, int]  # size of the data, begin, stride, elements
 
 
-def _case(seed: int, name: str, *axes: Axis) -> c.Case:
+def _case(dtype: DType, seed: int, name: str, *axes: Axis) -> c.Case:
     rng = np.random.default_rng(seed)
-    of = c.random_quant(rng)
     shape, begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), (), ())
     attrs = StridedSliceAttrs(begin, strides, counts)
-    return c.Case(name, "strided_slice", attrs, (c.int8(rng, shape, of),), of)
+    data = tensor(rng, shape, dtype)
+    return c.Case(name, "strided_slice", attrs, (data,), data.type.quant, dtype)
 
 
 def _axis(rng: np.random.Generator) -> Axis:
@@ -25,17 +27,31 @@ def _axis(rng: np.random.Generator) -> Axis:
 
 def _random(seed: int) -> c.Case:
     rng = np.random.default_rng(1000 + seed)
-    return _case(seed, f"random {seed}", *(_axis(rng) for _ in range(int(rng.integers(1, 7)))))
+    axes = [_axis(rng) for _ in range(int(rng.integers(1, 7)))]
+    return _case(dtype_of(seed), seed, f"random {seed}", *axes)
 
 
-CORNERS = (
-    _case(1, "a scalar"),
-    _case(2, "one element", (1, 0, 1, 1)),
-    _case(3, "everything", (2, 0, 1, 2), (3, 0, 1, 3), (4, 0, 1, 4)),
-    _case(4, "backwards", (2, 1, -1, 2), (3, 2, -1, 3), (4, 3, -1, 4)),
-    _case(5, "every other channel", (1, 0, 1, 1), (2, 0, 1, 2), (2, 0, 1, 2), (5, 0, 2, 3)),
-    _case(6, "eight axes, two of them cut", *((1, 0, 1, 1),) * 6, (4, 1, 1, 2), (4, 1, 2, 2)),
-)
+def _corners(dtype: DType) -> tuple[c.Case, ...]:
+    return (
+        _case(dtype, 1, "a scalar"),
+        _case(dtype, 2, "one element", (1, 0, 1, 1)),
+        _case(dtype, 3, "everything", (2, 0, 1, 2), (3, 0, 1, 3), (4, 0, 1, 4)),
+        _case(dtype, 4, "backwards", (2, 1, -1, 2), (3, 2, -1, 3), (4, 3, -1, 4)),
+        _case(
+            dtype, 5, "every other channel", (1, 0, 1, 1), (2, 0, 1, 2), (2, 0, 1, 2), (5, 0, 2, 3)
+        ),
+        _case(
+            dtype,
+            6,
+            "eight axes, two of them cut",
+            *((1, 0, 1, 1),) * 6,
+            (4, 1, 1, 2),
+            (4, 1, 2, 2),
+        ),
+    )
+
+
+CORNERS = [case for dtype in DTYPES for case in _corners(dtype)]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from microgen.errors import ModelError, UnsupportedError
 from microgen.ops.strided_slice import OP, StridedSliceAttrs
-from tests.ops.litert_models import Model, Shape, assert_equal, by_reference
+from tests.ops.litert_models import Model, Shape, assert_equal, by_reference, in_every_dtype
 from tests.ops.litert_oracle import activation_type, int32_constant, needs_litert
 
 MASKS = ("beginMask", "endMask", "ellipsisMask", "newAxisMask", "shrinkAxisMask")
@@ -140,10 +142,9 @@ def unpack_model(seed: int) -> Model:
 @pytest.mark.parametrize(
     "random_model", [slice_model, strided_slice_model, split_model, split_v_model, unpack_model]
 )
-def test_equals_litert(random_model: object) -> None:
-    assert callable(random_model)
-    for seed in range(80):
-        assert_equal(random_model(seed))
+def test_equals_litert(random_model: Callable[[int], Model]) -> None:
+    for model in in_every_dtype(random_model, 20):
+        assert_equal(model)
 
 
 def test_an_ellipsis_for_no_axis_is_refused() -> None:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.ops.sum import SumAttrs
 from tests.ops.reductions import Axes, check_kernels
 
@@ -12,3 +13,10 @@ def test_kernels_equal_the_reference(is_unsigned: bool, tmp_path: Path) -> None:
         return SumAttrs(axes, keep_dims, is_unsigned)
 
     check_kernels("sum", attrs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "dtype", [DType.INT16, DType.INT32, DType.FLOAT32], ids=lambda dtype: dtype.value
+)
+def test_kernels_of_other_dtypes_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
+    check_kernels("sum", SumAttrs, tmp_path, dtype)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.sum import OP, SumAttrs
 from tests.ops.litert_oracle import (
     Case,
@@ -30,6 +31,13 @@ def _case(seed: int) -> Case:
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 60, block * 60 + 60):
         assert_equal(_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", [DType.INT32, DType.FLOAT32], ids=lambda dtype: dtype.value)
+def test_plain_numbers_equal_litert(dtype: DType) -> None:
+    for seed in range(150):
+        assert_equal(litert_case(seed, OP.name, "SUM", SumAttrs, dtype, unchanged=True))
 
 
 def _negative() -> Case:
@@ -75,3 +83,19 @@ def test_constraints() -> None:
     assert "10000000 values are summed, which may reach 2550000000" in str(found)
     tiny = activation_type((), 2.0**-40, 0)
     assert "output's scale is too small for the input's" in str(OP.check(attrs, [data], [tiny]))
+
+
+def test_int16_is_refused_where_it_is_taken_for_bytes() -> None:
+    data = TensorType((4,), DType.INT16, Quant((1.0,), (0,)))
+    found = OP.check(SumAttrs((0,), True, is_unsigned=True), [data], [data])
+    assert "LiteRT sums the single bytes of int16" in str(found)
+
+
+def test_int16_sums_are_rounded_and_saturate() -> None:
+    data = TensorType((2, 2), DType.INT16, Quant((1.0,), (0,)))
+    array = np.array([[32767, 5], [32767, -12]], np.int16)
+    case = Case(OP.name, SumAttrs((0,), False), [data], [array], Quant((1.0,), (0,)), "", "")
+    case = replace(case, output_dtype=DType.INT16)
+    assert by_reference(case).tolist() == [32767, -7]
+    halves = replace(case, output_quant=Quant((2.0,), (0,)))
+    assert by_reference(halves).tolist() == [32767, -3]  # -3.5, halves upwards

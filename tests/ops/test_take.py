@@ -6,30 +6,54 @@ from microgen import kernels
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.take import TakeAttrs
 from tests.ops import conformance as c
+from tests.ops.every_dtype import DTYPES, dtype_of, tensor
 
 
 def _case(
-    seed: int, name: str, shape: tuple[int, ...], axis: int, indices_shape: tuple[int, ...]
+    dtype: DType,
+    seed: int,
+    name: str,
+    shape: tuple[int, ...],
+    axis: int,
+    indices_shape: tuple[int, ...],
+    batch_dims: int = 0,
+    least: int = 0,
+    is_constant: bool = True,
 ) -> c.Case:
+    """Indices from ``least`` on."""
     rng = np.random.default_rng(seed)
-    of = c.random_quant(rng)
-    values = rng.integers(0, shape[axis], indices_shape).astype(np.int32)
-    indices = c.Tensor(TensorType(indices_shape, DType.INT32), values, is_constant=True)
-    return c.Case(name, "take", TakeAttrs(axis), (c.int8(rng, shape, of), indices), of)
+    data, attrs = tensor(rng, shape, dtype), TakeAttrs(axis, batch_dims)
+    values = rng.integers(least, shape[axis] - least, indices_shape).astype(np.int32)
+    indices = c.Tensor(TensorType(indices_shape, DType.INT32), values, is_constant)
+    return c.Case(name, "take", attrs, (data, indices), data.type.quant, dtype)
 
 
 def _random(seed: int) -> c.Case:
     rng = np.random.default_rng(1000 + seed)
     shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5))))
-    indices = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
-    return _case(seed, f"random {seed}", shape, int(rng.integers(len(shape))), indices)
+    own = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
+    axis = int(rng.integers(len(shape)))
+    batch_dims = int(rng.integers(axis + 1))
+    indices, dtype = (*shape[:batch_dims], *own), dtype_of(seed)
+    is_constant, least = bool(rng.random() < 0.5), 0
+    if not is_constant and rng.random() < 0.3:
+        least = -1
+    return _case(
+        dtype, seed, f"random {seed}", shape, axis, indices, batch_dims, least, is_constant
+    )
 
 
-CORNERS = (
-    _case(1, "one element", (1,), 0, (1,)),
-    _case(2, "a scalar index", (3, 4), 0, ()),
-    _case(3, "the last axis", (2, 3, 4), 2, (7,)),
-)
+def _corners(dtype: DType) -> tuple[c.Case, ...]:
+    return (
+        _case(dtype, 1, "one element", (1,), 0, (1,)),
+        _case(dtype, 2, "a scalar index", (3, 4), 0, ()),
+        _case(dtype, 3, "the last axis", (2, 3, 4), 2, (7,)),
+        _case(dtype, 4, "batches", (2, 3, 4, 5), 2, (2, 7), 1),
+        _case(dtype, 5, "computed", (3, 4), 0, (5,), is_constant=False),
+    )
+
+
+CORNERS = [case for dtype in DTYPES for case in _corners(dtype)]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
@@ -40,10 +64,17 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
 
 
-def test_indices_must_be_constants_inside_the_axis() -> None:
+def test_random_cases_have_indices_outside() -> None:
+    statuses = [_random(seed).outcome.status for seed in range(100)]
+    assert 5 < statuses.count(0x0803) < 50
+    assert statuses.count(0) > 50
+
+
+def test_unchecked_indices_must_be_constants_inside_the_axis() -> None:
     case = CORNERS[1]
-    (kernel,) = kernels.registry()["take"]
+    kernel, checked = kernels.registry()["take"]
     computed = case.graph.replace(constants={})
+    assert checked.refusal(case.node, computed) is None
     assert "needs a constant" in str(kernel.refusal(case.node, computed))
     outside = case.graph.replace(constants={"input1": np.array(3, np.int32)})
     assert "outside of 0 to 2" in str(kernel.refusal(case.node, outside))

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import StatusError
 from microgen.ops.take import OP, TakeAttrs
-from tests.ops.litert_models import Model, assert_equal
-from tests.ops.litert_oracle import activation_type, int32_constant, needs_litert
+from tests.ops.every_dtype import dtype_of, random_array, random_type
+from tests.ops.litert_models import Model, assert_equal, in_every_dtype
+from tests.ops.litert_oracle import (
+    Case,
+    activation_type,
+    by_litert,
+    by_reference,
+    int32_constant,
+    needs_litert,
+)
+from tests.ops.litert_oracle import assert_equal as assert_case_equal
 
 
 def gather_model(seed: int) -> Model:
@@ -37,10 +50,9 @@ def nearest_model(seed: int) -> Model:
 
 @needs_litert
 @pytest.mark.parametrize("random_model", [gather_model, nearest_model])
-def test_equals_litert(random_model: object) -> None:
-    assert callable(random_model)
-    for seed in range(120):
-        assert_equal(random_model(seed))
+def test_equals_litert(random_model: Callable[[int], Model]) -> None:
+    for model in in_every_dtype(random_model, 20):
+        assert_equal(model)
 
 
 def test_impossible_indices() -> None:
@@ -65,8 +77,61 @@ def test_enormous_images_are_refused() -> None:
         model.load()
 
 
-def test_batch_dimensions_are_refused() -> None:
-    indices = [int32_constant("indices", np.array([0, 1]))]
-    model = Model("GATHER", [(2, 3)], [(2,)], indices, "GatherOptions", {"batchDims": 1, "axis": 1})
-    with pytest.raises(UnsupportedError, match="batch dimensions"):
-        model.load()
+def computed_case(seed: int) -> Case:
+    """Indices that are fed, or not, some of which lie outside of the axis; batches."""
+    rng, dtype = np.random.default_rng(seed), dtype_of(seed)
+    shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5))))
+    axis = int(rng.integers(len(shape)))
+    batch_dims = int(rng.integers(axis + 1))
+    own = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
+    least = -1 if rng.random() < 0.2 else 0
+    indices = rng.integers(least, shape[axis] - least, (*shape[:batch_dims], *own))
+    data = random_type(rng, shape, dtype)
+    counts_back = batch_dims < indices.ndim and rng.random() < 0.5
+    return Case(
+        OP.name,
+        TakeAttrs(axis, batch_dims),
+        [data, TensorType(indices.shape, DType.INT32)],
+        [random_array(rng, shape, dtype), indices.astype(np.int32)],
+        data.quant,
+        "GATHER",
+        "GatherOptions",
+        {"axis": axis, "batchDims": batch_dims - indices.ndim * counts_back},
+        output_dtype=dtype,
+    )
+
+
+def is_inside(case: Case) -> bool:
+    assert isinstance(case.attrs, TakeAttrs)
+    indices, size = case.arrays[1], case.types[0].shape[case.attrs.axis]
+    return bool(indices.min() >= 0 and indices.max() < size)
+
+
+@needs_litert
+def test_computed_indices_and_batches_equal_litert() -> None:
+    cases = [computed_case(seed) for seed in range(120)]
+    for case in cases:
+        if is_inside(case):
+            assert_case_equal(case)
+    outside = [case for case in cases if not is_inside(case)]
+    assert 5 < len(outside) < 40
+    for case in outside:
+        with pytest.raises(StatusError) as caught:
+            by_reference(case)
+        assert caught.value.status == 0x0803
+        with pytest.raises(RuntimeError, match="index out of bounds"):
+            by_litert(case)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "indices", "sentence"),
+    [
+        (TakeAttrs(1, 2), (2, 3), "2 axes are batches; the axis is 1"),
+        (TakeAttrs(1, 1), (), "1 axes are batches"),
+        (TakeAttrs(1, 1), (3,), "differ in their first 1 axes"),
+    ],
+)
+def test_impossible_batches(attrs: TakeAttrs, indices: tuple[int, ...], sentence: str) -> None:
+    data = activation_type((2, 3), 1.0, 0)
+    with pytest.raises(ValueError, match=sentence):
+        OP.infer(attrs, [data, TensorType(indices, DType.INT32)])

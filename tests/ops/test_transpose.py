@@ -3,31 +3,38 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
+from microgen.ir.graph import DType
 from microgen.ops.transpose import TransposeAttrs
 from tests.ops import conformance as c
+from tests.ops.every_dtype import DTYPES, dtype_of, tensor
 
 
-def _case(seed: int, name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> c.Case:
-    rng = np.random.default_rng(seed)
-    of = c.random_quant(rng)
-    return c.Case(name, "transpose", TransposeAttrs(axes), (c.int8(rng, shape, of),), of)
+def _case(
+    dtype: DType, seed: int, name: str, shape: tuple[int, ...], axes: tuple[int, ...]
+) -> c.Case:
+    data = tensor(np.random.default_rng(seed), shape, dtype)
+    return c.Case(name, "transpose", TransposeAttrs(axes), (data,), data.type.quant, dtype)
 
 
 def _random(seed: int) -> c.Case:
     rng = np.random.default_rng(1000 + seed)
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, 7))))
     axes = tuple(int(axis) for axis in rng.permutation(len(shape)))
-    return _case(seed, f"random {seed}", shape, axes)
+    return _case(dtype_of(seed), seed, f"random {seed}", shape, axes)
 
 
-CORNERS = (
-    _case(1, "a scalar", (), ()),
-    _case(2, "nothing moves", (2, 3, 4), (0, 1, 2)),
-    _case(3, "a matrix", (2, 3), (1, 0)),
-    _case(4, "channels first", (1, 3, 4, 5), (0, 3, 1, 2)),
-    _case(5, "six axes reversed", (2, 3, 2, 3, 2, 3), (5, 4, 3, 2, 1, 0)),
-    _case(6, "seven axes, two of which stay together", (2,) * 7, (6, 4, 5, 3, 2, 1, 0)),
-)
+def _corners(dtype: DType) -> tuple[c.Case, ...]:
+    return (
+        _case(dtype, 1, "a scalar", (), ()),
+        _case(dtype, 2, "nothing moves", (2, 3, 4), (0, 1, 2)),
+        _case(dtype, 3, "a matrix", (2, 3), (1, 0)),
+        _case(dtype, 4, "channels first", (1, 3, 4, 5), (0, 3, 1, 2)),
+        _case(dtype, 5, "six axes reversed", (2, 3, 2, 3, 2, 3), (5, 4, 3, 2, 1, 0)),
+        _case(dtype, 6, "seven axes, two of which stay together", (2,) * 7, (6, 4, 5, 3, 2, 1, 0)),
+    )
+
+
+CORNERS = [case for dtype in DTYPES for case in _corners(dtype)]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
@@ -39,6 +46,6 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 
 def test_seven_axes_that_all_move_are_refused() -> None:
-    case = _case(7, "seven", (2,) * 7, (6, 5, 4, 3, 2, 1, 0))
+    case = _case(DType.INT8, 7, "seven", (2,) * 7, (6, 5, 4, 3, 2, 1, 0))
     (kernel,) = kernels.registry()["transpose"]
     assert "7 axes, the kernel takes at most 6" in str(kernel.refusal(case.node, case.graph))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from microgen.errors import ModelError
 from microgen.ops.transpose import OP, TransposeAttrs
-from tests.ops.litert_models import Model, assert_equal
+from tests.ops.litert_models import Model, assert_equal, in_every_dtype
 from tests.ops.litert_oracle import activation_type, int32_constant, needs_litert
 
 
@@ -65,10 +67,9 @@ def batch_model(seed: int) -> Model:
 
 @needs_litert
 @pytest.mark.parametrize("random_model", [transpose_model, pack_model, depth_model, batch_model])
-def test_equals_litert(random_model: object) -> None:
-    assert callable(random_model)
-    for seed in range(60):
-        assert_equal(random_model(seed))
+def test_equals_litert(random_model: Callable[[int], Model]) -> None:
+    for model in in_every_dtype(random_model, 20):
+        assert_equal(model)
 
 
 @pytest.mark.parametrize("axes", [(0,), (0, 0), (1, 2)])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 
+from microgen import toolchain
+from microgen.builder import build
 from microgen.target import board as boards
-from tests.minimal_project import assemble
+from tests.minimal_project import assemble, write
+from tests.tools import NEEDS_NINJA
 
 _SOURCE = re.compile(r"^\s+(\S+\.(?:c|s))$", re.M)
 
@@ -46,3 +50,15 @@ def test_mains_stack_is_larger_than_the_boards_which_bounds_the_models(board: st
     (size,) = re.findall(r"^CONFIG_MAIN_STACK_SIZE=(\d+)$", config, re.M)
     assert int(size) >= boards.load(board).stack_bytes + 2048
     assert config.endswith("\n")
+
+
+@NEEDS_NINJA
+def test_west_and_microgen_do_not_share_a_build_directory_unnoticed(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", "native")
+    elf = build(project).elf
+    as_west = ["cmake", "-S", project, "-B", elf.parent, "-DWEST_PYTHON=python3", "-DBOARD=any"]
+    refused = toolchain.run(as_west, seconds=60)
+    assert not refused.ok
+    assert "holds a bare-metal build: choose another directory" in refused.output
+    assert "west build -d build-zephyr" in refused.output
+    assert build(project).elf.is_file()

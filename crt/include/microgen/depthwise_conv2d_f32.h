@@ -49,21 +49,21 @@ MG_INLINE mg_sums_f32 mg_depthwise_conv2d_f32_sums(const mg_window *window, cons
                                                    const float *weight, int32_t c,
                                                    int32_t multiplier)
 {
-    const float *value_a = &values[c / multiplier];
-    const float *value_b = &values[(c + 1) / multiplier];
-    const float *value_c = &values[(c + 2) / multiplier];
-    const float *value_d = &values[(c + 3) / multiplier];
+    const int32_t first = c / multiplier;
+    const int32_t second = (c + 1) / multiplier - first;
+    const int32_t third = (c + 2) / multiplier - first;
+    const int32_t fourth = (c + 3) / multiplier - first;
     mg_sums_f32 sums = {0.0F, 0.0F, 0.0F, 0.0F};
 
     for (int32_t row = 0; row < window->rows; row++) {
         for (int32_t run = 0; run < window->runs; run++) {
-            const int32_t i = row * window->next_row + run * window->next_run;
+            const float *value = &values[first + row * window->next_row + run * window->next_run];
             const float *tap =
                 &weight[c + row * window->next_weight_row + run * window->next_weight_run];
-            sums.a += value_a[i] * tap[0];
-            sums.b += value_b[i] * tap[1];
-            sums.c += value_c[i] * tap[2];
-            sums.d += value_d[i] * tap[3];
+            sums.a += value[0] * tap[0];
+            sums.b += value[second] * tap[1];
+            sums.c += value[third] * tap[2];
+            sums.d += value[fourth] * tap[3];
         }
     }
     return sums;

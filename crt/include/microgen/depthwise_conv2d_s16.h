@@ -53,10 +53,10 @@ MG_INLINE mg_sums_s16 mg_depthwise_conv2d_s16_few_4(mg_sums_s16 sums, const mg_w
                                                     const int8_t *weight, int32_t c,
                                                     int32_t multiplier)
 {
-    const int16_t *value_a = &values[c / multiplier];
-    const int16_t *value_b = &values[(c + 1) / multiplier];
-    const int16_t *value_c = &values[(c + 2) / multiplier];
-    const int16_t *value_d = &values[(c + 3) / multiplier];
+    const int32_t first = c / multiplier;
+    const int32_t second = (c + 1) / multiplier - first;
+    const int32_t third = (c + 2) / multiplier - first;
+    const int32_t fourth = (c + 3) / multiplier - first;
     int32_t sum_a = 0;
     int32_t sum_b = 0;
     int32_t sum_c = 0;
@@ -64,13 +64,13 @@ MG_INLINE mg_sums_s16 mg_depthwise_conv2d_s16_few_4(mg_sums_s16 sums, const mg_w
 
     for (int32_t row = 0; row < rows; row++) {
         for (int32_t run = 0; run < window->runs; run++) {
-            const int32_t i = row * window->next_row + run * window->next_run;
+            const int16_t *value = &values[first + row * window->next_row + run * window->next_run];
             const int8_t *tap =
                 &weight[c + row * window->next_weight_row + run * window->next_weight_run];
-            sum_a += value_a[i] * tap[0];
-            sum_b += value_b[i] * tap[1];
-            sum_c += value_c[i] * tap[2];
-            sum_d += value_d[i] * tap[3];
+            sum_a += value[0] * tap[0];
+            sum_b += value[second] * tap[1];
+            sum_c += value[third] * tap[2];
+            sum_d += value[fourth] * tap[3];
         }
     }
     sums.a += sum_a;

@@ -20,31 +20,23 @@ typedef struct {
  * not overlap the input. */
 void mg_reduce_max_s8(const mg_reduce_max_s8_params *p, const int8_t *input, int8_t *output);
 
-MG_INLINE int8_t mg_reduce_max_s8_extreme(const mg_reduce_max_s8_params *p, const int8_t *first)
+MG_INLINE int8_t mg_reduce_max_s8_better(const mg_reduce_max_s8_params *p, int8_t best,
+                                         int8_t value)
 {
-    const int32_t stride_1 = mg_reduction_stride_1(p->shape);
-    const int32_t stride_3 = mg_reduction_stride_3(p->shape);
-    int8_t best = first[0];
+    return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
+}
 
-    for (int32_t i = 0; i < p->shape[1]; i++) {
-        for (int32_t j = 0; j < p->shape[3]; j++) {
-            for (int32_t k = 0; k < p->shape[5]; k++) {
-                const int8_t value = first[i * stride_1 + j * stride_3 + k];
-                if ((p->is_minimum != 0) ? (value < best) : (value > best)) {
-                    best = value;
-                }
-            }
-        }
-    }
+MG_INLINE int8_t mg_reduce_max_s8_as_is(const mg_reduce_max_s8_params *p, int8_t best)
+{
+    (void)p;
     return best;
 }
 
 MG_INLINE void mg_reduce_max_s8_body(const mg_reduce_max_s8_params *p, const int8_t *input,
                                      int8_t *output)
 {
-    for (int32_t i = 0; i < mg_reduction_size(p->shape); i++) {
-        output[i] = mg_reduce_max_s8_extreme(p, &input[mg_reduction_start(p->shape, i)]);
-    }
+    MG_REDUCE(int8_t, (p->is_minimum != 0) ? INT8_MAX : INT8_MIN, mg_reduce_max_s8_better,
+              mg_reduce_max_s8_as_is, p, input, output);
 }
 
 #ifdef __cplusplus

@@ -25,21 +25,9 @@ typedef struct {
  * output [kept axes]. Output must not overlap the input. Sums must fit int32, bias included. */
 void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input, int8_t *output);
 
-MG_INLINE int32_t mg_reduce_sum_s8_sum(const mg_reduce_sum_s8_params *p, const int8_t *first)
+MG_INLINE int32_t mg_reduce_sum_s8_add(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)
 {
-    const int32_t stride_1 = mg_reduction_stride_1(p->shape);
-    const int32_t stride_3 = mg_reduction_stride_3(p->shape);
-    int32_t sum = 0;
-
-    for (int32_t i = 0; i < p->shape[1]; i++) {
-        for (int32_t j = 0; j < p->shape[3]; j++) {
-            for (int32_t k = 0; k < p->shape[5]; k++) {
-                const int8_t value = first[i * stride_1 + j * stride_3 + k];
-                sum += (p->is_unsigned != 0) ? (int32_t)(uint8_t)value : (int32_t)value;
-            }
-        }
-    }
-    return sum;
+    return sum + ((p->is_unsigned != 0) ? (int32_t)(uint8_t)value : (int32_t)value);
 }
 
 /* The int8 with the bits of a uint8. */
@@ -48,20 +36,21 @@ MG_INLINE int8_t mg_reduce_sum_s8_bits(int32_t value)
     return (int8_t)((value > INT8_MAX) ? value - 256 : value);
 }
 
+MG_INLINE int8_t mg_reduce_sum_s8_stored(const mg_reduce_sum_s8_params *p, int32_t sum)
+{
+    const int32_t low = ((p->is_unsigned != 0) ? 0 : INT8_MIN) - p->output_offset;
+    const int32_t high = ((p->is_unsigned != 0) ? UINT8_MAX : INT8_MAX) - p->output_offset;
+    int32_t stored = mg_requantize(sum + p->bias, p->multiplier, p->shift);
+
+    stored = (stored < low) ? low : stored;
+    stored = (stored > high) ? high : stored;
+    return mg_reduce_sum_s8_bits(stored + p->output_offset);
+}
+
 MG_INLINE void mg_reduce_sum_s8_body(const mg_reduce_sum_s8_params *p, const int8_t *input,
                                      int8_t *output)
 {
-    const int32_t low = (p->is_unsigned != 0) ? 0 : INT8_MIN;
-    const int32_t high = (p->is_unsigned != 0) ? UINT8_MAX : INT8_MAX;
-
-    for (int32_t i = 0; i < mg_reduction_size(p->shape); i++) {
-        const int8_t *first = &input[mg_reduction_start(p->shape, i)];
-        const int32_t sum = mg_reduce_sum_s8_sum(p, first) + p->bias;
-        int32_t stored = mg_requantize(sum, p->multiplier, p->shift);
-        stored = (stored < low - p->output_offset) ? low - p->output_offset : stored;
-        stored = (stored > high - p->output_offset) ? high - p->output_offset : stored;
-        output[i] = mg_reduce_sum_s8_bits(stored + p->output_offset);
-    }
+    MG_REDUCE(int32_t, 0, mg_reduce_sum_s8_add, mg_reduce_sum_s8_stored, p, input, output);
 }
 
 #ifdef __cplusplus

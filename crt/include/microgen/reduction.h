@@ -36,4 +36,29 @@ MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
     return shape[4] * shape[5];
 }
 
+/* For each value of output [kept axes]:
+ *     state = first; state = step(p, state, value) for each value of input [shape] that it is made
+ *     of, in order; output = result(p, state)
+ * where p points to a struct with `shape`, and `type` is the state's.
+ *
+ * A macro, so that step and result are inlined at every optimisation level, for any types. */
+#define MG_REDUCE(type, first, step, result, p, input, output)                                     \
+    do {                                                                                           \
+        const int32_t stride_1_ = mg_reduction_stride_1((p)->shape);                               \
+        const int32_t stride_3_ = mg_reduction_stride_3((p)->shape);                               \
+        for (int32_t o_ = 0; o_ < mg_reduction_size((p)->shape); o_++) {                           \
+            const int32_t start_ = mg_reduction_start((p)->shape, o_);                             \
+            type state_ = (first);                                                                 \
+            for (int32_t i_ = 0; i_ < (p)->shape[1]; i_++) {                                       \
+                for (int32_t j_ = 0; j_ < (p)->shape[3]; j_++) {                                   \
+                    for (int32_t k_ = 0; k_ < (p)->shape[5]; k_++) {                               \
+                        state_ = step((p), state_,                                                 \
+                                      (input)[start_ + i_ * stride_1_ + j_ * stride_3_ + k_]);     \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+            (output)[o_] = result((p), state_);                                                    \
+        }                                                                                          \
+    } while (0)
+
 #endif

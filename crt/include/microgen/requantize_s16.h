@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "microgen/clamp_s16.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
@@ -43,13 +44,6 @@ MG_INLINE int32_t mg_requantize_real(int64_t x, double scale)
     const int32_t whole = (int32_t)product;
     const double rest = product - whole;
     return whole + ((rest >= 0.5) ? 1 : 0) - ((rest <= -0.5) ? 1 : 0);
-}
-
-/* x clamped to [low, high], both within int16. */
-MG_INLINE int16_t mg_clamp_s16(int32_t x, int32_t low, int32_t high)
-{
-    const int32_t raised = (x < low) ? low : x;
-    return (int16_t)((raised > high) ? high : raised);
 }
 
 /* How sums of products become outputs, per channel. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError
@@ -12,6 +13,7 @@ from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import Graph, Node, Origin
 from microgen.numerics import Numerics
 from microgen.ops import registry
+from microgen.ops.base import Operands, StatusError
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
@@ -31,8 +33,24 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
         origin = Origin(file, tensors.names[operator.outputs[0]])
         for step in importers.registry()[operator.name](layer):
             _check_step(step, layer)
-            steps.append((step, origin))
+            steps += [(left, origin) for left in _folded(step, layer, tensors)]
     return _graph(model, tensors, steps, _fixed(model, tensors, steps))
+
+
+def _folded(step: Step, layer: Layer, tensors: Tensors) -> tuple[Step, ...]:
+    """The step; none if its inputs are constants: then its output is one, which layers behind may
+    need to be (converters compute shapes so, and weights from narrower ones)."""
+    inputs = tuple(map(tensors.with_value, step.inputs))
+    values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
+    if len(values) < len(inputs):
+        return (dataclasses.replace(step, inputs=inputs),)
+    operands = Operands(values, tuple(t.type for t in inputs), (step.output.type,))
+    try:
+        (value,) = registry()[step.op].reference(step.attrs, operands)
+    except StatusError as error:
+        raise layer.invalid(f"is computed from constants, which fails: {error}") from None
+    tensors.define(step.output.name, value)
+    return ()
 
 
 def _check_operators(model: ModelRecord, tensors: Tensors) -> None:

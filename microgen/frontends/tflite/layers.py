@@ -160,23 +160,6 @@ class Layer:
         """All outputs, each as ``data`` has inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
-    def output_of(self, dtype: DType) -> Tensor:
-        """The output as plain numbers of that dtype, without quantization."""
-        index = self._record.outputs[0]
-        record = self._tensors.records[index]
-        if record.dtype != dtype.value:
-            raise self.unsupported(
-                f'has an output "{short(record.name)}" of {record.dtype}',
-                supported=f"{dtype.value} outputs of this operator",
-            )
-        tensor = self._tensors.get(index, self.where)
-        if tensor.type.quant is not None:
-            raise self.unsupported(
-                f'has an output "{short(tensor.name)}" of {dtype.value} with a scale',
-                supported=f"plain {dtype.value} numbers",
-            )
-        return tensor
-
     def weights(self, position: int, rank: int) -> Tensor:
         """A constant of that rank: float32, or int8, symmetric, quantized per tensor or per
         channel."""
@@ -217,6 +200,20 @@ class Layer:
     def integers(self, position: int) -> Array:
         """An int32 or int64 constant that parametrises the operator, as int64."""
         return self._tensors.integers(self._index(position), self.where)
+
+    def float16(self, position: int) -> Array | None:
+        """A float16 constant as float32; None where the input is of another dtype."""
+        return self._tensors.halves(self._index(position), self.where)
+
+    def define(self, value: Array) -> None:
+        """Make the output a constant, as no step does. ModelError if it is declared otherwise."""
+        output = self.plain_output()
+        if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
+            raise self.invalid(
+                f'computes {value.dtype}{list(value.shape)}, but its output "{short(output.name)}" '
+                f"is declared {output.type}"
+            )
+        self._tensors.define(output.name, value)
 
     def derived(self, type_: TensorType, base: str) -> Tensor:
         """A new intermediate tensor, named after ``base``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -56,10 +57,20 @@ class Tensors:
         self._names = Names()
         self.names = tuple(self._names.unique(record.name) for record in self.records)
         self._seen: dict[int, Tensor] = {}
+        self._computed: dict[str, Array] = {}
 
     def derived_name(self, base: str) -> str:
         """A name for a tensor that the frontend adds."""
         return self._names.unique(base)
+
+    def define(self, name: str, value: Array) -> None:
+        """Make a constant of a tensor that operators compute from constants alone."""
+        self._computed[name] = frozen(value)
+
+    def with_value(self, tensor: Tensor) -> Tensor:
+        """The tensor, with its value if it is a constant by now."""
+        value = self._computed.get(tensor.name)
+        return tensor if value is None else dataclasses.replace(tensor, value=value)
 
     def get(self, index: int, where: str) -> Tensor:
         """The tensor at ``index``, no variable; ``where`` says who asks, for messages."""
@@ -82,7 +93,7 @@ class Tensors:
     def _get(self, index: int, where: str) -> Tensor:
         if index not in self._seen:
             self._seen[index] = self._interpret(index, where)
-        return self._seen[index]
+        return self.with_value(self._seen[index])
 
     def integers(self, index: int, where: str) -> Array:
         """The value of a constant that parametrises an operator, int64 of its shape."""
@@ -90,6 +101,8 @@ class Tensors:
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
+        if self.names[index] in self._computed:
+            return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:
             raise UnsupportedError(
                 f'tensor "{short(record.name)}" is computed while the model runs; '
@@ -98,6 +111,24 @@ class Tensors:
                 hint="convert the model with fixed shapes",
             )
         return _value(record, TensorType(shape, dtype), where).astype(np.int64)
+
+    def halves(self, index: int, where: str) -> Array | None:
+        """The value of a constant of float16 as float32; None for a tensor of another dtype."""
+        record = self.records[index]
+        if record.dtype != "float16":
+            return None
+        _check_storage(record, where)
+        shape = _shape(record, DType.INT16, where)
+        if not record.is_constant:
+            raise UnsupportedError(
+                f'tensor "{short(record.name)}" is float16, computed while the model runs',
+                where=where,
+                hint="supported: float16 for constants; convert the model with float32 activations",
+            )
+        bits = _value(record, TensorType(shape, DType.INT16), where)
+        value = bits.view("<f2").astype(np.float32)
+        _check_numbers(record, value, where)
+        return frozen(value)
 
     def _interpret(self, index: int, where: str) -> Tensor:
         record = self.records[index]
@@ -165,8 +196,12 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
             where=where,
         )
     array: Array = record.data.view(type_.dtype.numpy).reshape(type_.shape)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)
+    _check_numbers(record, array, where)
     if array.dtype.kind == "b" and record.data.max(initial=0) > 1:
         raise ModelError(f'the bool "{short(record.name)}" holds more than 0 and 1', where=where)
     return frozen(array)
+
+
+def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)

@@ -30,11 +30,12 @@ def _padv2(layer: Layer) -> tuple[Step, ...]:
         raise layer.unsupported(
             "pads with a value that is computed", supported="a constant value to pad with"
         )
-    if filler.value.size != 1 or filler.type.quant != output.type.quant:
+    expected = (output.type.dtype, output.type.quant)
+    if filler.value.size != 1 or (filler.type.dtype, filler.type.quant) != expected:
         raise layer.invalid(
-            f"pads with {filler.type}; one value of the output's quantization is expected"
+            f"pads with {filler.type}; one value of the output's dtype and quantization is expected"
         )
-    attrs = PadAttrs(_pads(layer, data), int(filler.value.flat[0]))
+    attrs = PadAttrs(_pads(layer, data), filler.value.item())
     return (Step("nn.pad", attrs, (data,), output),)
 
 

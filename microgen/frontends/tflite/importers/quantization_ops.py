@@ -8,8 +8,12 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
 from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation
+from microgen.ops.cast import CastAttrs
+from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.l2_normalize import L2NormalizeAttrs
+from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.requantize import RequantizeAttrs
 
 
@@ -25,10 +29,30 @@ def _l2_normalization(layer: Layer) -> tuple[Step, ...]:
 
 def _quantize(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(1)
-    return (Step("qnn.requantize", RequantizeAttrs(), (layer.data(0),), layer.output()),)
+    data, output = layer.data(0), layer.output()
+    if data.type.dtype is DType.FLOAT32:
+        return (Step("qnn.quantize", QuantizeAttrs(), (data,), output),)
+    return (Step("qnn.requantize", RequantizeAttrs(), (data,), output),)
+
+
+def _dequantize(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1)
+    weights = layer.float16(0)
+    if weights is not None:
+        layer.define(weights)
+        return ()
+    return (Step("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output()),)
+
+
+def _cast(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(1)
+    # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
+    return (Step("cast", CastAttrs(), (layer.plain(0),), layer.plain_output()),)
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "CAST": _cast,
+    "DEQUANTIZE": _dequantize,
     "L2_NORMALIZATION": _l2_normalization,
     "QUANTIZE": _quantize,
 }

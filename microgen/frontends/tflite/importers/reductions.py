@@ -12,7 +12,7 @@ from tflite.ReducerOptions import ReducerOptions
 
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.ir.graph import Attrs, DType
+from microgen.ir.graph import Attrs
 from microgen.ops.argmax import ArgMaxAttrs
 from microgen.ops.argmin import ArgMinAttrs
 from microgen.ops.max import MaxAttrs
@@ -39,8 +39,7 @@ def _mean(layer: Layer) -> tuple[Step, ...]:
 
 
 def _sum(layer: Layer) -> tuple[Step, ...]:
-    # LiteRT's kernel takes the bytes for uint8, TFLite Micro's does not.
-    is_unsigned = layer.numerics.name == "litert"
+    is_unsigned = layer.numerics.sums_bytes and layer.data(0).type.quant is not None
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 
@@ -63,7 +62,7 @@ def _position_axis(layer: Layer, schema: Any, code: int) -> int:
 
 
 def _positions(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
-    return (Step(op, attrs, (layer.data(0),), layer.output_of(DType.INT32)),)
+    return (Step(op, attrs, (layer.data(0),), layer.output()),)
 
 
 def _arg_max(layer: Layer) -> tuple[Step, ...]:

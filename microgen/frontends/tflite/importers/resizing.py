@@ -25,18 +25,30 @@ _MOST_PIXELS = 2**16  # in a row or column: tables of them are made here
 
 def _gather(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2)
-    data, indices = layer.data(0), layer.integers(1)
+    data = layer.data(0)
     options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
-    if options.number("BatchDims"):
-        raise layer.unsupported("has batch dimensions", supported="gathering without them")
     axis = resolved_axis(layer, int(options.number("Axis")), len(data.type.shape))
-    size = data.type.shape[axis]
-    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+    indices = _indices(layer, data.type.shape[axis])
+    stated, rank = int(options.number("BatchDims")), len(indices.type.shape)
+    batch_dims = stated + rank if stated < 0 else stated
+    return (Step("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output()),)
+
+
+def _indices(layer: Layer, size: int) -> Tensor:
+    """int32 indices of an axis of that size: computed, or constants that lie in it."""
+    tensor = layer.plain(1)
+    if tensor.value is None:
+        if tensor.type.dtype is not DType.INT32:
+            raise layer.unsupported(
+                f"has computed indices {tensor.type}", supported="computed indices of int32"
+            )
+        return tensor
+    indices = layer.integers(1)
+    if not 0 <= indices.min() <= indices.max() < size:
         raise layer.invalid(
             f"has indices from {indices.min()} to {indices.max()}; 0 to {size - 1} are expected"
         )
-    table = _table(layer, indices, "indices")
-    return (Step("take", TakeAttrs(axis), (data, table), layer.output()),)
+    return _table(layer, indices, "indices")
 
 
 def _table(layer: Layer, indices: Array, name: str) -> Tensor:

@@ -1,17 +1,22 @@
-"""Operators that only change a shape."""
+"""Operators that change a shape, or tell it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.FillOptions import FillOptions
 from tflite.ReshapeOptions import ReshapeOptions
+from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
 
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import DType
 from microgen.ops.base import Shape
+from microgen.ops.broadcast_to import BroadcastToAttrs
 from microgen.ops.reshape import ReshapeAttrs
 
 
@@ -57,12 +62,43 @@ def _expand_dims(layer: Layer) -> tuple[Step, ...]:
     return _reshaped(layer, data, (*data.type.shape[:axis], 1, *data.type.shape[axis:]))
 
 
+def _broadcast_to(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    return _broadcast(layer, layer.data(0), integers(layer, 1))
+
+
+def _fill(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(2)
+    layer.options(FillOptions, BuiltinOptions.FillOptions, required=False)
+    value = layer.data(1)
+    layer.expect_rank(value, 0)
+    return _broadcast(layer, value, integers(layer, 0))
+
+
+def _broadcast(layer: Layer, data: Tensor, shape: Shape) -> tuple[Step, ...]:
+    return (Step("broadcast_to", BroadcastToAttrs(shape), (data,), layer.output()),)
+
+
+def _shape(layer: Layer) -> tuple[Step, ...]:
+    """No node: shapes are fixed."""
+    layer.expect_inputs(1)
+    layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
+    output = layer.plain_output()
+    if output.type.dtype not in (DType.INT32, DType.INT64):
+        raise layer.invalid(f"has an output {output.type}; int32 or int64 is expected")
+    layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
+    return ()
+
+
 def _reshaped(layer: Layer, data: Tensor, shape: Shape) -> tuple[Step, ...]:
     return (Step("reshape", ReshapeAttrs(shape), (data,), layer.output()),)
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "BROADCAST_TO": _broadcast_to,
     "EXPAND_DIMS": _expand_dims,
+    "FILL": _fill,
     "RESHAPE": _reshape,
+    "SHAPE": _shape,
     "SQUEEZE": _squeeze,
 }

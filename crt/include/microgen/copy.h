@@ -1,6 +1,6 @@
-/* Copy of an int8 tensor. */
-#ifndef MICROGEN_COPY_S8_H
-#define MICROGEN_COPY_S8_H
+/* Copy of a tensor of any type. */
+#ifndef MICROGEN_COPY_H
+#define MICROGEN_COPY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,12 +14,12 @@ extern "C" {
 
 typedef struct {
     int32_t size; /* bytes */
-} mg_copy_s8_params;
+} mg_copy_params;
 
 /* Copies input [size] to output [size]; they must not overlap. */
-void mg_copy_s8(const mg_copy_s8_params *p, const int8_t *input, int8_t *output);
+void mg_copy(const mg_copy_params *p, const void *input, void *output);
 
-MG_INLINE void mg_copy_s8_body(const mg_copy_s8_params *p, const int8_t *input, int8_t *output)
+MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *output)
 {
     (void)memcpy(output, input, (size_t)p->size);
 }

@@ -1,0 +1,28 @@
+/* Positions of the greatest or least float32 values along one axis. */
+#ifndef MICROGEN_ARGMAX_F32_H
+#define MICROGEN_ARGMAX_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arg_extreme.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_arg_extreme_params mg_argmax_f32_params;
+
+/* As MG_ARG_EXTREME says. Output must be aligned to its elements and not overlap the input. */
+void mg_argmax_f32(const mg_argmax_f32_params *p, const float *input, void *output);
+
+MG_INLINE void mg_argmax_f32_body(const mg_argmax_f32_params *p, const float *input, void *output)
+{
+    MG_ARG_EXTREME(float, p, input, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

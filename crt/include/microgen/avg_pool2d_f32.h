@@ -1,0 +1,42 @@
+/* Average pooling over 2-D windows, float32. */
+#ifndef MICROGEN_AVG_POOL2D_F32_H
+#define MICROGEN_AVG_POOL2D_F32_H
+
+#include <stdint.h>
+
+#include "microgen/clamp_f32.h"
+#include "microgen/inline.h"
+#include "microgen/pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_pool_f32_params mg_avg_pool2d_f32_params;
+
+/* Averages windows of input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels]. Padding does not count; values are added row by
+ * row. Output must not overlap the input. */
+void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_avg_pool2d_f32_add(float sum, float value)
+{
+    return sum + value;
+}
+
+MG_INLINE float mg_avg_pool2d_f32_mean(const mg_avg_pool2d_f32_params *p, float sum, int32_t count)
+{
+    return mg_clamp_f32(sum / (float)count, p->activation_min, p->activation_max);
+}
+
+MG_INLINE void mg_avg_pool2d_f32_body(const mg_avg_pool2d_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_POOL(float, 0.0F, mg_avg_pool2d_f32_add, mg_avg_pool2d_f32_mean, p, input, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* int8 or int16 to float32. */
+#ifndef MICROGEN_DEQUANTIZE_F32_H
+#define MICROGEN_DEQUANTIZE_F32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/stored_int.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;        /* elements */
+    int32_t input_bytes; /* 1 or 2: int8 or int16 */
+    int32_t zero_point;  /* of the input: -128 to 127; 0 for int16 */
+    float scale;         /* of the input: positive, finite */
+} mg_dequantize_f32_params;
+
+/* output [size] is (input [size] - zero point) * scale. They must not overlap. */
+void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output);
+
+MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const void *input,
+                                      float *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = (float)(mg_load_int(input, i, p->input_bytes) - p->zero_point) * p->scale;
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

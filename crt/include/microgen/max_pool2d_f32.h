@@ -1,0 +1,46 @@
+/* Maximum pooling over 2-D windows, float32. */
+#ifndef MICROGEN_MAX_POOL2D_F32_H
+#define MICROGEN_MAX_POOL2D_F32_H
+
+#include <float.h>
+#include <stdint.h>
+
+#include "microgen/clamp_f32.h"
+#include "microgen/inline.h"
+#include "microgen/pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_pool_f32_params mg_max_pool2d_f32_params;
+
+/* Takes the largest of every window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding and NaN do not count; where
+ * nothing does, the result is the least finite value, clamped. Output must not overlap the input.
+ */
+void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_max_pool2d_f32_larger(float largest, float value)
+{
+    return (value > largest) ? value : largest;
+}
+
+MG_INLINE float mg_max_pool2d_f32_stored(const mg_max_pool2d_f32_params *p, float largest,
+                                         int32_t count)
+{
+    (void)count;
+    return mg_clamp_f32(largest, p->activation_min, p->activation_max);
+}
+
+MG_INLINE void mg_max_pool2d_f32_body(const mg_max_pool2d_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_POOL(float, -FLT_MAX, mg_max_pool2d_f32_larger, mg_max_pool2d_f32_stored, p, input, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+/* Mirror padding of tensors of any type. */
+#ifndef MICROGEN_MIRROR_PAD_H
+#define MICROGEN_MIRROR_PAD_H
+
+#include <stdint.h>
+
+#include "microgen/element.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t input_shape[6];
+    int32_t before[6];       /* blocks of padding before the input on each axis */
+    int32_t output_shape[6]; /* at least before + input_shape on each axis */
+    int32_t block;           /* elements that stay together: the axes behind the padded ones */
+    int32_t edge;            /* 1: the block at the edge is repeated; 0: it is the mirror */
+    int32_t element_bytes;   /* 1, 2, 4 or 8 */
+} mg_mirror_pad_params;
+
+/* Copies input [input_shape][block] into output [output_shape][block] at `before`, and mirrors it
+ * into the rest. On each side of an axis there are at most input_shape + edge - 1 blocks of
+ * padding. Output must not overlap the input. */
+void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output);
+
+/* The input's index on an axis that the output's `index` shows. */
+MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t axis, int32_t index)
+{
+    const int32_t place = index - p->before[axis];
+    const int32_t last = p->input_shape[axis] - 1;
+
+    if (place < 0) {
+        return -place - p->edge;
+    }
+    return (place > last) ? 2 * last - place + p->edge : place;
+}
+
+/* A row of the output from a row of the input, of blocks of one element. */
+MG_INLINE void mg_mirror_pad_elements(const mg_mirror_pad_params *p, const void *input,
+                                      int32_t start, void *output)
+{
+    const int32_t size = p->input_shape[5];
+    const int32_t before = p->before[5];
+    const int32_t after = p->output_shape[5] - size - before;
+
+    mg_move_steps(output, input, start + before - p->edge, -1, before, p->element_bytes);
+    mg_move_bytes(mg_element_of(output, before, p->element_bytes),
+                  mg_element(input, start, p->element_bytes), size * p->element_bytes,
+                  p->element_bytes);
+    mg_move_steps(mg_element_of(output, before + size, p->element_bytes), input,
+                  start + size - 2 + p->edge, -1, after, p->element_bytes);
+}
+
+/* The same of larger blocks. */
+MG_INLINE void mg_mirror_pad_blocks(const mg_mirror_pad_params *p, const void *input, int32_t start,
+                                    void *output)
+{
+    const int32_t bytes = p->block * p->element_bytes;
+
+    for (int32_t n = 0; n < p->output_shape[5]; n++) {
+        const int32_t from = start + mg_mirror_pad_source(p, 5, n);
+        mg_move_bytes(mg_element_of(output, n, bytes), mg_element(input, from, bytes), bytes,
+                      p->element_bytes);
+    }
+}
+
+/* `start` counts blocks. */
+MG_INLINE void mg_mirror_pad_row(const mg_mirror_pad_params *p, const void *input, int32_t start,
+                                 void *output)
+{
+    if (p->block == 1) {
+        mg_mirror_pad_elements(p, input, start, output);
+    } else {
+        mg_mirror_pad_blocks(p, input, start, output);
+    }
+}
+
+/* Index of the next axis, from that of those before it. */
+MG_INLINE int32_t mg_mirror_pad_step(const mg_mirror_pad_params *p, int32_t outer, int32_t axis,
+                                     int32_t index)
+{
+    return outer * p->input_shape[axis] + mg_mirror_pad_source(p, axis, index);
+}
+
+MG_INLINE void mg_mirror_pad_body(const mg_mirror_pad_params *p, const void *input, void *output)
+{
+    const int32_t *shape = p->output_shape;
+
+    for (int32_t i = 0; i < shape[0]; i++) {
+        const int32_t from_i = mg_mirror_pad_source(p, 0, i);
+        for (int32_t j = 0; j < shape[1]; j++) {
+            const int32_t from_j = mg_mirror_pad_step(p, from_i, 1, j);
+            for (int32_t k = 0; k < shape[2]; k++) {
+                const int32_t from_k = mg_mirror_pad_step(p, from_j, 2, k);
+                for (int32_t l = 0; l < shape[3]; l++) {
+                    const int32_t from_l = mg_mirror_pad_step(p, from_k, 3, l);
+                    for (int32_t m = 0; m < shape[4]; m++) {
+                        const int32_t from_m = mg_mirror_pad_step(p, from_l, 4, m);
+                        mg_mirror_pad_row(p, input, from_m * p->input_shape[5], output);
+                        output = mg_element_of(output, shape[5] * p->block, p->element_bytes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

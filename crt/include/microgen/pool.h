@@ -1,0 +1,105 @@
+/* Loops and parameters of the pooling kernels. */
+#ifndef MICROGEN_POOL_H
+#define MICROGEN_POOL_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+/* Of integer kernels, whatever the type. */
+typedef struct {
+    int32_t batches;
+    int32_t input_height;
+    int32_t input_width;
+    int32_t channels;
+    int32_t output_height;
+    int32_t output_width;
+    int32_t pool_height;
+    int32_t pool_width;
+    int32_t stride_height; /* at least 1 */
+    int32_t stride_width;
+    int32_t pad_top;        /* less than pool_height: no window is empty */
+    int32_t pad_left;       /* less than pool_width */
+    int32_t activation_min; /* within the type */
+    int32_t activation_max; /* the same; activation_min or more */
+} mg_pool_params;
+
+typedef struct {
+    int32_t batches;
+    int32_t input_height;
+    int32_t input_width;
+    int32_t channels;
+    int32_t output_height;
+    int32_t output_width;
+    int32_t pool_height;
+    int32_t pool_width;
+    int32_t stride_height; /* at least 1 */
+    int32_t stride_width;
+    int32_t pad_top;      /* less than pool_height: no window is empty */
+    int32_t pad_left;     /* less than pool_width */
+    float activation_min; /* finite */
+    float activation_max; /* finite, activation_min or more */
+} mg_pool_f32_params;
+
+/* For each window of each channel, of which the taps inside the input count:
+ *     state = first; state = step(state, value) for each value, row by row;
+ *     output = result(p, state, values)
+ * from input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels], where p points to parameters as above and
+ * `type` is the state's.
+ *
+ * A macro, so that step and result are inlined at every optimisation level, for any types. */
+#define MG_POOL(type, first, step, result, p, input, output)                                       \
+    do {                                                                                           \
+        for (int32_t n_ = 0; n_ < (p)->batches; n_++) {                                            \
+            for (int32_t y_ = 0; y_ < (p)->output_height; y_++) {                                  \
+                for (int32_t x_ = 0; x_ < (p)->output_width; x_++) {                               \
+                    const int32_t pixel_ =                                                         \
+                        mg_nhwc(n_, y_, x_, (p)->output_height, (p)->output_width, (p)->channels); \
+                    for (int32_t c_ = 0; c_ < (p)->channels; c_++) {                               \
+                        const int32_t top_ = y_ * (p)->stride_height - (p)->pad_top;               \
+                        const int32_t left_ = x_ * (p)->stride_width - (p)->pad_left;              \
+                        const mg_taps rows_ =                                                      \
+                            mg_taps_inside(top_, (p)->pool_height, 1, (p)->input_height);          \
+                        const mg_taps columns_ =                                                   \
+                            mg_taps_inside(left_, (p)->pool_width, 1, (p)->input_width);           \
+                        type state_ = (first);                                                     \
+                        for (int32_t ky_ = rows_.begin; ky_ < rows_.end; ky_++) {                  \
+                            for (int32_t kx_ = columns_.begin; kx_ < columns_.end; kx_++) {        \
+                                state_ = step(state_,                                              \
+                                              (input)[mg_nhwc(n_, top_ + ky_, left_ + kx_,         \
+                                                              (p)->input_height, (p)->input_width, \
+                                                              (p)->channels) +                     \
+                                                      c_]);                                        \
+                            }                                                                      \
+                        }                                                                          \
+                        (output)[pixel_ + c_] =                                                    \
+                            result((p), state_,                                                    \
+                                   (rows_.end - rows_.begin) * (columns_.end - columns_.begin));   \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+/* A value clamped to the activation's range. */
+MG_INLINE int32_t mg_pool_clamped(const mg_pool_params *p, int32_t value)
+{
+    int32_t stored = value;
+    if (stored < p->activation_min) {
+        stored = p->activation_min;
+    }
+    if (stored > p->activation_max) {
+        stored = p->activation_max;
+    }
+    return stored;
+}
+
+/* The mean of `count` values, ties away from zero, clamped. */
+MG_INLINE int32_t mg_pool_mean(const mg_pool_params *p, int32_t sum, int32_t count)
+{
+    return mg_pool_clamped(p, ((sum > 0) ? (sum + count / 2) : (sum - count / 2)) / count);
+}
+
+#endif

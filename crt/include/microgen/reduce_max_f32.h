@@ -1,0 +1,47 @@
+/* Greatest or least float32 values over any axes. */
+#ifndef MICROGEN_REDUCE_MAX_F32_H
+#define MICROGEN_REDUCE_MAX_F32_H
+
+#include <float.h>
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/reduction.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[6];   /* as microgen/reduction.h says */
+    int32_t is_minimum; /* 1: the least value; 0: the greatest */
+} mg_reduce_max_f32_params;
+
+/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN does not
+ * count; of NaN alone the result is the finite value farthest from an extreme. Output must
+ * not overlap the input. */
+void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
+{
+    return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
+}
+
+MG_INLINE float mg_reduce_max_f32_as_is(const mg_reduce_max_f32_params *p, float best)
+{
+    (void)p;
+    return best;
+}
+
+MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_REDUCE(float, (p->is_minimum != 0) ? FLT_MAX : -FLT_MAX, mg_reduce_max_f32_better,
+              mg_reduce_max_f32_as_is, p, input, output);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

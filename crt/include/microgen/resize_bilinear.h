@@ -1,0 +1,92 @@
+/* Loops and parameters of bilinear resizing. */
+#ifndef MICROGEN_RESIZE_BILINEAR_H
+#define MICROGEN_RESIZE_BILINEAR_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+/* Of integer kernels, whatever the type. */
+typedef struct {
+    int32_t batches;
+    int32_t input_height;
+    int32_t input_width;
+    int32_t channels;
+    int32_t output_height;
+    int32_t output_width;
+    int32_t step_y;  /* output row y lies at y * step_y + start_y of the input, in units of 2^-10 */
+    int32_t start_y; /* rows, below input_height; -512 or more */
+    int32_t step_x;  /* the same for columns */
+    int32_t start_x;
+} mg_resize_bilinear_params;
+
+/* The two neighbours of a position, and the second's weight of 1024. */
+typedef struct {
+    int32_t lower;
+    int32_t upper;
+    int32_t weight;
+} mg_resize_bilinear_place;
+
+MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_at(int32_t position, int32_t size)
+{
+    const int32_t lower = (position > 0) ? position >> 10 : 0;
+    const int32_t upper = (position > 0) ? (position + 1023) >> 10 : 0;
+    const mg_resize_bilinear_place place = {lower, (upper < size) ? upper : size - 1,
+                                            position - lower * 1024};
+    return place;
+}
+
+MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_row(const mg_resize_bilinear_params *p,
+                                                          int32_t y)
+{
+    return mg_resize_bilinear_at(y * p->step_y + p->start_y, p->input_height);
+}
+
+MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_column(const mg_resize_bilinear_params *p,
+                                                             int32_t x)
+{
+    return mg_resize_bilinear_at(x * p->step_x + p->start_x, p->input_width);
+}
+
+/* Interpolates input [batches][input_height][input_width][channels] of `type` into output
+ * [batches][output_height][output_width][channels]. `row`(p, y) and `column`(p, x) say where a row
+ * and a column of the output lie, as a `place`, a struct like the one above;
+ * `blend`(left, right, weight) lies between neighbours of a row, `result`(top, bottom, weight)
+ * between two of these.
+ *
+ * A macro, so that they are inlined at every optimisation level, for any types. */
+#define MG_RESIZE_BILINEAR(type, place, row, column, blend, result, p, input, output)              \
+    do {                                                                                           \
+        const int32_t channels_ = (p)->channels;                                                   \
+        type *next_ = (output);                                                                    \
+        for (int32_t n_ = 0; n_ < (p)->batches; n_++) {                                            \
+            for (int32_t y_ = 0; y_ < (p)->output_height; y_++) {                                  \
+                const place row_ = row((p), y_);                                                   \
+                const type *top_ = &(input)[mg_nhwc(n_, row_.lower, 0, (p)->input_height,          \
+                                                    (p)->input_width, channels_)];                 \
+                const type *bottom_ = &(input)[mg_nhwc(n_, row_.upper, 0, (p)->input_height,       \
+                                                       (p)->input_width, channels_)];              \
+                for (int32_t x_ = 0; x_ < (p)->output_width; x_++) {                               \
+                    const place column_ = column((p), x_);                                         \
+                    const int32_t left_ = column_.lower * channels_;                               \
+                    const int32_t right_ = column_.upper * channels_;                              \
+                    for (int32_t c_ = 0; c_ < channels_; c_++) {                                   \
+                        *next_ = result(                                                           \
+                            blend(top_[left_ + c_], top_[right_ + c_], column_.weight),            \
+                            blend(bottom_[left_ + c_], bottom_[right_ + c_], column_.weight),      \
+                            row_.weight);                                                          \
+                        next_++;                                                                   \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+/* Neighbours in a row, times 1024: below 2^26 in magnitude for int16. */
+MG_INLINE int32_t mg_resize_bilinear_blend(int32_t left, int32_t right, int32_t weight)
+{
+    return left * (1024 - weight) + right * weight;
+}
+
+#endif

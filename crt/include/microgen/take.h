@@ -1,0 +1,50 @@
+/* Parts of an axis of a tensor of any type, by indices that are known to lie in it. */
+#ifndef MICROGEN_TAKE_H
+#define MICROGEN_TAKE_H
+
+#include <stdint.h>
+
+#include "microgen/element.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t batches;    /* product of the sizes of the batch axes */
+    int32_t outer_size; /* product of the sizes between them and the axis */
+    int32_t axis_size;
+    int32_t inner_bytes;   /* of all elements behind the axis */
+    int32_t count;         /* indices of a batch */
+    int32_t element_bytes; /* 1, 2, 4 or 8 */
+} mg_take_params;
+
+/* Copies input [batches][outer_size][axis_size][inner_bytes] at indices [batches][count], each from
+ * 0 to axis_size - 1, to output [batches][outer_size][count][inner_bytes]. Output must not overlap
+ * the input. */
+void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output);
+
+MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const int32_t *indices,
+                            void *output)
+{
+    const uint8_t *from = (const uint8_t *)input;
+    uint8_t *to = (uint8_t *)output;
+
+    for (int32_t batch = 0; batch < p->batches; batch++) {
+        for (int32_t n = 0; n < p->outer_size; n++) {
+            for (int32_t i = 0; i < p->count; i++) {
+                const int32_t index = indices[batch * p->count + i];
+                mg_move_bytes(to, from + index * p->inner_bytes, p->inner_bytes, p->element_bytes);
+                to += p->inner_bytes;
+            }
+            from += p->axis_size * p->inner_bytes;
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* Parts of an axis of a tensor of any type, by indices that are computed: each is checked. */
+#ifndef MICROGEN_TAKE_COMPUTED_H
+#define MICROGEN_TAKE_COMPUTED_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/take.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_take_params mg_take_computed_params;
+
+#define MG_TAKE_OUTSIDE 0x0803 /* kTvmErrorFunctionCallInvalidArg */
+
+/* As mg_take, but indices may be any numbers: returns MG_TAKE_OUTSIDE, and leaves the output as it
+ * is, if one of them is not from 0 to axis_size - 1; 0 otherwise. */
+int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
+                         const int32_t *indices, void *output);
+
+MG_INLINE int32_t mg_take_computed_body(const mg_take_computed_params *p, const void *input,
+                                        const int32_t *indices, void *output)
+{
+    for (int32_t i = 0; i < p->batches * p->count; i++) {
+        if (indices[i] < 0 || indices[i] >= p->axis_size) {
+            return MG_TAKE_OUTSIDE;
+        }
+    }
+    mg_take_body(p, input, indices, output);
+    return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* Writes one tensor of any type into its part of each row of a larger one: concatenation, one call
+ * for each input. */
+#ifndef MICROGEN_WRITE_SLICE_H
+#define MICROGEN_WRITE_SLICE_H
+
+#include <stdint.h>
+
+#include "microgen/element.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t rows;
+    int32_t output_row;    /* bytes of a row of the output */
+    int32_t element_bytes; /* 1, 2, 4 or 8 */
+    int32_t input_row;     /* bytes of a row of the input */
+    int32_t offset;        /* in bytes, where it goes; offset + input_row is at most output_row */
+} mg_write_slice_params;
+
+/* Copies input [rows][input_row] into output [rows][output_row] at `offset` of each row, and
+ * leaves the rest of the output as it is. They must not overlap. */
+void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
+
+MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *input, void *output)
+{
+    for (int32_t row = 0; row < p->rows; row++) {
+        mg_move_bytes((uint8_t *)output + row * p->output_row + p->offset,
+                      (const uint8_t *)input + row * p->input_row, p->input_row, p->element_bytes);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

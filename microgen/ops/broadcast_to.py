@@ -1,0 +1,52 @@
+"""broadcast_to: the data repeated along axes of size 1, and along new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastToAttrs(Attrs):
+    """Input: data of any dtype, whose shape broadcasts to ``shape`` as numpy's do."""
+
+    shape: Shape
+
+
+def infer(attrs: BroadcastToAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """``shape`` itself."""
+    if len(inputs) != 1:
+        raise ValueError(f"broadcast_to has {len(inputs)} inputs; one is expected")
+    own, shape = inputs[0].shape, attrs.shape
+    last = shape[len(shape) - len(own) :]
+    if len(own) > len(shape) or any(a not in (1, b) for a, b in zip(own, last, strict=True)):
+        raise ValueError(
+            f"the input {inputs[0]} does not broadcast to [{','.join(map(str, shape))}]"
+        )
+    return (shape,)
+
+
+def check(
+    _attrs: BroadcastToAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def reference(attrs: BroadcastToAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/broadcast_to.h, BroadcastTo; fill.cc, Eval."""
+    return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
+
+
+def parts(_attrs: BroadcastToAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("broadcast_to",)
+
+
+OP = Op("broadcast_to", BroadcastToAttrs, infer, check, reference, parts)

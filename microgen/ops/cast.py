@@ -1,0 +1,69 @@
+"""cast: numbers of one dtype as those of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops.base import Op, Operands, Shape
+
+ACCEPTED = (
+    *(DType.BOOL, DType.INT8, DType.INT16, DType.INT32, DType.INT64),
+    DType.FLOAT32,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CastAttrs(Attrs):
+    """Input: data of any rank. Stored values are converted: a quantization on either side does
+    not count."""
+
+
+def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"cast has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: CastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """bool, signed integers and float32, each to each."""
+    for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
+        if tensor.dtype not in ACCEPTED:
+            names = " or ".join(dtype.value for dtype in ACCEPTED)
+            return f"the {role} is {tensor}; it must be {names}"
+    return None
+
+
+def reference(_attrs: CastAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Integers wrap, floats are truncated and saturated, NaN becomes the greatest integer.
+
+    Source: TFLite cast.cc, copyCast, which leaves floats out of range undefined for some dtypes;
+    those of ai-edge-litert 2.3.0 are saturated, as measured.
+    """
+    data, output = operands.inputs[0], operands.output_types[0].dtype
+    if data.dtype.kind == "f" and output.numpy.kind == "i":
+        return (_saturated(data, output),)
+    return (data.astype(output.numpy),)
+
+
+def _saturated(data: Array, output: DType) -> Array:
+    limits = np.iinfo(output.numpy)
+    beyond = np.float32(-float(limits.min))  # the greatest plus 1, which is a float
+    inside = (data < beyond) & (data >= -beyond)
+    whole = np.where(inside, data, 0).astype(output.numpy)
+    ends = np.where(data < -beyond, limits.min, limits.max).astype(output.numpy)
+    return np.where(inside, whole, ends)
+
+
+def parts(_attrs: CastAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("cast",)
+
+
+OP = Op("cast", CastAttrs, infer, check, reference, parts)

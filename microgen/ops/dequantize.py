@@ -1,0 +1,55 @@
+"""qnn.dequantize: int8 or int16 values as the float32 values that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import activation_constraint
+
+FROM, TO = (DType.INT8, DType.INT16), (DType.FLOAT32,)
+
+
+@dataclass(frozen=True, slots=True)
+class DequantizeAttrs(Attrs):
+    """Input: int8 or int16 data of any rank."""
+
+
+def infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"qnn.dequantize has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: DequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8 or int16 to float32."""
+    return activation_constraint("input", inputs[0], FROM) or activation_constraint(
+        "output", outputs[0], TO
+    )
+
+
+def reference(_attrs: DequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """One float32 product, which is the exact one rounded once.
+
+    Source: TFLite reference/integer_ops/dequantize.h, Dequantize, which multiplies in double and
+    then rounds: the same, because its product of 24 and 16 bits is exact.
+    """
+    data = operands.input_types[0]
+    centred = operands.inputs[0].astype(np.int32) - data.zero_point
+    with np.errstate(over="ignore"):
+        return (centred.astype(np.float32) * np.float32(data.scale),)
+
+
+def parts(_attrs: DequantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("qnn_dequantize",)
+
+
+OP = Op("qnn.dequantize", DequantizeAttrs, infer, check, reference, parts)

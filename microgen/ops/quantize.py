@@ -1,0 +1,59 @@
+"""qnn.quantize: float32 values as int8 or int16 ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import activation_constraint
+
+FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.INT16)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizeAttrs(Attrs):
+    """Input: float32 data of any rank."""
+
+
+def infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    if len(inputs) != 1:
+        raise ValueError(f"qnn.quantize has {len(inputs)} inputs; one is expected")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: QuantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 to int8 or int16."""
+    return activation_constraint("input", inputs[0], FROM) or activation_constraint(
+        "output", outputs[0], TO
+    )
+
+
+def reference(_attrs: QuantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Division in float32, rounded to nearest, halves away from zero, saturated; NaN becomes the
+    least value.
+
+    Source: TFLite reference/quantize.h, AffineQuantize, which is undefined for NaN and for
+    quotients beyond int32.
+    """
+    output = operands.output_types[0]
+    limits = np.iinfo(output.dtype.numpy)
+    with np.errstate(over="ignore"):
+        scaled = (operands.inputs[0] / np.float32(output.scale)).astype(np.float64)
+    rounded = np.trunc(scaled + np.copysign(0.5, scaled)) + output.zero_point
+    stored = np.clip(np.nan_to_num(rounded, nan=limits.min), limits.min, limits.max)
+    return (stored.astype(output.dtype.numpy),)
+
+
+def parts(_attrs: QuantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("qnn_quantize",)
+
+
+OP = Op("qnn.quantize", QuantizeAttrs, infer, check, reference, parts)
