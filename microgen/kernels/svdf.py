@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, recurrent
+from microgen.kernels import base, blocks, recurrent
 from microgen.ops import svdf
 from microgen.ops.svdf import SvdfAttrs
 
@@ -54,16 +55,19 @@ def _constants(*types: str) -> Callable[[Node, Graph], tuple[base.KernelConstant
     return constants
 
 
+_INTEGER = base.Kernel(
+    symbol="mg_svdf_s8",
+    needs=base.REFERENCE,
+    refusal=recurrent.constants_but_variables(DType.INT8),
+    params=_integer_params,
+    inputs=(0, svdf.STATE),
+    constants=_constants("int8_t", "int16_t", "int32_t"),
+    writes=(svdf.STATE,),
+)
+
 KERNELS = (
-    base.Kernel(
-        symbol="mg_svdf_s8",
-        needs=base.REFERENCE,
-        refusal=recurrent.constants_but_variables(DType.INT8),
-        params=_integer_params,
-        inputs=(0, svdf.STATE),
-        constants=_constants("int8_t", "int16_t", "int32_t"),
-        writes=(svdf.STATE,),
-    ),
+    dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=blocks.DSP),
+    _INTEGER,
     base.Kernel(
         symbol="mg_svdf_f32",
         needs=base.REFERENCE,

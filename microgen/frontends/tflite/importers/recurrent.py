@@ -38,6 +38,7 @@ _HIDDEN = 4  # position among the intermediates
 def _lstm(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
+    _refuse_micro(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)
     weight = [layer.weights(i, 2) for i in _WEIGHT[gates]]
     peephole = [layer.weights(i, 1) for i in _PEEPHOLE[gates] if layer.has_input(_PEEPHOLE[-1])]
@@ -84,6 +85,15 @@ def _refuse_normalization(layer: Layer) -> None:
         raise layer.unsupported(
             "normalizes its gates (it has layer normalization coefficients)",
             supported="LSTMs without layer normalization",
+        )
+
+
+def _refuse_micro(layer: Layer) -> None:
+    """TensorFlow Lite Micro takes the gates' functions from tables."""
+    if layer.numerics.name == "tflm" and layer.data(0).type.dtype is DType.INT8:
+        raise layer.unsupported(
+            "is an int8 LSTM, which TensorFlow Lite Micro computes in another way than LiteRT",
+            supported="int8 LSTMs with --numerics litert",
         )
 
 
