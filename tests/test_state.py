@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import microgen
+from microgen import builder, compare, runner
 from microgen.ir.graph import Array, DType
 from tests.ops import lstm_cases, svdf_cases
 from tests.ops.litert_oracle import interpreter_of, needs_litert
@@ -167,6 +168,23 @@ def test_a_reset_between_runs_forgets_all_that_came_before(tmp_path: Path) -> No
     assert done.stdout == expected.tobytes()
 
 
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_a_reset_that_leaves_something_behind_is_found_at_its_layer(tmp_path: Path) -> None:
+    project = _project(tmp_path, "mps2_an386")
+    source = next(project.rglob("default_lib0.c"))
+    nbytes = BATCH * MEMORY * FILTERS * 2
+    text = source.read_text()
+    assert f"0, {nbytes}U)" in text
+    source.write_text(text.replace(f"0, {nbytes}U)", f"7, {nbytes}U)"))
+    built = builder.build(project)
+    inputs = {"x": _samples()}
+    outputs = runner.run(project, inputs, elf=built.elf).outputs
+    found = compare.compare(project, inputs, outputs, built.elf)[0].difference
+    assert found is not None
+    assert (found.sample, found.layer) == (0, "s")
+
+
 # The operators themselves, alone in a model
 
 
@@ -196,9 +214,9 @@ def test_int8_state_is_reset_to_its_zero_point(tmp_path: Path) -> None:
     layer = dataclasses.replace(layer, zero_point={**layer.zero_point, "y": -3})
     (tmp_path / "m.tflite").write_bytes(lstm_cases.network_of(layer, 9).to_bytes())
     microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p")
-    runner = next((tmp_path / "p").rglob("default_lib0.c")).read_text()
-    assert f"], {256 - 3}, {layer.batch * layer.outputs}U);" in runner
-    assert f"], 0, {layer.batch * layer.cells * 2}U);" in runner
+    text = next((tmp_path / "p").rglob("default_lib0.c")).read_text()
+    assert f"], {256 - 3}, {layer.batch * layer.outputs}U);" in text
+    assert f"], 0, {layer.batch * layer.cells * 2}U);" in text
 
 
 def test_header_runner_main_and_readme_speak_of_the_reset(tmp_path: Path) -> None:
@@ -206,10 +224,10 @@ def test_header_runner_main_and_readme_speak_of_the_reset(tmp_path: Path) -> Non
     host = project / "model" / "codegen" / "host"
     header = (host / "include" / "tvmgen_default.h").read_text()
     assert header.count("void tvmgen_default_reset(void);") == 1
-    runner = (host / "src" / "default_lib0.c").read_text()
+    text = (host / "src" / "default_lib0.c").read_text()
     nbytes = BATCH * MEMORY * FILTERS * 2
-    assert f"0, {nbytes}U); /* sid_1 */" in runner
-    assert f"{nbytes}  always       sid_1" in runner
+    assert f"0, {nbytes}U); /* sid_1 */" in text
+    assert f"{nbytes}  always       sid_1" in text
     assert "tvmgen_default_reset();" in (project / "src" / "main.c").read_text()
     assert "tvmgen_default_reset" in (project / "README.md").read_text()
 
