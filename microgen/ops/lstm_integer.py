@@ -114,7 +114,10 @@ def _peephole_scales(peephole: TensorType | None, cell_bits: int) -> tuple[Scale
     cell = 2.0 ** (cell_bits - 15)
     scales = [cell * part.scale / GATE.scale[0] for part in _gates(peephole)]
     if max(scales) > 1:
-        raise ValueError(f"a scale of the peephole, {max(scales):g} times the gate's, exceeds it")
+        raise ValueError(
+            f"products of the cell state with a peephole have {max(scales):g} times the scale of "
+            "the gate; at most 1 is expected"
+        )
     return tuple(quantize_multiplier(float(np.float32(scale))) for scale in scales)
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 
+from microgen import kernels
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.lstm import OP, LstmAttrs
 from tests.ops import conformance as c
@@ -92,3 +94,36 @@ def test_random_layers_have_every_variant_together_with_every_other() -> None:
     assert len(found) == 16
     assert {bool(x.cell_clip) for x in layers} == {True, False}
     assert {bool(x.projection_clip) for x in layers if "projection" in x.constants} == {True, False}
+
+
+def _refusals(case: c.Case) -> dict[str, str | None]:
+    entries = kernels.registry()[OP.name]
+    return {kernel.symbol: kernel.refusal(case.node, case.graph) for kernel in entries}
+
+
+def _with_input(case: c.Case, position: int, tensor: c.Tensor) -> c.Case:
+    inputs = (*case.inputs[:position], tensor, *case.inputs[position + 1 :])
+    return dataclasses.replace(case, inputs=inputs)
+
+
+def test_sums_that_may_leave_int32_are_refused() -> None:
+    case = _case(0, DType.INT8, is_plain=True)
+    largest = np.full(case.input_types[3].shape, 2**31 - 1, np.int32)
+    refused = _refusals(_with_input(case, 3, c.bias(largest)))
+    for symbol in ("mg_lstm_s8", "mg_lstm_s8_dsp"):
+        assert "an int32 accumulator" in str(refused[symbol])
+        assert _refusals(case)[symbol] is None
+
+
+def test_weights_that_are_computed_are_refused() -> None:
+    case = _case(0, DType.FLOAT32, is_plain=True)
+    computed = dataclasses.replace(case.inputs[1], is_constant=False)
+    found = str(_refusals(_with_input(case, 1, computed))["mg_lstm_f32"])
+    assert "needs a constant" in found
+
+
+def test_the_dsp_variant_takes_four_gates() -> None:
+    seed = next(s for s in range(50) if not lstm_cases.random_layer(s, DType.INT8).has_input_gate)
+    refused = _refusals(_case(seed, DType.INT8))
+    assert "input gate" in str(refused["mg_lstm_s8_dsp"])
+    assert refused["mg_lstm_s8"] is None

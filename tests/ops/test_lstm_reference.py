@@ -194,6 +194,12 @@ def test_int8_peepholes_with_a_projection_to_another_number() -> None:
     assert "must be as many" in str(OP.check(attrs, kinds, [output]))
 
 
+def test_a_peephole_of_a_scale_that_products_leave_int32_with() -> None:
+    seed = next(s for s in range(50) if lstm_cases.random_layer(s, DType.INT8).peepholes)
+    network = lstm_cases.network(seed, DType.INT8)
+    assert "at most 1" in _refusal(_changed(network, "peephole_forget", scale=(1.0,)))
+
+
 @pytest.mark.parametrize("position", range(4))
 def test_shapes_that_do_not_fit(position: int) -> None:
     shapes = [(1, 2, 3), (4, 5, 3), (4, 5, 5), (4, 5), (1, 5), (1, 5)]
