@@ -115,11 +115,7 @@ def wide(bias: str, declared: int | None = None) -> Network:
             TensorSpec("b", (2,), bias, np.ones(2, bias)),
             TensorSpec("y", (1, 2), "int16", None, (0.5,), (0,)),
         ),
-        (
-            OperatorSpec(
-                "FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions", options
-            ),
-        ),
+        (OperatorSpec("FULLY_CONNECTED", inputs, ("y",), "FullyConnectedOptions", options),),
     )
 
 
