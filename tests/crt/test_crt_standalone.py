@@ -73,9 +73,18 @@ def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Pa
     _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)
 
 
+# In every run of the tests: every core as firmware is built, and the smallest in every way.
+BUILDS = [
+    pytest.param(
+        core, option, marks=() if core == "cortex-m0" or option == "-O2" else pytest.mark.slow
+    )
+    for core in CORES
+    for option in ("-O0", "-Os", "-O2")
+]
+
+
 @needs_arm_gcc
-@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
-@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize(("core", "option"), BUILDS)
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str, tmp_path: Path
 ) -> None:

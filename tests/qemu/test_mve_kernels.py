@@ -162,7 +162,7 @@ CASES = (
     _largest_products(),
     *(
         _near_ties(rounding, per_channel, size)
-        for rounding in Rounding
+        for rounding in (Rounding.DOUBLE, Rounding.SINGLE)
         for per_channel in (False, True)
         for size in (2.0, 4.0, 64.0, 2.0**20)
     ),
