@@ -93,8 +93,13 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
-    dtypes = {"s8": DType.INT8, "s16": DType.INT16, "s32": DType.INT32, "f32": DType.FLOAT32}
-    return tuple(
-        base.Kernel(f"mg_reduce_max_{suffix}", base.REFERENCE, _refusal(dtype), params)
-        for suffix, dtype in dtypes.items()
+    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Kernel:
+        symbol = f"mg_reduce_max_{suffix}"
+        return base.Kernel(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
+
+    return (
+        kernel("s8", DType.INT8, "reduce_max"),
+        kernel("s16", DType.INT16, "reduce_max"),
+        kernel("s32", DType.INT32, "reduce_max"),
+        kernel("f32", DType.FLOAT32),
     )
