@@ -86,9 +86,15 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
 
 
 def verify(project: str | Path, **options: Any) -> VerifyReport:
-    """Check a built project's ELF; ``options`` are those of ``microgen.verifier.verify``."""
-    from microgen import verifier
+    """Check a project's ELF; ``options`` are those of ``microgen.verifier.verify``.
 
+    Where there is no ELF yet, and none is named, the project is built first; one that is there is
+    checked as it is.
+    """
+    from microgen import builder, verifier
+
+    if options.get("elf") is None and not builder.is_built(Path(project)):
+        builder.build(Path(project))
     return verifier.verify(Path(project), **options)
 
 

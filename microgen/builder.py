@@ -38,6 +38,11 @@ class BuildResult:
     log: str
 
 
+def is_built(project: Path) -> bool:
+    """Whether the project has an ELF, however old."""
+    return (project / BUILD / "firmware.elf").is_file()
+
+
 def up_to_date(project: Path, *, sanitize: bool = False) -> Path:
     """The project's ELF, built if there is none or it is older than one of the project's files.
 

@@ -11,7 +11,7 @@ from microgen import api
 from microgen.console import Console, Outcome
 from microgen.errors import ProjectError
 
-HELP = "Check a built project's ELF against its manifest, parameters and board."
+HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
