@@ -52,10 +52,15 @@ def generate(model: Path, board: str, project: Path) -> float:
 
 
 def random_input(record: manifest.Manifest) -> dict[str, Array]:
-    """One sample, the same on every machine."""
+    """One sample, the same on every machine: floats in [-1, 1), other numbers in [-128, 128)."""
     state = np.random.RandomState(0)
     return {
-        port.tensor: state.randint(-128, 128, port.shape).astype(np.int8) for port in record.inputs
+        port.tensor: (
+            state.uniform(-1, 1, port.shape)
+            if port.dtype == "float32"
+            else state.randint(-128, 128, port.shape)
+        ).astype(port.dtype)
+        for port in record.inputs
     }
 
 
