@@ -1,0 +1,46 @@
+"""FULLY_CONNECTED and BATCH_MATMUL."""
+
+from __future__ import annotations
+
+from math import prod
+
+from tests.differential.makers import Maker
+from tests.differential.network import Network, UnfitError
+
+
+def _dense(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype)
+    shape = net.shape(data)
+    if not shape:
+        raise UnfitError("a scalar")
+    features = int(net.rng.integers(1, 9))
+    weight, bias = net.weight((features, shape[-1]), 0, data, dtype == "int16")
+    keep = net.chance(0.3)
+    output = net.output(dtype, (*shape[:-1], features) if keep else (prod(shape[:-1]), features))
+    options = {"fusedActivationFunction": net.fused(), "keepNumDims": keep}
+    inputs = [data, weight, bias if net.chance(0.8) else -1]
+    net.add(code, inputs, output, "FullyConnectedOptions", options)
+
+
+def _matmul(net: Network, code: str, dtype: str) -> None:
+    lhs = net.pick(dtype, fits=lambda name: len(net.shape(name)) >= 2)
+    shape = net.shape(lhs)
+    if len(shape) < 2:
+        raise UnfitError("not a matrix")
+    adj_x, adj_y = net.chance(0.3), net.chance(0.3)
+    rows, depth = shape[-2:][::-1] if adj_x else shape[-2:]
+    columns = int(net.rng.integers(1, 7))
+    right = (columns, depth) if adj_y else (depth, columns)
+    batches = net.one_of([shape[:-2], tuple(1 for _ in shape[:-2]), ()])
+    whole = (*batches, *right)
+    rhs = net.pick(dtype, shape=whole) if net.chance(0.5) else net.constant_like(lhs, whole)
+    output = net.output(dtype, (*shape[:-2], rows, columns))
+    options = {"adjX": adj_x, "adjY": adj_y}
+    net.add(code, [lhs, rhs], output, "BatchMatMulOptions", options)
+
+
+
+MAKERS = (
+    Maker(("FULLY_CONNECTED",), ("int8", "float32"), _dense, often=3),
+    Maker(("BATCH_MATMUL",), ("int8",), _matmul),
+)
