@@ -55,9 +55,7 @@ def is_exact(graph: Graph) -> bool:
     )
 
 
-def shaken(
-    graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator
-) -> Samples:
+def shaken(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
     """The outputs as another implementation might compute them: with noise if there are kernels
     that are not exact."""
     if is_exact(graph):

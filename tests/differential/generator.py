@@ -62,9 +62,7 @@ def _outputs(net: Network) -> list[str]:
     read = {ref for op in net.operators for ref in op.inputs}
     last = {*map(str, net.operators[-1].outputs)}
     return [
-        name
-        for name in net.computed
-        if name in last or net.chance(0.15 if name in read else 0.8)
+        name for name in net.computed if name in last or net.chance(0.15 if name in read else 0.8)
     ]
 
 

@@ -25,8 +25,9 @@ class UnfitError(Exception):
 class Network:
     """Everything but which tensors are its outputs.
 
-    ``kinds`` are the operators' rows in ``makers``, each an operator and a dtype. ``values`` has for each input and computed tensor one array per sample. ``shaken`` has the same
-    as other correct implementations might compute it, for floats that are not bit exact.
+    ``kinds`` are the operators' rows in ``makers``, each an operator and a dtype. ``values`` has
+    for each input and computed tensor one array per sample; ``shaken`` has the same as other
+    correct implementations might compute it, for floats that are not bit exact.
     """
 
     rng: np.random.Generator
@@ -161,7 +162,7 @@ class Network:
             return [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
         count = channels if self.rng.random() < 0.7 else 1
         scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
-        sums = scales * np.float32(self.tensors[data].scale[0])
+        sums = scales * np.float32((*self.tensors[data].scale, 1.0)[0])
         biases = self.rng.integers(-5000, 5000, channels)
         return [
             self._per_channel(self.rng.integers(-127, 128, shape).astype(np.int8), scales, axis),

@@ -19,6 +19,7 @@ ALL = ("int8", "int16", "float32")
 EVERY = (*ALL, "int32", "int64", "bool")
 Make = Callable[[Network, str, str], None]
 
+
 @dataclass(frozen=True)
 class Maker:
     """``make(network, code, dtype)`` appends an operator of that name that reads data of that
@@ -28,6 +29,7 @@ class Maker:
     dtypes: tuple[str, ...]
     make: Make
     often: int = 1
+
 
 @functools.cache
 def registry() -> Mapping[tuple[str, str], Maker]:

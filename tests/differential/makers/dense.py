@@ -39,7 +39,6 @@ def _matmul(net: Network, code: str, dtype: str) -> None:
     net.add(code, [lhs, rhs], output, "BatchMatMulOptions", options)
 
 
-
 MAKERS = (
     Maker(("FULLY_CONNECTED",), ("int8", "float32"), _dense, often=3),
     Maker(("BATCH_MATMUL",), ("int8",), _matmul),

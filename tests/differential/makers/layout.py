@@ -61,9 +61,7 @@ def _block(net: Network) -> int:
 
 def _space_to_depth(net: Network, code: str, dtype: str) -> None:
     block = _block(net)
-    data = net.pick(
-        dtype, 4, lambda name: not any(n % block for n in net.shape(name)[1:3])
-    )
+    data = net.pick(dtype, 4, lambda name: not any(n % block for n in net.shape(name)[1:3]))
     n, height, width, depth = net.shape(data)
     if height % block or width % block:
         raise UnfitError("blocks do not divide it")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tests.differential.makers import EVERY, Maker
@@ -71,7 +73,7 @@ def _split_v(net: Network, code: str, dtype: str) -> None:
     axis = int(net.rng.integers(len(shape)))
     size = int(shape[axis])
     cuts = sorted({0, size, *(int(n) for n in net.rng.integers(0, size + 1, 2))})
-    sizes = [b - a for a, b in zip(cuts, cuts[1:], strict=False)]
+    sizes = [b - a for a, b in pairwise(cuts)]
     stated = np.array(sizes, np.int32)
     if net.chance(0.3):
         stated[int(net.rng.integers(len(stated)))] = -1
