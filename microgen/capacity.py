@@ -17,6 +17,7 @@ _LEAST_CODE = 1024
 _CODE = 2560  # what they typically need
 _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
+_TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
 _OTHER_RAM = 64  # .data and .bss of the runtime
 
 
@@ -34,7 +35,7 @@ def placed(program: Program, board: Board, options: Options) -> Board:
     """The board with the memory chosen that takes the model's constants."""
     if board.is_host or not board.large_constants:
         return board
-    if _flash(program, options).total <= board.memory(board.flash).length:
+    if _flash(program, board, options).total <= board.memory(board.flash).length:
         return board
     return replace(board, constants=board.large_constants)
 
@@ -45,17 +46,20 @@ def check(program: Program, plan: MemoryPlan, board: Board, options: Options) ->
     Raises CapacityError, naming bytes needed, bytes there and the largest contributors, if the
     board or a budget is certainly too small. What is not certain is left to the linker.
     """
-    ram, flash = _ram(program, plan, board), _flash(program, options)
+    ram, flash = _ram(program, plan, board), _flash(program, board, options)
     if not board.is_host:
         _refuse(ram, board.memory(board.ram).length, f"{board.name} has", 0)
-        uncertain = _code(program, options) - _LEAST_CODE
+        uncertain = _code(program, board, options) - _LEAST_CODE
         there = sum(board.memory(name).length for name in {board.flash, board.constants})
         _refuse(flash, there, f"{board.name} has", uncertain)
     if options.ram:
         _refuse(ram, options.ram, "the --ram budget is", 0)
     if options.flash:
         _refuse(
-            flash, options.flash, "the --flash budget is", _code(program, options) - _LEAST_CODE
+            flash,
+            options.flash,
+            "the --flash budget is",
+            _code(program, board, options) - _LEAST_CODE,
         )
     return EstimateRecord(flash.total, ram.total, options.flash, options.ram)
 
@@ -102,11 +106,11 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
     return best // 2, ", ".join(named)
 
 
-def _flash(program: Program, options: Options) -> _Need:
+def _flash(program: Program, board: Board, options: Options) -> _Need:
     constants = [
         (f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants
     ]
-    parts = (*constants, ("code, about", _code(program, options)))
+    parts = (*constants, ("code, about", _code(program, board, options)))
     return _Need(
         "flash",
         sum(nbytes for _, nbytes in parts),
@@ -115,6 +119,7 @@ def _flash(program: Program, options: Options) -> _Need:
     )
 
 
-def _code(program: Program, options: Options) -> int:
+def _code(program: Program, board: Board, options: Options) -> int:
     each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
-    return _CODE + each * len(program.functions)
+    thumb = _CODE + each * len(program.functions)
+    return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))

@@ -168,7 +168,10 @@ class _Lowering:
     def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
         name = f"sid_{self.next_sid}"
         self.next_sid += 1
-        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor, is_state)
+        kind = self.graph.types[tensor]
+        # Only int8 has zero points other than 0: what stands for 0 has equal bytes.
+        reset_byte = kind.zero & 0xFF if is_state else 0
+        self.buffers[name] = Buffer(name, kind.nbytes, tensor, is_state, reset_byte)
         self.storage[tensor] = Argument(Storage.SID, name)
         return self.storage[tensor]
 

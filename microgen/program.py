@@ -117,13 +117,15 @@ class Call:
 class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
-    ``is_state``: a variable, which keeps its bytes from one inference to the next.
+    ``is_state``: a variable, which keeps its bytes from one inference to the next; a reset sets
+    them all to ``reset_byte``, 0 to 255.
     """
 
     name: str
     nbytes: int
     tensor: str
     is_state: bool = False
+    reset_byte: int = 0
 
 
 @dataclass(frozen=True, slots=True)

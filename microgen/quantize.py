@@ -193,6 +193,15 @@ def dense_scales(
     return np.array([float(product) / float(np.float32(output.scale))])
 
 
+def scale_of_products(data: TensorType, weight: TensorType, result: TensorType) -> float:
+    """Scale of the products of two tensors over that of the result, as recurrent operators of
+    TFLite have it: in float32 throughout. Inf if that overflows."""
+    scales = (np.float32(t.scale) for t in (data, weight, result))
+    with np.errstate(over="ignore"):
+        left, right, over = scales
+        return float(left * right / over)
+
+
 def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
 

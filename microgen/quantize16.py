@@ -59,6 +59,22 @@ def multiply_reduced(x: Array, multiplier: Array | int, shift: Array | int) -> A
     return scaled.astype(np.int32)
 
 
+def real_parts(
+    scales: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int8]]:
+    """Doubles below 2**31 as ``significand * 2**-shift``: the significand is 0 or in
+    [2**52, 2**53), the shift in [22, 127].
+
+    Scales too small for that come out larger than they are, and still round every sum within
+    ``SUM_LIMIT`` to 0. ValueError for larger ones.
+    """
+    if np.any(scales >= 2.0**31):
+        raise ValueError("a scale is 2**31 or more")
+    fractions, exponents = np.frexp(scales)
+    significands = (fractions * 2.0**53).astype(np.int64)
+    return significands, np.minimum(53 - exponents, 127).astype(np.int8)
+
+
 def multiply_real(x: Array, scale: Array | float) -> Array:
     """C's ``round(x * scale)`` in double, ties away from zero; int32 array of the broadcast shape.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from microgen import quantize
+from microgen import quantize, quantize16
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType, Quant, TensorType
 
@@ -34,6 +34,9 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
     - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
       int8 [channels], 0 where the multiplier is 0.
+    - ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
+      int64 [channels], as ``quantize16.real_parts`` has them.
+    - ``real_shift``: the same. Shifts to the right, int8 [channels].
 
     Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
     """
@@ -91,6 +94,16 @@ def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -
     return rounding_shifts
 
 
+def _real_significand(sources: Sequence[Array], arguments: Arguments) -> Array:
+    significands, _ = quantize16.real_parts(_effective_scales(sources, arguments))
+    return significands
+
+
+def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    _, shifts = quantize16.real_parts(_effective_scales(sources, arguments))
+    return shifts
+
+
 def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
     (scales,) = sources
     if scales.ndim != 1 or scales.dtype.name != "float32":
@@ -121,4 +134,6 @@ KINDS: Mapping[str, Function] = {
     "requantize_multiplier": _requantize_multiplier,
     "requantize_shift": _requantize_shift,
     "requantize_rounding_shift": _requantize_rounding_shift,
+    "real_significand": _real_significand,
+    "real_shift": _real_shift,
 }

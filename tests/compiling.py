@@ -44,6 +44,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
+        has_state=bool(program.state),
         board=board,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),

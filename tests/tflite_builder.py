@@ -54,6 +54,7 @@ class OperatorSpec:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     version: int = 1
     custom_code: str = ""
+    intermediates: Sequence[Ref] = ()
 
 
 def build_model(
@@ -159,6 +160,8 @@ class _Writer:
             "Inputs": self._ints(self._indices(spec.inputs)),
             "Outputs": self._ints(self._indices(spec.outputs)),
         }
+        if spec.intermediates:
+            fields["Intermediates"] = self._ints(self._indices(spec.intermediates))
         if spec.options_type:
             fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, spec.options_type)
             fields["BuiltinOptions"] = self._options(spec)

@@ -14,3 +14,4 @@ def _needs(*programs: str) -> pytest.MarkDecorator:
 
 NEEDS_NINJA = _needs("cmake", "ninja", "cc")
 NEEDS_ARM = _needs("arm-none-eabi-gcc", "qemu-system-arm")
+NEEDS_RISCV = _needs("riscv64-unknown-elf-gcc", "qemu-system-riscv32")

@@ -115,7 +115,7 @@ class _Context:
             **self.header(),
             "arena": self.arena,
             "buffers": [_row(p, p.name in kept) for p in self.plan.placements],
-            "state": [self.plan.by_name[name] for name in kept],
+            "state": [(self.plan.by_name[b.name], b.reset_byte) for b in self.program.state],
             "main_parameters": ", ".join(f"void *{p.name}" for p in ports),
             "unused": [p.name for p in ports if p.name not in used],
             "run_arguments": ", ".join(run),

@@ -129,7 +129,7 @@ class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
 
     ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
-    values from one inference to the next, and are 0 before the first; one node each reads and
+    values from one inference to the next, and stand for 0 before the first; one node each reads and
     updates them. ``fixed`` has the inputs whose only sound value the shapes give: no node reads
     them.
     """

@@ -13,8 +13,8 @@ State = dict[str, Array]  # the value of each variable of a graph
 
 
 def initial_state(graph: Graph) -> State:
-    """What variables hold before the first inference."""
-    return {name: np.zeros(t.shape, t.dtype.numpy) for name, t in _variables(graph)}
+    """What variables hold before the first inference: what stands for 0, their zero point."""
+    return {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
 
 
 def _variables(graph: Graph) -> list[tuple[str, TensorType]]:

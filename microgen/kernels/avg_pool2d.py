@@ -6,4 +6,4 @@ from microgen.kernels.pool import kernels
 
 OP_NAME = "nn.avg_pool2d"
 
-KERNELS = kernels("mg_avg_pool2d", ulps=8)
+KERNELS = kernels("mg_avg_pool2d")

@@ -206,20 +206,41 @@ def weights_and_tables(
 ) -> tuple[KernelConstant, ...]:
     """int8 weight, bias or NULL, and the requantization tables, ``channels`` long each. The bias
     of int16 data is int64, that of int8 data int32."""
+    scales = _scale_arguments(node, graph, rule, channels)
+    weight = node.inputs[1]
+    return (
+        *_weight_and_bias(node, graph),
+        KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
+        KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
+    )
+
+
+def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[KernelConstant, ...]:
+    """As ``weights_and_tables``, of scales that are rounded REAL."""
+    scales = _scale_arguments(node, graph, "conv", channels)
+    weight = node.inputs[1]
+    return (
+        *_weight_and_bias(node, graph),
+        KernelConstant("significand", "int64_t", weight, "scale", "real_significand", scales),
+        KernelConstant("shift", "int8_t", weight, "scale", "real_shift", scales),
+    )
+
+
+def _scale_arguments(
+    node: Node, graph: Graph, rule: Rule, channels: int
+) -> tuple[tuple[str, float | int | str], ...]:
     inputs, output = types(node, graph)
-    scales = (
+    return (
         ("input_scale", inputs[0].scale),
         ("output_scale", output.scale),
         ("rule", rule),
         ("channels", channels),
     )
-    weight = node.inputs[1]
-    return (
-        KernelConstant("weight", "int8_t", weight),
-        _bias(node, output.dtype),
-        KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
-        KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
-    )
+
+
+def _weight_and_bias(node: Node, graph: Graph) -> tuple[KernelConstant, KernelConstant]:
+    weight = KernelConstant("weight", "int8_t", node.inputs[1])
+    return weight, _bias(node, graph.types[node.outputs[0]].dtype)
 
 
 def _bias(node: Node, dtype: DType) -> KernelConstant:

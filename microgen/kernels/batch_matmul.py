@@ -32,12 +32,11 @@ def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Field
     )
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def _shape(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, BatchMatmulAttrs)
     (lhs, rhs), output = base.types(node, graph)
     rows, depth, _, columns = matrices(attrs, lhs, rhs)
-    multiplier, shift = parameters(lhs, rhs, output)
     return (
         ("batches", _batches(output.shape)),
         ("rows", rows),
@@ -45,10 +44,25 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("columns", columns),
         *_steps("lhs", lhs.shape, attrs.transpose_a),
         *_steps("rhs", rhs.shape, attrs.transpose_b),
-        *broadcast.offsets(node, graph),
-        ("multiplier", multiplier),
-        ("shift", shift),
     )
+
+
+def _scaling(node: Node, graph: Graph) -> base.Fields:
+    (lhs, rhs), output = base.types(node, graph)
+    multiplier, shift = parameters(lhs, rhs, output)
+    return (("multiplier", multiplier), ("shift", shift))
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    return (*_shape(node, graph), *broadcast.offsets(node, graph), *_scaling(node, graph))
+
+
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    return tuple((f"shape.{name}", value) for name, value in _shape(node, graph))
+
+
+def _wide_params(node: Node, graph: Graph) -> base.Fields:
+    return (*_float_params(node, graph), *_scaling(node, graph))
 
 
 KERNELS = (
@@ -58,5 +72,20 @@ KERNELS = (
         refusal=base.only(DType.INT8),
         params=_params,
         inputs=(0, 1),
+    ),
+    base.Kernel(
+        symbol="mg_batch_matmul_s16",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT16),
+        params=_wide_params,
+        inputs=(0, 1),
+    ),
+    base.Kernel(
+        symbol="mg_batch_matmul_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_float_params,
+        inputs=(0, 1),
+        ulps=16,
     ),
 )

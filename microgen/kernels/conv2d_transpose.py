@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, window
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs, crop
 
@@ -27,6 +27,29 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _shaped_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of float32 kernels, and of int16 ones, which have ``rounding``."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DTransposeAttrs)
+    inputs, output = base.types(node, graph)
+    top, left = crop(attrs, base.spatial(inputs[1]))
+    shape = (
+        *window.sizes(node, graph),
+        ("filter_channels", inputs[1].shape[3]),
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("dilation_height", 1),
+        ("dilation_width", 1),
+        ("pad_top", top),
+        ("pad_left", left),
+    )
+    return (
+        *((f"shape.{name}", value) for name, value in shape),
+        *base.wide_rounding(attrs.rounding, output),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     channels = graph.types[node.outputs[0]].shape[3]
     return base.weights_and_tables(node, graph, "conv", channels)
@@ -45,5 +68,20 @@ KERNELS = (
         refusal=functools.partial(base.constant_weights, axis=0),
         params=_params,
         constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_transpose_s16",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        params=_shaped_params,
+        constants=_constants,
+    ),
+    base.Kernel(
+        symbol="mg_conv2d_transpose_f32",
+        needs=base.REFERENCE,
+        refusal=base.float_weights,
+        params=_shaped_params,
+        constants=base.float_weight_and_bias,
+        ulps=window.FLOAT_ULPS,
     ),
 )

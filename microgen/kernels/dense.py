@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve
 from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
+from microgen.quantize import conv_scales
 
 OP_NAME = "nn.dense"
 
@@ -44,7 +45,30 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     return base.weights_and_tables(node, graph, rule, 1)
 
 
-def _float_params(node: Node, graph: Graph) -> base.Fields:
+def _refuses_wide(node: Node, graph: Graph) -> str | None:
+    """As int32 holds what mg_requantize_real gives, whatever the data."""
+    refusal = base.constant_weights(node, graph, axis=0, dtype=DType.INT16)
+    if refusal:
+        return refusal
+    inputs, output = base.types(node, graph)
+    scales = conv_scales(inputs[0], inputs[1], output)
+    worst = float((base.largest_sums(node, graph, 0).sum(axis=0) * scales).max())
+    if worst >= 2**31 - 256:
+        return f"outputs with its bias may reach {worst:g} before the clamp, int32 holds less"
+    return None
+
+
+def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    channels = graph.types[node.inputs[1]].shape[0] if _is_per_channel(node, graph) else 1
+    return base.weights_and_real_scales(node, graph, channels)
+
+
+def _wide_params(node: Node, graph: Graph) -> base.Fields:
+    *sizes, least, most = _plain_params(node, graph)
+    return (*sizes, ("per_channel", int(_is_per_channel(node, graph))), least, most)
+
+
+def _plain_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, DenseAttrs)
     inputs, output = base.types(node, graph)
     output_features, input_features = inputs[1].shape
@@ -75,10 +99,17 @@ KERNELS = (
         constants=_constants,
     ),
     base.Kernel(
+        symbol="mg_dense_s16",
+        needs=base.REFERENCE,
+        refusal=_refuses_wide,
+        params=_wide_params,
+        constants=_wide_constants,
+    ),
+    base.Kernel(
         symbol="mg_dense_f32",
         needs=base.REFERENCE,
         refusal=base.float_weights,
-        params=_float_params,
+        params=_plain_params,
         constants=base.float_weight_and_bias,
         ulps=8,
     ),

@@ -73,6 +73,5 @@ KERNELS = (
         refusal=base.float_weights,
         params=window.shaped_fields,
         constants=base.float_weight_and_bias,
-        ulps=window.FLOAT_ULPS,
     ),
 )

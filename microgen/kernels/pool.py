@@ -33,10 +33,10 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def kernels(stem: str, *, ulps: int) -> tuple[base.Kernel, ...]:
-    """``<stem>_s8``, ``_s16`` and ``_f32``; ``ulps`` is the last one's."""
+def kernels(stem: str) -> tuple[base.Kernel, ...]:
+    """``<stem>_s8``, ``_s16`` and ``_f32``."""
     return (
         base.Kernel(f"{stem}_s8", base.REFERENCE, base.only(DType.INT8), _params),
         base.Kernel(f"{stem}_s16", base.REFERENCE, base.only(DType.INT16), _params),
-        base.Kernel(f"{stem}_f32", base.REFERENCE, base.only(DType.FLOAT32), _params, ulps=ulps),
+        base.Kernel(f"{stem}_f32", base.REFERENCE, base.only(DType.FLOAT32), _params),
     )

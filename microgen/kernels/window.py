@@ -5,12 +5,17 @@ from __future__ import annotations
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from microgen.ops.geometry import resolve
 
 # Of float32 sums. n roundings err by n units at worst, by about sqrt(n) of a random sum's; outputs
 # that cancel or are clamped are small beside their sums.
 FLOAT_ULPS = 16
+
+
+Windowed = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
 
 
 def fields(node: Node, graph: Graph) -> base.Fields:
@@ -22,7 +27,7 @@ def fields(node: Node, graph: Graph) -> base.Fields:
     return (*_steps(attrs, node, graph), *base.offsets(data, output), *clamp)
 
 
-def _steps(attrs: Conv2DAttrs | DepthwiseConv2DAttrs, node: Node, graph: Graph) -> base.Fields:
+def _steps(attrs: Windowed, node: Node, graph: Graph) -> base.Fields:
     data, weight = graph.type_of(node.inputs[:2])
     size, kernel = base.spatial(data), base.spatial(weight)
     top, left, _, _ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
@@ -59,9 +64,14 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     inputs, output = base.types(node, graph)
     depth = inputs[1].shape[3] if isinstance(attrs, Conv2DAttrs) else 1
-    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs, node, graph))
     return (
-        *((f"shape.{name}", value) for name, value in shape),
+        *shape_fields(attrs, node, graph, depth),
         *base.wide_rounding(attrs.rounding, output),
         *base.activation_fields(attrs.activation, output),
     )
+
+
+def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.Fields:
+    """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
+    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs, node, graph))
+    return tuple((f"shape.{name}", value) for name, value in shape)

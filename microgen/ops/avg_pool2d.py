@@ -55,7 +55,9 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     seen = pool_windows(data, pool, 0)
     counts = pool_windows(np.ones(data.shape, np.int64), pool, 0).sum(axis=(4, 5))
     if floats.is_float(output):
-        return floats.activated(floats.sums(seen, (4, 5)) / counts, attrs.activation)
+        return floats.activated(
+            floats.sums(seen, (4, 5)) / counts.astype(np.float32), attrs.activation
+        )
     sums = seen.sum(axis=(4, 5), dtype=np.int64)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     return (clamp(means, output, attrs.activation),)

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import broadcast
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.quantize import dense_scales, offset_and_clamp, quantize_multiplier
+from microgen.quantize16 import SUM_LIMIT, multiply_reduced
 
 MAX_RANK = 5  # LiteRT's
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMatmulAttrs(Attrs):
-    """Inputs: int8 lhs [..., rows, depth] and rhs [..., depth, columns], each with its own
-    quantization and from 2 to 5 dimensions. Output: [..., rows, columns].
+    """Inputs: lhs [..., rows, depth] and rhs [..., depth, columns] from 2 to 5 dimensions: int8 or
+    int16, each with its own quantization, or float32. Output: [..., rows, columns].
 
     A transposed operand has its last two dimensions the other way round.
     """
@@ -78,18 +80,21 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 def check(
     attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, and sums that fit int32 before and after they are scaled."""
-    sentence = broadcast.constraint(inputs, outputs, parameters)
-    if sentence:
+    """One of the three families throughout. int8: sums fit int32 before and after they are
+    scaled; int16: they can be scaled REDUCED."""
+    sentence = broadcast.constraint(inputs, outputs, parameters, ALL_FAMILIES)
+    if sentence or floats.is_float(outputs[0]):
         return sentence
     (lhs, rhs), output = inputs, outputs[0]
     depth = matrices(attrs, lhs, rhs)[1]
     bound = depth * _farthest(lhs) * _farthest(rhs)
-    if bound >= 2**31:
+    limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
+    if bound > limit:
         return (
-            f"{depth} products are summed, which may reach {bound}; the int32 accumulator "
-            f"holds {2**31 - 1}"
+            f"{depth} products are summed, which may reach {bound}; the accumulator holds {limit}"
         )
+    if output.dtype is DType.INT16:
+        return scale_constraint16(dense_scales(lhs, rhs, output))
     ratio = _ratio(lhs, rhs, output)
     if bound * ratio >= 2**31 - 256:
         return (
@@ -100,19 +105,27 @@ def check(
 
 
 def _farthest(operand: TensorType) -> int:
-    return max(127 - operand.zero_point, operand.zero_point + 128)
+    limits = np.iinfo(operand.dtype.numpy)
+    return max(int(limits.max) - operand.zero_point, operand.zero_point - int(limits.min))
 
 
 def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/batch_matmul.h, BatchMatMul.
 
-    The product is taken in float64, which is exact: ``check`` holds sums under 2**31.
+    The product is taken in float64, which is exact for integers: ``check`` holds sums under 2**47.
     """
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
-    left, right = (operand.astype(np.float64) for operand in broadcast.centred(operands))
+    left, right = (
+        values.astype(np.float64) - kind.zero
+        for values, kind in zip(operands.inputs, operands.input_types, strict=True)
+    )
     left = left.swapaxes(-1, -2) if attrs.transpose_a else left
     right = right.swapaxes(-1, -2) if attrs.transpose_b else right
-    scaled = broadcast.scale((left @ right).astype(np.int64), *parameters(lhs, rhs, output))
+    sums = left @ right
+    if floats.is_float(output):
+        return floats.activated(sums, Activation.NONE)
+    multiply = multiply_reduced if output.dtype is DType.INT16 else broadcast.scale
+    scaled = multiply(sums.astype(np.int64), *parameters(lhs, rhs, output))
     return (offset_and_clamp(scaled, output, Activation.NONE),)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import Rounding
 from microgen.quantize import weight_scales
 from microgen.quantize16 import SCALE_LIMIT
 
@@ -133,15 +134,15 @@ def bias_constraint(
     data: TensorType,
     weight: TensorType,
     output: TensorType,
-    dtype: DType = DType.INT32,
+    accepted: Sequence[DType] = (DType.INT32,),
 ) -> str | None:
-    """A bias must be of that dtype, on the accumulator's scale.
+    """A bias must be of an accepted dtype, on the accumulator's scale.
 
     With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
     be 2 % of the output's scale. With several it does not, and neither does this.
     """
-    if bias.dtype is not dtype:
-        return f"the bias is {bias}; it must be {dtype.value}"
+    if bias.dtype not in accepted:
+        return f"the bias is {bias}; it must be {' or '.join(d.value for d in accepted)}"
     if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
         return None
     expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))
@@ -161,17 +162,29 @@ def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | Non
     return None
 
 
+def rounding_constraint(
+    data: TensorType, rounding: Rounding, accepted: Sequence[Rounding]
+) -> str | None:
+    """Sums of that data must be rounded in an accepted way."""
+    if rounding in accepted:
+        return None
+    known = " or ".join(r.value for r in accepted)
+    return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
+
+
 def accumulator_constraint(
     data: TensorType, products: int, scales: npt.NDArray[np.float64]
 ) -> str | None:
-    """A sum of ``products`` terms must fit int32 before scaling and after.
+    """A sum of ``products`` terms must fit int32 after scaling, and that of int8 data before.
 
     After, because TFLite's own behaviour is undefined beyond.
     The bound is products * max|x - zero point| * 128, whatever the values; the bias is not in
     it, because its values are not a type's matter.
     """
-    bound = products * max(127 - data.zero_point, data.zero_point + 128) * 128
-    if bound >= 2**31:
+    limits = np.iinfo(data.dtype.numpy)
+    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
+    bound = products * farthest * 128
+    if bound >= 2**31 and data.dtype is DType.INT8:
         return (
             f"{products} products are summed, which may reach {bound}; the int32 accumulator "
             f"holds {2**31 - 1}"

@@ -58,16 +58,20 @@ def check(
 def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
     data, weight, *_ = operands.inputs
-    zero = operands.input_types[0].zero
+    found = sums(attrs, data, weight, operands.input_types[0].zero)
+    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+
+
+def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+    """Sums of products of the weight with data less ``zero``, float64 [N, OH, OW, O]."""
     kernel, size = spatial(weight.shape), spatial(data.shape)
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     padded = pad_spatial(data, pads, zero)
     seen = windows(padded, kernel, attrs.strides, attrs.dilation)
-    sums = _sums(seen, weight, zero)
-    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
+    return _products(seen, weight, zero)
 
 
-def _sums(seen: Array, weight: Array, zero: int) -> Array:
+def _products(seen: Array, weight: Array, zero: int) -> Array:
     """Dot products, float64 [N, OH, OW, O].
 
     Of integers they are exact: 2**30 products of int16 and int8 fit. float64 has the fast matrix

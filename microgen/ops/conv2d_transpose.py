@@ -10,14 +10,13 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
-from microgen.ops.constraints import INT8
 from microgen.ops.geometry import output_size, resolve
 from microgen.ops.window import nhwc, spatial
 
 
 @dataclass(frozen=True, slots=True)
 class Conv2DTransposeAttrs(Attrs):
-    """Inputs: int8 NHWC data, int8 OHWI weight, optional int32 bias [O].
+    """Inputs: NHWC data, OHWI weight, optional bias [O], of the dtypes of nn.conv2d.
 
     Tap (0, 0) of the filter at pixel (y, x) of the data falls on (y * strides[0], x * strides[1])
     of the full result. The output is the part of it of ``size`` (height, width) that remains
@@ -60,16 +59,14 @@ def check(
     """As ``convolution.constraint`` says."""
     _, height, width, depth = inputs[1].shape
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
-    return convolution.constraint(
-        inputs, outputs[0], attrs.rounding, axis=0, products=products, accepted=INT8
-    )
+    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 
 
 def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/transpose_conv.h."""
+    """Source: TFLite reference/integer_ops/transpose_conv.h; reference/transpose_conv.h."""
     data, weight, *_ = operands.inputs
-    # float64 is exact here and has the fast matrix product: ``check`` holds sums under 2**31.
-    values = data.astype(np.float64) - operands.input_types[0].zero_point
+    # float64 has the fast matrix product, and is exact for integers: 2**30 products fit.
+    values = data.astype(np.float64) - operands.input_types[0].zero
     sums = transposed(values, weight.astype(np.float64), attrs)
     return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
 

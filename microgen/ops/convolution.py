@@ -15,6 +15,7 @@ from microgen.ops.constraints import (
     activations_constraint,
     bias_constraint,
     float_weights_constraint,
+    rounding_constraint,
     scale_constraint16,
     weight_constraint,
 )
@@ -34,27 +35,19 @@ def constraint(
     *,
     axis: int,
     products: int,
-    accepted: Sequence[DType] = ALL_FAMILIES,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32."""
     data, weight, *bias = inputs
-    sentence = activations_constraint(data, output, accepted)
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     return (
         weight_constraint(weight, axis)
-        or _rounding_constraint(data, rounding)
+        or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
         or _scale_constraint(data, conv_scales(data, weight, output), products)
     )
-
-
-def _rounding_constraint(data: TensorType, rounding: Rounding) -> str | None:
-    if rounding in _BIASES[data.dtype]:
-        return None
-    known = " or ".join(r.value for r in _BIASES[data.dtype])
-    return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
 
 
 def _bias_constraint(
@@ -62,7 +55,7 @@ def _bias_constraint(
 ) -> str | None:
     data, weight, *bias = inputs
     return (
-        bias_constraint(bias[0], data, weight, output, _BIASES[data.dtype][rounding])
+        bias_constraint(bias[0], data, weight, output, (_BIASES[data.dtype][rounding],))
         if bias
         else None
     )

@@ -12,18 +12,25 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
+    ALL_FAMILIES,
     accumulator_constraint,
     activations_constraint,
     bias_constraint,
     float_weights_constraint,
+    rounding_constraint,
     weight_constraint,
 )
 from microgen.quantize import conv_scales, dense_scales, requantize
+from microgen.quantize16 import requantize16
+
+_ROUNDINGS = {DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE), DType.INT16: (Rounding.REAL,)}
+_BIASES = {DType.INT8: (DType.INT32,), DType.INT16: (DType.INT32, DType.INT64)}
 
 
 @dataclass(frozen=True, slots=True)
 class DenseAttrs(Attrs):
-    """Inputs: int8 data, int8 weight [out, in], optional int32 bias [out]; or all float32.
+    """Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and
+    int32 or int64; or all float32. Sums of int16 data are rounded REAL.
 
     Without ``keep_num_dims`` data of any shape is rows of ``in``, and the output is [rows, out];
     with it the last dimension of data is ``in``, and becomes ``out``.
@@ -54,14 +61,18 @@ def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 throughout, weights symmetric and per tensor or per unit; or float32 throughout."""
+    """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
+    tensor or per unit. Sums must fit int32: of int8 data before they are scaled and after, of
+    int16 data after."""
     data, weight, *bias = inputs
     output = outputs[0]
-    sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
-    sentence = weight_constraint(weight, axis=0) or (
-        bias_constraint(bias[0], data, weight, output) if bias else None
+    sentence = (
+        weight_constraint(weight, axis=0)
+        or rounding_constraint(data, attrs.rounding, _ROUNDINGS[data.dtype])
+        or (bias_constraint(bias[0], data, weight, output, _BIASES[data.dtype]) if bias else None)
     )
     return sentence or accumulator_constraint(
         data, weight.shape[1], _scales(attrs, data, weight, output)
@@ -72,28 +83,29 @@ def _scales(
     attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
     """LiteRT, which rounds once, multiplies scales in double; TFLite Micro in float32."""
-    rule = conv_scales if attrs.rounding is Rounding.SINGLE else dense_scales
+    rule = dense_scales if attrs.rounding is Rounding.DOUBLE else conv_scales
     return rule(data, weight, output)
 
 
 def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
 
-    The product is taken in float64, which is exact for int8: ``check`` holds sums under 2**31.
+    The product is taken in float64, which is exact for integers: fewer than 2**30 are summed.
     """
     data, weight, *bias = operands.inputs
     data_type, weight_type = operands.input_types[:2]
     output = operands.output_types[0]
     rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero
-    sums = rows @ weight.T.astype(np.float64)
-    if bias:
-        sums += bias[0]
+    sums = (rows @ weight.T.astype(np.float64)).reshape(output.shape)
+    offsets = bias[0] if bias else np.int64(0)
     if floats.is_float(output):
-        return floats.activated(sums.reshape(output.shape), attrs.activation)
+        return floats.activated(sums + offsets, attrs.activation)
     scales = _scales(attrs, data_type, weight_type, output)
-    accumulator = sums.astype(np.int64).astype(np.int32)
-    stored = requantize(accumulator, scales, attrs.rounding, output, attrs.activation)
-    return (stored.reshape(output.shape),)
+    finish = (scales, attrs.rounding, output, attrs.activation)
+    accumulator = sums.astype(np.int64) + offsets
+    if output.dtype is DType.INT16:
+        return (requantize16(accumulator, *finish),)
+    return (requantize(accumulator.astype(np.int32), *finish),)
 
 
 def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import convolution, floats
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.geometry import output_size, resolve
 from microgen.ops.window import nhwc, pad_spatial, spatial, windows
@@ -59,18 +59,29 @@ def check(
 
 def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
-    reference/depthwiseconv_float.h. float64 sums of integers are exact."""
+    reference/depthwiseconv_float.h.
+
+    float32 sums are LiteRT's to the bit, tap by tap: a hybrid layer that follows rounds them.
+    """
     data, weight, *_ = operands.inputs
     zero = operands.input_types[0].zero
+    kind = np.float32 if floats.is_float(operands.output_types[0]) else np.int64
+    found = sums(attrs, data.astype(kind), weight.astype(kind), zero)
+    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+
+
+def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+    """Sums of products of the weight with data less ``zero``, [N, OH, OW, C * multiplier], of and
+    in the dtype of both."""
     kernel, size = spatial(weight.shape), spatial(data.shape)
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, zero).astype(np.float64) - zero
+    padded = pad_spatial(data, pads, zero) - data.dtype.type(zero)
     repeated = np.repeat(padded, attrs.depth_multiplier, axis=3)
     seen = windows(repeated, kernel, attrs.strides, attrs.dilation)
-    sums = np.zeros(seen.shape[:4])
+    found = np.zeros(seen.shape[:4], data.dtype)
     for y, x in np.ndindex(kernel):
-        sums += seen[..., y, x] * weight[0, y, x].astype(np.float64)
-    return convolution.finished(sums, operands, attrs.activation, attrs.rounding)
+        found += seen[..., y, x] * weight[0, y, x]
+    return found
 
 
 def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """What float32 references share.
 
-Elementwise arithmetic is in float32, where IEEE 754 leaves no choice. Sums and functions that a
-library would approximate are computed in float64 and rounded to float32 at the end: kernels state
-how far they may be from that.
+Elementwise arithmetic is in float32, where IEEE 754 leaves no choice, and so are plain sums, whose
+order is TFLite's. Sums of products and functions that a library would approximate are computed in
+float64 and rounded to float32 at the end: kernels state how far they may be from that.
 """
 
 from __future__ import annotations
@@ -41,9 +41,16 @@ def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
 
 
 def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Array:
-    """Sums over some axes, float64. Those of opposite infinities are NaN."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(values.sum(axes, np.float64, keepdims=keep_dims))
+    """Sums over some axes, float32, added one after another in the order of the axes, as TFLite's
+    reference kernels do: what is lost of many equal values is the same here and there.
+
+    Those of opposite infinities are NaN.
+    """
+    kept = [n for axis, n in enumerate(values.shape) if axis not in axes]
+    moved = np.moveaxis(values, sorted(axes), range(len(kept), values.ndim))
+    with np.errstate(invalid="ignore", over="ignore"):
+        added = np.cumsum(moved.reshape(*kept, -1), axis=-1, dtype=np.float32)[..., -1]
+    return np.expand_dims(added, sorted(axes)) if keep_dims else np.asarray(added)
 
 
 def rounded(values: Array) -> Array:

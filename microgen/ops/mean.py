@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import floats
 from microgen.ops.base import Activation, Op, Operands
@@ -43,7 +45,7 @@ def reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
     data, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(data):
         sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
-        return (floats.rounded(sums / count(attrs, data)),)
+        return (sums / np.float32(count(attrs, data)),)
     scale = mean_parameters(data, output, count(attrs, data))
     scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
     return (clamp(scaled + output.zero_point, output, Activation.NONE),)

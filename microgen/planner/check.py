@@ -15,7 +15,8 @@ from microgen.program import Call, MemoryPlan, Placement, Program, Role, Storage
 
 @dataclass(frozen=True)
 class _Need:
-    """A buffer that a plan must place: bytes, and the first and last call that touch it."""
+    """A buffer that a plan must place: bytes, and the first and last call that touch it; of state,
+    all calls and the step behind the last."""
 
     nbytes: int
     birth: int
@@ -49,13 +50,13 @@ def lower_bound(program: Program) -> int:
     replaces.
     """
     needs, _ = _needs(program)
-    live = [0] * len(program.calls)
+    live = [0] * (len(program.calls) + 1)  # state lives one step longer than the calls
     for need in needs.values():
         for step in range(need.birth, need.death + 1):
             live[step] += need.nbytes
     for k, call in enumerate(program.calls):
         live[k] -= _saving(needs, sorted(_allowed(program, call, needs)))
-    return max(live, default=0)
+    return max(live)
 
 
 def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from microgen.program import MemoryPlan, Placement, Program
 
 WIDTH = 100
 COLUMNS = 60  # steps side by side; more are put into buckets
 LEGEND = "'#' lives, '=' takes over its input's place"
+STATE_LEGEND = "'#' lives, '@' keeps its bytes between runs"
 
 
 def timeline(program: Program, plan: MemoryPlan) -> str:
@@ -21,7 +22,8 @@ def timeline(program: Program, plan: MemoryPlan) -> str:
     if not plan.placements:
         return "no planned buffers: every result goes straight to an output\n"
     buckets = _buckets(len(live))
-    lines = [*_buffers(plan, live, buckets), "", *_steps(program, live, buckets)]
+    state = {buffer.name for buffer in program.state}
+    lines = [*_buffers(plan, live, buckets, state), "", *_steps(program, live, buckets)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -38,29 +40,32 @@ def _buckets(steps: int) -> list[range]:
     return [range(start, min(start + size, steps)) for start in range(0, steps, size)]
 
 
-def _buffers(plan: MemoryPlan, live: Sequence[int], buckets: Sequence[range]) -> list[str]:
+def _buffers(
+    plan: MemoryPlan, live: Sequence[int], buckets: Sequence[range], state: Set[str]
+) -> list[str]:
     peak = live.index(max(live))
     size = len(buckets[0])
     columns = "one column per step" if size == 1 else f"{size} steps per column"
-    taking_over = {output for _, output in plan.in_place}
+    legend = STATE_LEGEND if state else LEGEND
+    marks = {**dict.fromkeys(state, "@"), **{output: "=" for _, output in plan.in_place}}
     mark = "".join("^" if peak in bucket else " " for bucket in buckets)
     return [
-        f"{'buffer':<14} {'offset':>9} {'bytes':>9}  {columns}; {LEGEND}"[:WIDTH],
-        *(_row(p, p.name in taking_over, buckets) for p in plan.placements),
+        f"{'buffer':<14} {'offset':>9} {'bytes':>9}  {columns}; {legend}"[:WIDTH],
+        *(_row(p, marks.get(p.name, "#"), buckets) for p in plan.placements),
         f"{'peak':<14} {'':>9} {max(live):>9}  {mark}",
     ]
 
 
-def _row(p: Placement, takes_over: bool, buckets: Sequence[range]) -> str:
-    cells = "".join(_cell(p, takes_over, bucket) for bucket in buckets)
+def _row(p: Placement, mark: str, buckets: Sequence[range]) -> str:
+    cells = "".join(_cell(p, mark, bucket) for bucket in buckets)
     return f"{p.name:<14} {p.offset:>9} {p.nbytes:>9}  {cells}"
 
 
-def _cell(p: Placement, takes_over: bool, bucket: range) -> str:
-    if takes_over and p.first // 2 in bucket:
-        return "="
+def _cell(p: Placement, mark: str, bucket: range) -> str:
+    if mark == "=" and p.first // 2 in bucket:
+        return mark
     lives = p.first // 2 < bucket.stop and p.last // 2 >= bucket.start
-    return "#" if lives else "."
+    return (mark if mark == "@" else "#") if lives else "."
 
 
 def _steps(program: Program, live: Sequence[int], buckets: Sequence[range]) -> list[str]:

@@ -95,7 +95,8 @@ def sid_overlap(subject: Subject) -> Finding:
     """Buffers that share addresses never live at once.
 
     Lifetimes are the manifest's and, independently, those from the first to the last call that
-    names the buffer. A recorded in-place pair may meet in the one call, at one address.
+    names the buffer; state lives during all calls. A recorded in-place pair may meet in the one
+    call, at one address.
     """
     buffers = _buffer_symbols(subject)
     lives = _lives(subject)
@@ -128,6 +129,8 @@ def _lives(subject: Subject) -> dict[str, _Life]:
         planned = (record.first, record.last)
         steps = used.get(record.name)
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
+        if record.is_state:
+            called = (0, 2 * len(subject.manifest.calls) + 1)
         lives[record.name] = _Life(planned, called)
     return lives
 

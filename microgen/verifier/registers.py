@@ -133,18 +133,28 @@ class Machine:
         base, *index = (part.strip() for part in memory.strip("[]").split(","))
         left = self._operand(instruction, base, known)
         right = self._operand(instruction, index[0], known) if index else Value("const", 0)
-        if len(index) < 2 and left is not None and right is not None:
+        if index and not index[0].startswith("#"):
+            # Whatever one path knows of the index: others reach this with other ones.
+            return self._table(*_base_first(left, right if len(index) < 2 else None))
+        if left is not None and right is not None:
             at = left.plus(right, 1)
             word = self.constant(at.offset) if at is not None and at.base == "const" else None
             return None if word is None else Value("const", word)
-        return self._table(left, right if len(index) < 2 else None)
+        return self._table(left, right)
 
     def _table(self, left: Value | None, right: Value | None) -> Value | None:
-        """The table that an index which is not known selects from; either may be the base."""
+        """The table that an index selects from; either may be the base."""
         base = left or right
         if base is None or base.base != "const" or self.constant(base.offset) is None:
             return None
         return Value("table", base.offset)
+
+
+def _base_first(left: Value | None, right: Value | None) -> tuple[Value | None, Value | None]:
+    """The base of an indexed load, then its index: of two constants the base is the larger."""
+    if left is not None and right is not None and left.offset < right.offset:
+        return right, left
+    return left, right
 
 
 def _sum(values: list[Value | None], sign: int) -> Value | None:

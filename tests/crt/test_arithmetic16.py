@@ -16,13 +16,20 @@ from microgen.quantize import multiply_by_quantized_multiplier
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 COUNT = 20000
-ROW = np.dtype([("x", "<i8"), ("multiplier", "<i4"), ("shift", "<i4"), ("scale", "<f8")])
+ROW = np.dtype(
+    [
+        *(("x", "<i8"), ("multiplier", "<i4"), ("shift", "<i4")),
+        *(("scale", "<f8"), ("significand", "<i8"), ("right", "<i8")),
+    ]
+)
 
 DRIVER = """
 #include <stdint.h>
 #include <stdio.h>
 #include "microgen/requantize_s16.h"
-struct row { int64_t x; int32_t multiplier; int32_t shift; double scale; };
+struct row {
+    int64_t x; int32_t multiplier; int32_t shift; double scale; int64_t significand; int64_t right;
+};
 int main(void)
 {
     struct row a;
@@ -51,6 +58,8 @@ def _rows(seed: int) -> Array:
     results = rng.uniform(-(2.0**31) + 1, 2.0**31 - 1, COUNT) * 2.0 ** -rng.integers(0, 40, COUNT)
     halves = np.where(rng.random(COUNT) < 0.3, np.floor(results) + 0.5, results)
     rows["scale"] = np.abs(halves / np.where(rows["x"] == 0, 1, rows["x"]))
+    rows["scale"][:4] = 0.0, 2.0**-300, 2.0**-74, 2.0**-47
+    rows["significand"], rows["right"] = quantize16.real_parts(rows["scale"])
     return rows
 
 
@@ -72,7 +81,7 @@ def _real(rows: Array) -> Array:
 CASES: dict[str, Callable[[Array], Array]] = {
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_REDUCED)": _reduced,
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_DOUBLE)": _double,
-    "mg_requantize_real(a.x, a.scale)": _real,
+    "mg_requantize_real(a.x, a.significand, (int32_t)a.right)": _real,
     "mg_clamp_s16((int32_t)a.x, -300, 32767)": lambda rows: np.clip(
         rows["x"].astype(np.int32), -300, 32767
     ),

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType
 from microgen.ops.batch_matmul import OP, BatchMatmulAttrs
 from tests.ops import conformance as c
 from tests.ops import matmuls
@@ -51,9 +52,44 @@ CORNERS = (
 )  # fmt: skip
 
 
+def _int16(case: c.Case, times: float = 1.0) -> c.Case:
+    """The geometry of an int8 case with int16 operands; ``times`` a usual output scale."""
+    rng = np.random.default_rng(len(case.name))
+    left, right = (c.int16(rng, t.shape, 10 ** rng.uniform(-5, -2)) for t in case.input_types)
+    assert isinstance(case.attrs, BatchMatmulAttrs)
+    depth = left.type.shape[-2] if case.attrs.transpose_a else left.type.shape[-1]
+    out = c.quant(left.type.scale * right.type.scale * 10000 * depth**0.5 * times)
+    name = f"int16 {case.name}, {times:g}"
+    return c.Case(name, case.op, case.attrs, (left, right), out, DType.INT16)
+
+
+def _float(case: c.Case) -> c.Case:
+    """The geometry of an int8 case in float32."""
+    rng = np.random.default_rng(len(case.name))
+    inputs = tuple(c.float32(rng, t.shape) for t in case.input_types)
+    return c.Case(f"float32 {case.name}", case.op, case.attrs, inputs, None, DType.FLOAT32)
+
+
+OTHERS = (
+    *(made for case in CORNERS for made in (_int16(case), _float(case))),
+    *(_int16(CORNERS[1], 2.0**k) for k in range(-20, 40, 4)),
+)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     c.check([*CORNERS, *map(_random, range(200))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
+    cases = map(_random, range(100))
+    c.check([*OTHERS, *(made for case in cases for made in (_int16(case), _float(case)))], tmp_path)
+
+
+def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
+    cases = map(_random, range(6))
+    random = [made for case in cases for made in (_int16(case), _float(case))]
+    c.check_inlined([*OTHERS, *random], tmp_path)

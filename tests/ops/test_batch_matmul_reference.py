@@ -9,7 +9,7 @@ from microgen.ir.graph import DType, TensorType
 from microgen.ops.batch_matmul import OP, BatchMatmulAttrs, parameters
 from microgen.ops.broadcast import scale
 from microgen.quantize import quantize_multiplier
-from tests.ops import matmuls
+from tests.ops import conformance, matmuls
 from tests.ops.litert_oracle import (
     Case,
     activation_type,
@@ -19,6 +19,7 @@ from tests.ops.litert_oracle import (
     random_values,
 )
 
+UNIT = conformance.quant(1.0)
 PLAIN = BatchMatmulAttrs(False, False)
 
 
@@ -54,6 +55,40 @@ def random_case(seed: int) -> Case:
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 50, block * 50 + 50):
         assert_equal(random_case(seed))
+
+
+def int16_case(seed: int) -> Case:
+    """Both operands computed or one constant; output scales up to 2**12 off."""
+    case, rng = random_case(seed), np.random.default_rng(seed)
+    depth = case.types[0].shape[-2 if case.options["adjX"] else -1]
+    types = [
+        replace(t, dtype=DType.INT16, quant=conformance.quant(2.0 ** rng.uniform(-15, -5)))
+        for t in case.types
+    ]
+    usual = types[0].scale * types[1].scale * 10000 * depth**0.5
+    off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.4 else 0)
+    arrays = [conformance.int16(rng, t.shape).array for t in types]
+    quant = conformance.quant(usual * off)
+    return replace(case, types=types, arrays=arrays, output_quant=quant, output_dtype=DType.INT16)
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_int16_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(int16_case(seed))
+
+
+@needs_litert
+def test_float_equals_litert() -> None:
+    for seed in range(200):
+        case, rng = random_case(seed), np.random.default_rng(seed)
+        arrays = [rng.normal(0, 10 ** rng.uniform(-2, 2), t.shape) for t in case.types]
+        types = [TensorType(t.shape, DType.FLOAT32) for t in case.types]
+        floats = [a.astype(np.float32) for a in arrays]
+        assert_equal(
+            replace(case, types=types, arrays=floats, output_quant=None, output_dtype=DType.FLOAT32)
+        )
 
 
 @needs_litert
@@ -118,6 +153,11 @@ def test_refusals() -> None:
         )
         return str(OP.check(PLAIN, [lhs, rhs], [activation_type((1, 1), out, 0)]))
 
+    def said16(depth: int, out: float) -> str:
+        types = [TensorType(s, DType.INT16, UNIT) for s in ((1, depth), (depth, 1))]
+        output = TensorType((1, 1), DType.INT16, conformance.quant(out))
+        return str(OP.check(PLAIN, types, [output]))
+
     data, wrong = activation_type((1, 1), 1.0, 0), TensorType((1, 1), DType.INT32)
     assert "the right input is int32[1,1]" in str(OP.check(PLAIN, [data, wrong], [data]))
     assert said(33025, 1e6, -128) == "None"
@@ -125,3 +165,6 @@ def test_refusals() -> None:
     assert said(100, 0.0016) == "None"
     assert "the output's scale is too small: sums of up to 3264000" in said(100, 0.0015)
     assert "is 2**30 or more" in said(1, 2.0**-31)
+    assert said16(131071, 1) == "None"
+    assert "131072 products are summed" in said16(131072, 1)
+    assert "sums are scaled by 8192; it must be less" in said16(1, 2.0**-13)

@@ -1,7 +1,9 @@
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 
+from microgen.ir.graph import DType
 from microgen.ops.base import Activation, Padding, Pair, Rounding
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from tests.ops import conformance as c
@@ -27,6 +29,43 @@ def _case(
     out = c.quant(c.output_scale(x, w, products), int(rng.integers(-128, 128)))
     attrs = Conv2DTransposeAttrs(strides, padding, size, activation, Rounding.DOUBLE)
     return c.Case(name, "nn.conv2d_transpose", attrs, inputs, out)
+
+
+def _int16(
+    case: c.Case,
+    rounding: Rounding,
+    *,
+    largest_bias: float = 2.0**24,
+    times_scale: float = 1.0,
+) -> c.Case:
+    """The geometry of an int8 case with int16 data; biases of the dtype that goes with the
+    rounding. The output's scale spreads random sums over most of int16."""
+    assert isinstance(case.attrs, Conv2DTransposeAttrs)
+    _, w, *biases = case.inputs
+    assert w.type.quant is not None
+    rng = np.random.default_rng(len(case.name))
+    x = c.int16(rng, case.input_types[0].shape, 10 ** rng.uniform(-5, -2))
+    dtype = DType.INT32 if rounding is Rounding.DOUBLE else DType.INT64
+    offsets = np.rint(rng.uniform(-largest_bias, largest_bias, w.type.shape[0]))
+    inputs = (x, w, c.bias(offsets, dtype)) if biases else (x, w)
+    products = float(np.prod(w.type.shape[1:]))
+    usual = x.type.scale * max(w.type.quant.scale) * 40 * products**0.5
+    attrs = dataclasses.replace(case.attrs, rounding=rounding)
+    name = f"int16 {rounding.value}, {case.name}"
+    return c.Case(name, case.op, attrs, inputs, c.quant(usual * times_scale), DType.INT16)
+
+
+def _float(case: c.Case) -> c.Case:
+    """The geometry of an int8 case in float32."""
+    rng = np.random.default_rng(len(case.name))
+    data, filters, *biases = case.input_types
+    weights = c.float_weights(rng, filters.shape, 0, biased=bool(biases))
+    inputs = (c.float32(rng, data.shape), *weights)
+    return c.Case(f"float32 {case.name}", case.op, case.attrs, inputs, None, DType.FLOAT32)
+
+
+def _of_other_dtypes(case: c.Case) -> tuple[c.Case, ...]:
+    return _int16(case, Rounding.DOUBLE), _int16(case, Rounding.REDUCED), _float(case)
 
 
 def _size_and_padding(
@@ -103,9 +142,27 @@ def test_usual_nodes_are_computed_by_every_variant() -> None:
     assert called == {name, f"{name}_portable", f"{name}_dsp"}
 
 
+OTHERS = (
+    *(case for corner in CORNERS[:10] for case in _of_other_dtypes(corner)),
+    _int16(CORNERS[2], Rounding.REDUCED, largest_bias=2.0**46, times_scale=2.0**20),
+    _int16(CORNERS[2], Rounding.DOUBLE, largest_bias=2.0**31 - 1),
+    *(_int16(CORNERS[2], Rounding.REDUCED, times_scale=2.0**k) for k in range(-16, 40, 5)),
+)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     c.check([*CORNERS, *map(_random, range(150))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+
+
+def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
+    random = [case for seed in range(80) for case in _of_other_dtypes(_random(seed))]
+    c.check([*OTHERS, *random], tmp_path)
+
+
+def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
+    random = [case for seed in range(4) for case in _of_other_dtypes(_random(seed))]
+    c.check_inlined([*OTHERS, *random], tmp_path)

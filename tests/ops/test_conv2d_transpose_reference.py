@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import tflite
 
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Activation, Padding, Pads, Pair, Rounding
@@ -84,6 +87,71 @@ def _output(
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
         assert_equal(random_case(seed))
+
+
+def of_int16(case: Case, bias: DType | None, *, declared: bool, largest: int) -> Case:
+    """The same geometry with int16 data. LiteRT chooses the rounding by the declared bias."""
+    rng = np.random.default_rng(case.types[0].size)
+    data, weight, *_ = case.types
+    assert weight.quant is not None
+    filters = weight.shape[0]
+    x = TensorType(
+        data.shape, DType.INT16, Quant((float(np.float32(2.0 ** rng.uniform(-15, -5))),), (0,))
+    )
+    types, arrays = [x, weight], [rng.integers(-32768, 32768, data.shape).astype(np.int16)]
+    arrays.append(case.arrays[1])
+    typical = x.scale * max(weight.quant.scale) * 40 * float(np.prod(weight.shape[1:])) ** 0.5
+    if bias:
+        types.append(TensorType((filters,), bias))
+        arrays.append(rng.integers(-largest, largest, filters).astype(bias.numpy))
+        typical = max(typical, x.scale * max(weight.quant.scale) * largest / 30000)
+    options = dict(case.options)
+    if declared:
+        code = tflite.TensorType.INT32 if bias is not DType.INT64 else tflite.TensorType.INT64
+        options["quantizedBiasType"] = code
+    is_narrow = declared and bias is not DType.INT64
+    assert isinstance(case.attrs, Conv2DTransposeAttrs)
+    return replace(
+        case,
+        attrs=replace(case.attrs, rounding=Rounding.DOUBLE if is_narrow else Rounding.REDUCED),
+        types=types,
+        arrays=arrays,
+        output_quant=Quant((float(np.float32(typical * 2.0 ** rng.uniform(-4, 8))),), (0,)),
+        options=options,
+        constants=range(1, len(types)),
+        order=("shape", "input1", "input0", "input2")[: len(types) + 1],
+        version=5,
+        output_dtype=DType.INT16,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize(
+    ("bias", "declared", "largest"),
+    [
+        (None, False, 0),
+        (None, True, 0),
+        (DType.INT32, True, 2**24),
+        (DType.INT32, True, 2**31),
+        (DType.INT64, False, 2**24),
+        (DType.INT64, True, 2**46),
+    ],
+)
+def test_int16_equals_litert(bias: DType | None, declared: bool, largest: int) -> None:
+    for seed in range(60):
+        assert_equal(of_int16(random_case(seed), bias, declared=declared, largest=largest))
+
+
+@needs_litert
+def test_float_equals_litert() -> None:
+    for seed in range(100):
+        case = random_case(seed)
+        rng = np.random.default_rng(seed)
+        types = [TensorType(t.shape, DType.FLOAT32) for t in case.types]
+        arrays = [rng.normal(0, 1, t.shape).astype(np.float32) for t in types]
+        assert_equal(
+            replace(case, types=types, arrays=arrays, output_quant=None, output_dtype=DType.FLOAT32)
+        )
 
 
 def counts(data: Pair, kernel: Pair, strides: Pair, pads: Pads, size: Pair) -> list[list[int]]:

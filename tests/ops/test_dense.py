@@ -1,12 +1,17 @@
+import math
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.dense import DenseAttrs
 from tests.ops import conformance as c
+
+BOTH = (Rounding.DOUBLE, Rounding.SINGLE)
 
 
 def _case(
@@ -44,7 +49,7 @@ def _random(seed: int) -> c.Case:
         data=(*lead, int(rng.integers(1, 70))),
         units=int(rng.integers(1, 20)),
         activation=list(Activation)[int(rng.integers(4))],
-        rounding=list(Rounding)[int(rng.integers(2))],
+        rounding=BOTH[int(rng.integers(2))],
         per_channel=bool(rng.integers(2)),
         biased=bool(rng.integers(2)),
         keep_num_dims=bool(rng.integers(2)),
@@ -77,6 +82,82 @@ def _near_ties(rounding: Rounding, per_channel: bool) -> c.Case:
     return c.Case(name, "nn.dense", attrs, (x, w, c.bias(sums)), out)
 
 
+def _int16(
+    seed: int,
+    name: str,
+    data: tuple[int, ...] = (2, 7),
+    units: int = 5,
+    *,
+    activation: Activation = Activation.NONE,
+    per_channel: bool = True,
+    bias: DType | None = DType.INT64,
+    largest_bias: float = 2.0**24,
+    times_scale: float = 1.0,
+) -> c.Case:
+    """The output's scale spreads random sums over most of int16, or is ``times_scale`` that."""
+    rng = np.random.default_rng(seed)
+    x = c.int16(rng, data, 10 ** rng.uniform(-5, -2))
+    w = c.weight(rng, (units, data[-1]), 0 if per_channel else None)
+    offsets = np.rint(rng.uniform(-largest_bias, largest_bias, units))
+    inputs = (x, w, c.bias(offsets, bias)) if bias else (x, w)
+    assert w.type.quant is not None
+    usual = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(data[-1]))
+    attrs = DenseAttrs(activation, Rounding.REAL, keep_num_dims=len(data) > 2)
+    return c.Case(name, "nn.dense", attrs, inputs, c.quant(usual * times_scale), DType.INT16)
+
+
+def _random_int16(seed: int) -> c.Case:
+    rng = np.random.default_rng(3000 + seed)
+    lead = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(1, 4))))
+    return _int16(
+        seed,
+        f"int16 {seed}",
+        data=(*lead, int(rng.integers(1, 70))),
+        units=int(rng.integers(1, 20)),
+        activation=list(Activation)[int(rng.integers(4))],
+        per_channel=bool(rng.integers(2)),
+        bias=(None, DType.INT32, DType.INT64)[int(rng.integers(3))],
+        times_scale=2.0 ** (rng.uniform(-5, 12) if rng.random() < 0.3 else 0),
+    )
+
+
+def _int16_near_ties(largest: float) -> c.Case:
+    """Sums up to ``largest`` of which the products with the scale, exactly, are just below a tie,
+    and in double on it."""
+    rng = np.random.default_rng(9)
+    x = c.int16(rng, (1, 1), 0.01)
+    w = c.weight(rng, (4000, 1), 0)
+    assert w.type.quant is not None
+    out = c.quant(x.type.scale * max(w.type.quant.scale) * largest / 30000)
+    scales = x.type.scale * np.array(w.type.quant.scale) / out.scale[0]
+    ties = np.floor(rng.uniform(-30000, 30000, scales.size)) + 0.5
+    near = np.array([_nearest_to_tie(t, s) for t, s in zip(ties, scales, strict=True)])
+    zero = c.Tensor(x.type, np.zeros((1, 1), np.int16))
+    attrs = DenseAttrs(Activation.NONE, Rounding.REAL, keep_num_dims=False)
+    name = f"int16 sums near ties, up to {largest:g}"
+    inputs = (zero, w, c.bias(near, DType.INT64))
+    return c.Case(name, "nn.dense", attrs, inputs, out, DType.INT16)
+
+
+def _nearest_to_tie(tie: float, scale: float) -> int:
+    """Of the sums about a tie, the one of which the product with the scale is nearest to one."""
+    around = [int(tie / scale) + i for i in range(-50, 51)]
+    products = [Fraction(n) * Fraction(scale) for n in around]
+    distances = [abs(p - (math.floor(p) + Fraction(1, 2))) for p in products]
+    return around[distances.index(min(distances))]
+
+
+INT16_CORNERS = (
+    _int16(1, "int16, one by one", data=(1, 1), units=1),
+    _int16(2, "int16, many features", data=(2, 1300), units=9),
+    _int16(3, "int16, extremes only", data=(1, 512), units=4, per_channel=False),
+    _int16(4, "int16, bias of 2**46", largest_bias=2.0**46, times_scale=2.0**20),
+    _int16(5, "int16, int32 bias", bias=DType.INT32, largest_bias=2.0**31 - 1, times_scale=99),
+    *(_int16(6, f"int16, scale {2.0**k:g}", times_scale=2.0**k) for k in range(-10, 60, 7)),
+    *(_int16_near_ties(2.0**k) for k in (17, 25, 33, 42)),
+)
+
+
 LARGE = 2**31 - 1 - 7 * 255 * 128
 
 CORNERS = (
@@ -88,23 +169,31 @@ CORNERS = (
     *(
         _case(6, f"{rounding.value}, per channel {axis}, {n:g} times the least output scale",
               rounding=rounding, per_channel=axis, times_least=n, biased=False)
-        for rounding, axis, n in product(Rounding, (False, True), (1, 10, 1e3, 1e6, 1e9, 1e15))
+        for rounding, axis, n in product(BOTH, (False, True), (1, 10, 1e3, 1e6, 1e9, 1e15))
     ),
-    *(_near_ties(rounding, axis) for rounding, axis in product(Rounding, (False, True))),
+    *(_near_ties(rounding, axis) for rounding, axis in product(BOTH, (False, True))),
     *(
         _case(7, f"{rounding.value}, sums near the limits of int32",
               rounding=rounding, largest_bias=LARGE, scale=20000)
-        for rounding in Rounding
+        for rounding in BOTH
     ),
 )  # fmt: skip
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(200)), *map(_float, range(60))], tmp_path)
+    random = (*map(_random, range(200)), *map(_float, range(60)), *map(_random_int16, range(200)))
+    c.check([*CORNERS, *INT16_CORNERS, *random], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6)), *map(_float, range(6))], tmp_path)
+    random = (*map(_random, range(6)), *map(_float, range(6)), *map(_random_int16, range(6)))
+    c.check_inlined([*CORNERS, *INT16_CORNERS, *random], tmp_path)
+
+
+def test_outputs_that_may_leave_int32_are_refused() -> None:
+    case = _int16(1, "", largest_bias=2.0**46)
+    with pytest.raises(AssertionError, match="no kernel takes"):
+        list(c.calls_of(case))
 
 
 def test_the_two_roundings_differ_somewhere() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tflite
 
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
@@ -45,6 +46,72 @@ def random_float_case(seed: int) -> Case:
 def test_floats_equal_litert() -> None:
     for seed in range(50):
         assert_equal(random_float_case(seed))
+
+
+def random_int16_case(seed: int, dtype: DType | None, *, largest: int = 2**30) -> Case:
+    """With a bias of that dtype, declared if it is int32; the output makes use of all of int16."""
+    rng = np.random.default_rng(seed)
+    features, units = int(rng.choice([1, 2, 17, 64, 300])), int(rng.integers(1, 12))
+    per_channel = units > 1 and bool(rng.integers(2))
+    scales = 2.0 ** rng.uniform(-12, 2, units if per_channel else 1)
+    weight = Quant(
+        tuple(float(np.float32(s)) for s in scales),
+        (0,) * scales.size,
+        0 if per_channel else None,
+    )
+    x, out = (Quant((float(np.float32(2.0 ** rng.uniform(-15, -5))),), (0,)) for _ in range(2))
+    types = [
+        TensorType((int(rng.integers(1, 5)), features), DType.INT16, x),
+        TensorType((units, features), DType.INT8, weight),
+    ]
+    arrays = [rng.integers(-32768, 32768, types[0].shape), rng.integers(-128, 128, types[1].shape)]
+    typical = x.scale[0] * max(weight.scale) * 40 * features**0.5
+    if dtype:
+        types.append(TensorType((units,), dtype))
+        arrays.append(rng.integers(-largest, largest, units) >> int(rng.integers(0, 20)))
+        typical = max(typical, x.scale[0] * max(weight.scale) * abs(arrays[2]).max() / 30000)
+    out = Quant((float(np.float32(typical * 2.0 ** rng.uniform(-1, 3))),), (0,))
+    activation = random_activation_function(rng)
+    options = {"fusedActivationFunction": FUSED[activation]}
+    if dtype is DType.INT32:
+        options["quantizedBiasType"] = tflite.TensorType.INT32
+    return Case(
+        OP.name,
+        DenseAttrs(activation, Rounding.REAL, keep_num_dims=False),
+        types,
+        [a.astype(t.dtype.numpy) for a, t in zip(arrays, types, strict=True)],
+        out,
+        "FULLY_CONNECTED",
+        "FullyConnectedOptions",
+        options,
+        constants=range(1, len(types)),
+        version=11,
+        output_dtype=DType.INT16,
+    )
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", [None, DType.INT32, DType.INT64])
+def test_int16_equals_litert(dtype: DType | None) -> None:
+    for seed in range(150):
+        assert_equal(random_int16_case(seed, dtype))
+
+
+@needs_litert
+def test_int16_with_large_biases_equals_litert() -> None:
+    for seed in range(100):
+        assert_equal(random_int16_case(seed, DType.INT64, largest=2**46))
+
+
+def test_int16_sums_are_rounded_real_and_stay_within_int32() -> None:
+    case = random_int16_case(3, None)
+    single = replace(case.attrs, rounding=Rounding.SINGLE)
+    output = TensorType((1, 1), DType.INT16, case.output_quant)
+    assert "int16 sums are rounded 'single'; it must be real" in str(
+        OP.check(single, case.types, (output,))
+    )
+    small = replace(output, quant=Quant((1e-30,), (0,)))
+    assert "the output's scale is too small" in str(OP.check(case.attrs, case.types, (small,)))
 
 
 def random_case(seed: int) -> Case:

@@ -33,6 +33,8 @@ def _facts(program):
         if call.scratch:
             name = f"scratch_{k}"
             sizes[name], births[name], deaths[name] = call.scratch, k, k
+    for buffer in program.state:
+        births[buffer.name], deaths[buffer.name] = 0, len(program.calls)
     for k, call in enumerate(program.calls):
         roles = [p.role for p in program.function(call.function).parameters]
         shift = roles.count(Role.SCRATCH)

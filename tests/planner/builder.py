@@ -29,6 +29,7 @@ class Builder:
     what is not planned; every other name is a sid."""
 
     sizes: dict[str, int] = field(default_factory=dict)
+    variables: set[str] = field(default_factory=set)
     functions: list[PrimFunc] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
 
@@ -47,7 +48,7 @@ class Builder:
         if isinstance(writes, Mapping):
             self.sizes.update((n, size) for n, size in writes.items() if n != "output")
         roles = [Role.SCRATCH] * bool(scratch)
-        roles += [Role.CONSTANT if n == "constant" else Role.INPUT for n in reads]
+        roles += [self._role(name) for name in reads]
         roles += [Role.OUTPUT] * len(writes)
         parameters = tuple(Parameter(f"a{i}", "int8_t", role) for i, role in enumerate(roles))
         self.functions.append(PrimFunc(f"f{k}", "c", parameters, ()))
@@ -71,9 +72,22 @@ class Builder:
         )
         return self
 
+    def variable(self, name: str, nbytes: int) -> Builder:
+        """Declare a variable; the calls that read it update it."""
+        self.sizes[name] = nbytes
+        self.variables.add(name)
+        return self
+
+    def _role(self, name: str) -> Role:
+        if name == "constant":
+            return Role.CONSTANT
+        return Role.STATE if name in self.variables else Role.INPUT
+
     def build(self) -> Program:
         """The program."""
-        buffers = tuple(Buffer(name, size, name) for name, size in self.sizes.items())
+        buffers = tuple(
+            Buffer(name, size, name, name in self.variables) for name, size in self.sizes.items()
+        )
         return Program("default", (), (), tuple(self.functions), tuple(self.calls), buffers, (), {})
 
 

@@ -1,4 +1,5 @@
-"""Random programs for property tests: skips, reads repeated, in-place, several outputs, scratch."""
+"""Random programs for property tests: skips, reads repeated, in-place, several outputs, scratch,
+state."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ def programs(draw: st.DrawFn, *, most_buffers: int = 12, largest: int = 70) -> P
     sizes = st.integers(0, largest) | st.sampled_from([n for n in (4, 16, 32, 48) if n <= largest])
     left = draw(st.integers(1, most_buffers))
     while left > 0:
-        known = list(builder.sizes)
+        known = [name for name in builder.sizes if name not in builder.variables]
         reads = [draw(st.sampled_from(known[-4:])) for _ in range(draw(st.integers(0, 2))) if known]
         writes = {
             f"sid_{len(known) + i}": _size(draw, builder, reads, sizes)
@@ -26,10 +27,15 @@ def programs(draw: st.DrawFn, *, most_buffers: int = 12, largest: int = 70) -> P
         left -= len(writes)
         scratch = draw(st.just(0) | st.integers(1, largest)) if left else 0
         left -= bool(scratch)
+        if left > 0 and draw(st.sampled_from([False, False, False, True])):
+            reads.append(f"state_{len(builder.calls)}")
+            builder.variable(reads[-1], draw(sizes))
+            left -= 1
         pairs = [(i, o) for i in range(len(reads)) for o in range(len(writes))]
         in_place = [pair for pair in pairs if draw(st.booleans())]
         builder.call(reads or ["input"], writes, scratch=scratch, in_place=in_place)
-    builder.call(draw(st.lists(st.sampled_from(list(builder.sizes)), max_size=2)), ["output"])
+    known = [name for name in builder.sizes if name not in builder.variables]
+    builder.call(draw(st.lists(st.sampled_from(known), max_size=2)), ["output"])
     return builder.build()
 
 

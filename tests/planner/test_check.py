@@ -170,3 +170,27 @@ def test_check_shares_no_code_with_the_planners() -> None:
     }
     ours = {name for name in ours if name.startswith("microgen")}
     assert ours <= {"microgen.planner.check", "microgen.program", "microgen.errors"}
+
+
+@pytest.fixture
+def stateful() -> Program:
+    builder = Builder().variable("state", 32)
+    builder.call(["input"], {"a": 64}).call(["a", "state"], {"b": 32}, in_place=[(1, 0)])
+    return builder.call(["b"], ["output"]).build()
+
+
+def test_state_under_a_buffer_that_lives_when_no_call_touches_it(stateful: Program) -> None:
+    made = plan(stateful)
+    assert check.problems(stateful, made) == []
+    broken = changed(made, "state", offset=made.by_name["a"].offset)
+    assert "state and a overlap while both live" in check.problems(stateful, broken)
+
+
+def test_state_that_is_planned_to_end(stateful: Program) -> None:
+    broken = changed(plan(stateful), "state", first=2, last=3)
+    assert "state lives [2, 3], expected [0, 7]" in check.problems(stateful, broken)
+
+
+def test_state_that_an_output_replaces(stateful: Program) -> None:
+    broken = replace(plan(stateful), in_place=(("state", "b"),))
+    assert "b may not take the place of state" in check.problems(stateful, broken)

@@ -200,3 +200,24 @@ def test_five_hundred_layers_with_skips_take_under_two_seconds() -> None:
     assert time.process_time() - start < 2
     assert made.gap < made.lower_bound // 50
     assert check.problems(program, made) == []
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_state_shares_its_bytes_with_nothing(algorithm: str) -> None:
+    builder = Builder().variable("state", 32)
+    builder.call(["input"], {"a": 64}).call(["a", "state"], {"b": 32}, in_place=[(1, 0)])
+    program = builder.call(["b"], {"c": 64}).call(["c"], ["output"]).build()
+    made = plan(program, algorithm=algorithm)
+    state = made.by_name["state"]
+    assert (state.first, state.last) == (0, 9)
+    assert made.in_place == ()
+    for other in (made.by_name[name] for name in "abc"):
+        assert other.offset >= state.offset + 32 or other.offset + other.nbytes <= state.offset
+    assert made.lower_bound == 128
+    assert made.peak == (192 if algorithm == "on-demand" else 128)
+
+
+def test_state_that_no_call_reads_is_an_error() -> None:
+    program = Builder().variable("state", 32).call(["input"], ["output"]).build()
+    with pytest.raises(InternalError, match="no call"):
+        plan(program)

@@ -27,6 +27,20 @@ def test_short_timeline() -> None:
     )
 
 
+def test_state_is_marked() -> None:
+    builder = Builder().variable("state", 32).call(["input"], {"a": 64})
+    program = builder.call(["a", "state"], {"b": 32}).call(["b"], ["output"]).build()
+    made = plan(program)
+    assert live_bytes(program, made) == (96, 128, 64)
+    lines = timeline(program, made).splitlines()
+    assert "'@' keeps its bytes between runs" in lines[0]
+    assert {line.split()[0]: line.split()[-1] for line in lines[1:4]} == {
+        "state": "@@@",
+        "a": "##.",
+        "b": ".##",
+    }
+
+
 def test_two_hundred_steps_fit() -> None:
     program = chain([1000 + i for i in range(200)])
     lines = timeline(program, plan(program)).splitlines()

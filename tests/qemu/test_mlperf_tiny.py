@@ -1,4 +1,4 @@
-"""The five int8 MLPerf Tiny networks, end to end, on every board whose memory holds them."""
+"""MLPerf Tiny's networks, int8 and float32, end to end, on every board whose memory holds them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 import microgen
 from microgen import manifest, oracle, stimuli, verifier
 from microgen.ir.graph import Array
+from microgen.runner.compare import differs
+from microgen.target import board as boards
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 # Best peer's RAM with input and output, and a third of the careful TensorFlow Lite Micro user's
@@ -26,15 +28,48 @@ FILES = {
     "ad": "ad01_int8.tflite",
     "strww": "str_ww_ref_model.tflite",
 }
-ARM_BOARDS = ("mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547")
-CASES = [(model, board) for model in FILES for board in (*ARM_BOARDS, "native")]
-CASES.append(("strww", "microbit"))
+FLOAT_FILES = {
+    "ad_fp32": "ad01_fp32.tflite",
+    "resnet_fp32": "pretrainedResnet.tflite",
+    "vww_fp32": "vww_96_float.tflite",
+}
+ALL_FILES = {**FILES, **FLOAT_FILES}
+LARGE_BOARDS = (
+    *("mps2_an385", "mps2_an386", "mps2_an500", "mps2_an505", "mps3_an547"),
+    *("qemu_riscv32", "native"),
+)
+SMALL_BOARDS = {
+    "microbit": ("strww",),
+    "qemu_cortex_m3": ("kws", "resnet", "strww"),
+    "stm32vldiscovery": (),
+}
+HELD = {
+    **dict.fromkeys(LARGE_BOARDS, tuple(ALL_FILES)),
+    **SMALL_BOARDS,
+}
+# In every run of the tests: each network on a core of each kind. The others are slow.
+_USUAL = ("mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547", "native")
+_USUAL_FLOAT = ("mps2_an386", "mps3_an547")
+
+
+def _is_usual(model: str, board: str) -> bool:
+    if model in FLOAT_FILES:
+        return board in _USUAL_FLOAT
+    return board in _USUAL or (model, board) in (("strww", "microbit"), ("strww", "qemu_riscv32"))
+
+
+CASES = [
+    pytest.param(model, board, marks=() if _is_usual(model, board) else pytest.mark.slow)
+    for board, models in HELD.items()
+    for model in models
+]
 RANDOM = 20  # beside the five structured samples
+RANDOM_FLOAT = 3
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What LiteRT gives for 25 samples of a model."""
+    """What LiteRT gives for 25 samples of a model, for 8 of a float32 one."""
 
     inputs: dict[str, Array]
     outputs: list[dict[str, Array]]
@@ -43,10 +78,10 @@ class Expected:
 @pytest.fixture(scope="module")
 def expected(mlperf_models: Path) -> dict[str, Expected]:
     found = {}
-    for name, file in FILES.items():
+    for name, file in ALL_FILES.items():
         path = mlperf_models / file
         ports = microgen.compile_model(path, "native").manifest.inputs
-        inputs = stimuli.samples(ports, random=RANDOM)
+        inputs = stimuli.samples(ports, random=RANDOM_FLOAT if name in FLOAT_FILES else RANDOM)
         samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
         names = microgen.frontends.tensor_names(path)
         found[name] = Expected(inputs, list(oracle.layers(path.read_bytes(), samples, names)))
@@ -57,16 +92,16 @@ def expected(mlperf_models: Path) -> dict[str, Expected]:
 @NEEDS_ARM
 @pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize(("model", "board"), CASES, ids=lambda value: value)
-def test_every_output_byte_equals_litert(
+def test_every_output_equals_litert(
     model: str, board: str, mlperf_models: Path, expected: dict[str, Expected], tmp_path: Path
 ) -> None:
     project = tmp_path / "p"
-    microgen.generate(mlperf_models / FILES[model], board, project)
+    microgen.generate(mlperf_models / ALL_FILES[model], board, project)
     microgen.build(project)
     result = microgen.run(project, expected[model].inputs)  # verifies before it runs
     for name, found in result.outputs.items():
         for sample, layers in zip(found, expected[model].outputs, strict=True):
-            assert np.array_equal(sample, layers[name])
+            assert not differs(sample, layers[name]).any()
     if board != "native":
         _check_sizes(model, board, project, result.stack)
     shutil.rmtree(project)
@@ -74,15 +109,20 @@ def test_every_output_byte_equals_litert(
 
 def _check_sizes(model: str, board: str, project: Path, painted: int) -> None:
     record = manifest.load(project)
-    assert record.plan.peak + record.plan.io_bytes <= ARENA[model]
+    if model in FILES:
+        assert record.plan.peak + record.plan.io_bytes <= ARENA[model]
     assert record.plan.peak == record.plan.lower_bound
     assert microgen.verify(project, painted_stack=painted).check("stack").status == "ok"
     sizes = verifier.measure(project / "build" / "firmware.elf", record)
     assert abs(record.estimate.ram - sizes.ram) <= 0.05 * sizes.ram
     assert abs(record.estimate.flash - sizes.flash) <= 0.05 * sizes.flash
     limits = {"mps2_an386": CODE_M4, "mps3_an547": CODE_M55}
-    if board in limits:
+    if board in limits and model in FILES:
         assert sizes.code < limits[board][model] / 3
+
+
+def test_every_board_is_here() -> None:
+    assert set(HELD) == set(boards.available())
 
 
 @NEEDS_NINJA
@@ -105,11 +145,15 @@ def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
     assert np.array_equal(found.reshape(-1), wanted)
 
 
-@pytest.mark.parametrize("model", [name for name in FILES if (name, "microbit") not in CASES])
+@pytest.mark.parametrize("board", SMALL_BOARDS)
+@pytest.mark.parametrize("model", ALL_FILES)
 def test_what_cannot_fit_is_refused_with_the_bytes(
-    model: str, mlperf_models: Path, tmp_path: Path
+    model: str, board: str, mlperf_models: Path, tmp_path: Path
 ) -> None:
+    if model in SMALL_BOARDS[board]:
+        microgen.compile_model(mlperf_models / ALL_FILES[model], board)
+        return
     with pytest.raises(microgen.MicrogenError, match=r"needs [\d,]+ bytes of (RAM|flash)") as error:
-        microgen.generate(mlperf_models / FILES[model], "microbit", tmp_path / "p")
+        microgen.generate(mlperf_models / ALL_FILES[model], board, tmp_path / "p")
     assert error.value.exit_code == 2
     assert not (tmp_path / "p").exists()

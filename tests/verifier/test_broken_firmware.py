@@ -60,6 +60,15 @@ def test_buffers_that_overlap_in_memory_and_time(project: Make) -> None:
     assert failed(changed.plan(buffers=longer).build()) == ["sid_overlap"]
 
 
+def test_state_that_shares_its_memory(project: Make) -> None:
+    changed = project()
+    buffers = changed.manifest.plan.buffers
+    state = tuple(replace(b, is_state=b.name == "sid_1") for b in buffers)
+    assert failed(changed.plan(buffers=state).build()) == []
+    state = tuple(replace(b, is_state=b.name == "sid_2") for b in buffers)
+    assert failed(changed.plan(buffers=state).build()) == ["sid_overlap"]
+
+
 def test_in_place_pair_that_is_not_recorded(project: Make) -> None:
     assert failed(project().plan(in_place=()).build()) == ["sid_overlap"]
 

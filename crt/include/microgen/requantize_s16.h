@@ -36,14 +36,71 @@ MG_INLINE int32_t mg_requantize_wide(int64_t x, int32_t multiplier, int32_t shif
                                           : mg_requantize((int32_t)x, multiplier, shift);
 }
 
-/* x times a real scale, the product rounded to double and then to nearest, ties away from zero.
- * |x| is at most 2^53, the result within int32. */
-MG_INLINE int32_t mg_requantize_real(int64_t x, double scale)
+/* An unsigned integer of 128 bits. */
+typedef struct {
+    uint64_t high;
+    uint64_t low;
+} mg_u128;
+
+MG_INLINE mg_u128 mg_multiply_u64(uint64_t a, uint64_t b)
 {
-    const double product = (double)x * scale;
-    const int32_t whole = (int32_t)product;
-    const double rest = product - whole;
-    return whole + ((rest >= 0.5) ? 1 : 0) - ((rest <= -0.5) ? 1 : 0);
+    const uint64_t mask = 0xFFFFFFFFU;
+    const uint64_t low = (a & mask) * (b & mask);
+    const uint64_t middle = (a & mask) * (b >> 32) + (low >> 32);
+    const uint64_t carried = (a >> 32) * (b & mask) + (middle & mask);
+    const mg_u128 product = {(a >> 32) * (b >> 32) + (middle >> 32) + (carried >> 32),
+                             (carried << 32) | (low & mask)};
+    return product;
+}
+
+/* x + 2^n modulo 2^128, n in [0, 127]. */
+MG_INLINE mg_u128 mg_add_power_u128(mg_u128 x, int32_t n)
+{
+    mg_u128 sum = {x.high, x.low};
+
+    if (n >= 64) {
+        sum.high += (uint64_t)1 << (n - 64);
+    } else {
+        sum.low += (uint64_t)1 << n;
+        sum.high += (sum.low < x.low) ? 1U : 0U;
+    }
+    return sum;
+}
+
+/* The number of bits that x has, without leading zeros. */
+MG_INLINE int32_t mg_bit_length_u64(uint64_t x)
+{
+    int32_t length = 0;
+
+    for (int32_t step = 32; step > 0; step /= 2) {
+        if ((x >> step) != 0U) {
+            x >>= step;
+            length += step;
+        }
+    }
+    return length + ((x != 0U) ? 1 : 0);
+}
+
+/* x times the real scale significand * 2^-shift, the product rounded to double (53 bits) and then
+ * to nearest, ties away from zero, as C's round has it.
+ *
+ * |x| is below 2^47, the significand 0 or in [2^52, 2^53), the shift in [22, 127], the result
+ * within int32. In integers: a product that is rounded to double becomes a tie only from below, so
+ * that to add half a unit of either rounding does both. */
+MG_INLINE int32_t mg_requantize_real(int64_t x, int64_t significand, int32_t shift)
+{
+    const uint64_t magnitude = (x < 0) ? (0U - (uint64_t)x) : (uint64_t)x;
+    const mg_u128 product = mg_multiply_u64(magnitude, (uint64_t)significand);
+    const int32_t bits = (product.high != 0U) ? (64 + mg_bit_length_u64(product.high))
+                                              : mg_bit_length_u64(product.low);
+    mg_u128 sum = mg_add_power_u128(product, shift - 1);
+
+    if (bits > 53) {
+        sum = mg_add_power_u128(sum, bits - 54);
+    }
+    const uint64_t whole = (shift >= 64) ? (sum.high >> (shift - 64))
+                                         : ((sum.high << (64 - shift)) | (sum.low >> shift));
+    return (x < 0) ? -(int32_t)whole : (int32_t)whole;
 }
 
 /* How sums of products become outputs, per channel. */

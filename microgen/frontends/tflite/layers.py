@@ -10,6 +10,7 @@ from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
 from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, short
 from microgen.frontends.tflite.tensors import Tensor, Tensors
@@ -138,8 +139,18 @@ class Layer:
         return self._tensors.get(self._record.outputs[0], self.where)
 
     def variable(self, position: int) -> Tensor:
-        """An input that keeps its value from one inference to the next."""
-        return self._tensors.variable(self._index(position), self.where)
+        """An input that keeps its value from one inference to the next; as ``data`` otherwise."""
+        tensor = self._tensors.variable(self._index(position), self.where)
+        return self._per_tensor(self._with_quant(tensor))
+
+    def intermediate(self, position: int) -> Quant:
+        """The quantization of an intermediate result that the file has no tensor of, per tensor."""
+        indices = self._record.intermediates
+        record = self._tensors.records[indices[position]] if position < len(indices) else None
+        quant = quant_of(record, self.where) if record else None
+        if quant is None or not quant.is_per_tensor:
+            raise self.invalid(f"lacks the scale of its intermediate {position}")
+        return quant
 
     def output(self) -> Tensor:
         """The output, as ``data`` has inputs."""
@@ -223,7 +234,9 @@ class Layer:
 
     def _quantized(self, index: int) -> Tensor:
         """A tensor that has a quantization if its dtype needs one."""
-        tensor = self._tensors.get(index, self.where)
+        return self._with_quant(self._tensors.get(index, self.where))
+
+    def _with_quant(self, tensor: Tensor) -> Tensor:
         if tensor.type.dtype in _QUANTIZED and tensor.type.quant is None:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has no quantization parameters',
@@ -232,7 +245,9 @@ class Layer:
         return tensor
 
     def _activation(self, index: int) -> Tensor:
-        tensor = self._quantized(index)
+        return self._per_tensor(self._quantized(index))
+
+    def _per_tensor(self, tensor: Tensor) -> Tensor:
         if tensor.type.quant is not None and not tensor.type.quant.is_per_tensor:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has a scale per channel',

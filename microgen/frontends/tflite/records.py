@@ -56,7 +56,8 @@ class TensorRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRecord:
-    """One operator; ``name`` is the schema's, inputs may be ABSENT."""
+    """One operator; ``name`` is the schema's, inputs may be ABSENT. ``intermediates`` are tensors
+    that hold no data, only a quantization."""
 
     name: str
     custom: str
@@ -64,6 +65,7 @@ class OperatorRecord:
     outputs: tuple[int, ...]
     options_type: int
     table: Any
+    intermediates: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,7 @@ def _operator(
         _tensor_indices(reader, table, "Outputs", tensors, owner),
         reader.get(table, "BuiltinOptionsType"),
         table,
+        _tensor_indices(reader, table, "Intermediates", tensors, owner),
     )
 
 

@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
+from tflite.TensorType import TensorType as TensorTypeCode
+
 from microgen.frontends.tflite.layers import Layer, Options
-from microgen.ops.base import Pair
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.base import Pair, Rounding
+
+_UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
+_WIDE_ROUNDINGS = {
+    _UNDECLARED: Rounding.REDUCED,
+    TensorTypeCode.INT64: Rounding.REDUCED,
+    TensorTypeCode.INT32: Rounding.DOUBLE,
+}
+
+
+def rounding(layer: Layer, op: str, data: Tensor, declared: int = _UNDECLARED) -> Rounding:
+    """How sums are scaled: of int16 data by the type that the options declare for biases, as
+    LiteRT does it, which reads an undeclared int32 bias as int64."""
+    if data.type.dtype is not DType.INT16:
+        return layer.numerics.rounding[op]
+    if declared not in _WIDE_ROUNDINGS:
+        raise layer.invalid(
+            f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "
+            f"({TensorTypeCode.INT64}) is expected"
+        )
+    return _WIDE_ROUNDINGS[declared]
 
 
 def strides(layer: Layer, options: Options) -> Pair:
@@ -32,3 +56,8 @@ def cut(values: tuple[int, ...]) -> str:
     """The first of many numbers, for messages."""
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"
+
+
+def is_hybrid(data: Tensor, weight: Tensor) -> bool:
+    """Whether the layer quantizes its float32 data while it runs, for int8 weights."""
+    return data.type.dtype is DType.FLOAT32 and weight.type.dtype is DType.INT8

@@ -7,51 +7,38 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
-from tflite.TensorType import TensorType as TensorTypeCode
 from tflite.TransposeConvOptions import TransposeConvOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, dilation, integers, strides
+from microgen.frontends.tflite.importers.arguments import (
+    cut,
+    dilation,
+    integers,
+    is_hybrid,
+    rounding,
+    strides,
+)
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-
-_UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
-_WIDE_ROUNDINGS = {
-    _UNDECLARED: Rounding.REDUCED,
-    TensorTypeCode.INT64: Rounding.REDUCED,
-    TensorTypeCode.INT32: Rounding.DOUBLE,
-}
-
-
-def rounding(layer: Layer, op: str, data: Tensor, declared: int = _UNDECLARED) -> Rounding:
-    """How sums are scaled: of int16 data by the type that the options declare for biases, as
-    LiteRT does it, which reads an undeclared int32 bias as int64."""
-    if data.type.dtype is not DType.INT16:
-        return layer.numerics.rounding[op]
-    if declared not in _WIDE_ROUNDINGS:
-        raise layer.invalid(
-            f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "
-            f"({TensorTypeCode.INT64}) is expected"
-        )
-    return _WIDE_ROUNDINGS[declared]
+from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 
 
 def _conv2d(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
-    attrs = Conv2DAttrs(
-        strides=strides(layer, options),
-        dilation=dilation(layer, options),
-        padding=layer.padding(options),
-        activation=layer.activation(options),
-        rounding=rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType")),
-    )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[0]))
+    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
+    activation = layer.activation(options)
+    if is_hybrid(data, weight):
+        hybrid = Conv2DHybridAttrs(*window, activation)
+        return (Step("nn.conv2d_hybrid", hybrid, inputs, layer.output()),)
+    how = rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType"))
+    attrs = Conv2DAttrs(*window, activation, how)
     return (Step("nn.conv2d", attrs, inputs, layer.output()),)
 
 
@@ -60,15 +47,15 @@ def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
     layer.expect_rank(data, 4)
-    attrs = DepthwiseConv2DAttrs(
-        strides=strides(layer, options),
-        dilation=dilation(layer, options),
-        padding=layer.padding(options),
-        depth_multiplier=_depth_multiplier(layer, options, data, weight),
-        activation=layer.activation(options),
-        rounding=rounding(layer, "nn.depthwise_conv2d", data),
-    )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
+    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
+    multiplier = _depth_multiplier(layer, options, data, weight)
+    activation = layer.activation(options)
+    if is_hybrid(data, weight):
+        hybrid = DepthwiseConv2DHybridAttrs(*window, multiplier, activation)
+        return (Step("nn.depthwise_conv2d_hybrid", hybrid, inputs, layer.output()),)
+    how = rounding(layer, "nn.depthwise_conv2d", data)
+    attrs = DepthwiseConv2DAttrs(*window, multiplier, activation, how)
     return (Step("nn.depthwise_conv2d", attrs, inputs, layer.output()),)
 
 
@@ -90,6 +77,12 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(3, 4)
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
+    if is_hybrid(data, weight):
+        raise layer.unsupported(
+            "is a hybrid transposed convolution: float32 data, int8 weights",
+            supported="weights of the data's kind; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
+            "FULLY_CONNECTED",
+        )
     layer.expect_rank(output, 4)
     fixes = _fixed_shape(layer, output)
     _, height, width, _ = output.type.shape
@@ -98,7 +91,7 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
         padding=layer.padding(options),
         size=(height, width),
         activation=layer.activation(options),
-        rounding=layer.numerics.rounding["nn.conv2d_transpose"],
+        rounding=rounding(layer, "nn.conv2d_transpose", data, options.number("QuantizedBiasType")),
     )
     inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
     return (Step("nn.conv2d_transpose", attrs, inputs, output, fixes),)

@@ -8,10 +8,14 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 
+from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import TensorType
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
+from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.reshape import ReshapeAttrs
 
 
@@ -21,15 +25,32 @@ def _fully_connected(layer: Layer) -> tuple[Step, ...]:
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
     data, weight, output = layer.data(0), layer.weights(1, rank=2), layer.output()
-    attrs = DenseAttrs(
-        activation=layer.activation(options),
-        rounding=layer.numerics.rounding["nn.dense"],
-        keep_num_dims=bool(options.number("KeepNumDims")),
-    )
-    before = () if attrs.keep_num_dims else _flatten(layer, data, weight.type.shape[1], output)
-    rows = before[-1].output if before else data
-    inputs = (rows, weight, *layer.bias(2, weight.type.shape[0]))
-    return (*before, Step("nn.dense", attrs, inputs, output))
+    bias = layer.bias(2, weight.type.shape[0])
+    activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
+    before = () if keep else _flatten(layer, data, weight.type.shape[1], output)
+    inputs = (before[-1].output if before else data, weight, *bias)
+    if is_hybrid(data, weight):
+        asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
+        hybrid = DenseHybridAttrs(activation, asymmetric, keep)
+        return (*before, Step("nn.dense_hybrid", hybrid, inputs, output))
+    how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
+    return (*before, Step("nn.dense", DenseAttrs(activation, how, keep), inputs, output))
+
+
+def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
+    """Sums of int16 data are REAL whatever the bias, which must be what the options declare:
+    LiteRT reads an undeclared int32 bias as int64."""
+    found = rounding(layer, "nn.dense", data, declared)
+    if data.type.dtype is not DType.INT16:
+        return found
+    expected = DType.INT32 if found is Rounding.DOUBLE else DType.INT64
+    if bias and bias[0].type.dtype is not expected:
+        raise layer.unsupported(
+            f'has a bias "{short(bias[0].name)}" of {bias[0].type.dtype.value}, but declares '
+            f"{expected.value}",
+            supported="int64 biases of int16 data, or int32 biases that are declared so",
+        )
+    return Rounding.REAL
 
 
 def _flatten(layer: Layer, data: Tensor, features: int, output: Tensor) -> tuple[Step, ...]:

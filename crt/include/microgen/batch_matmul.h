@@ -1,0 +1,46 @@
+/* Where the matrices of a batch lie, for products of any element type. */
+#ifndef MICROGEN_BATCH_MATMUL_H
+#define MICROGEN_BATCH_MATMUL_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+typedef struct {
+    int32_t batches[3];    /* of the output */
+    int32_t rows;          /* of the left matrix and of the output's */
+    int32_t depth;         /* columns of the left matrix, rows of the right one */
+    int32_t columns;       /* of the right matrix and of the output's */
+    int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
+    int32_t lhs_row;       /* elements from one row to the next */
+    int32_t lhs_column;    /* from one column to the next; a transposed matrix has these swapped */
+    int32_t rhs_stride[3]; /* the same of the right operand */
+    int32_t rhs_row;
+    int32_t rhs_column;
+} mg_batch_matmul_shape;
+
+/* Indices of the first elements of two matrices. */
+typedef struct {
+    int32_t lhs;
+    int32_t rhs;
+} mg_matrices;
+
+MG_INLINE int32_t mg_batch_count(const mg_batch_matmul_shape *s)
+{
+    return s->batches[0] * s->batches[1] * s->batches[2];
+}
+
+/* The matrices of which the product is the output's number `batch`. */
+MG_INLINE mg_matrices mg_matrices_at(const mg_batch_matmul_shape *s, int32_t batch)
+{
+    const int32_t c = batch % s->batches[2];
+    const int32_t b = batch / s->batches[2] % s->batches[1];
+    const int32_t a = batch / s->batches[2] / s->batches[1];
+    const mg_matrices found = {
+        a * s->lhs_stride[0] + b * s->lhs_stride[1] + c * s->lhs_stride[2],
+        a * s->rhs_stride[0] + b * s->rhs_stride[1] + c * s->rhs_stride[2],
+    };
+    return found;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Products of int16 matrices with int64 accumulators, the batches broadcast. */
+#ifndef MICROGEN_BATCH_MATMUL_S16_H
+#define MICROGEN_BATCH_MATMUL_S16_H
+
+#include <stdint.h>
+
+#include "microgen/batch_matmul.h"
+#include "microgen/inline.h"
+#include "microgen/requantize_s16.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_batch_matmul_shape shape;
+    int32_t multiplier; /* from sums to the output, as mg_requantize_reduced takes it */
+    int32_t shift;      /* -31 to 14 */
+} mg_batch_matmul_s16_params;
+
+/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
+ * [batches[0]][batches[1]][batches[2]][rows][columns], scaled by mg_requantize_reduced.
+ *
+ * Output must not overlap an operand. Sums of products must stay below 2^47. */
+void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
+                         const int16_t *rhs, int16_t *output);
+
+/* The product of a row and a column, as the output stores it. */
+MG_INLINE int16_t mg_batch_matmul_s16_element(const mg_batch_matmul_s16_params *p,
+                                              const int16_t *row, const int16_t *column)
+{
+    int64_t sum = 0;
+
+    for (int32_t k = 0; k < p->shape.depth; k++) {
+        sum += row[k * p->shape.lhs_column] * column[k * p->shape.rhs_row];
+    }
+    return mg_clamp_s16(mg_requantize_reduced(sum, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
+}
+
+MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
+                                        const int16_t *rhs, int16_t *output)
+{
+    const mg_batch_matmul_shape *s = &p->shape;
+    int16_t *next = output;
+
+    for (int32_t batch = 0; batch < mg_batch_count(s); batch++) {
+        const mg_matrices at = mg_matrices_at(s, batch);
+
+        for (int32_t i = 0; i < s->rows; i++) {
+            for (int32_t j = 0; j < s->columns; j++) {
+                *next++ = mg_batch_matmul_s16_element(p, &lhs[at.lhs + i * s->lhs_row],
+                                                      &rhs[at.rhs + j * s->rhs_column]);
+            }
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/* A sequence through a long short-term memory, int8, with the Arm DSP extension. */
+#ifndef MICROGEN_LSTM_S8_DSP_H
+#define MICROGEN_LSTM_S8_DSP_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/lstm_s8.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_lstm_s8_params mg_lstm_s8_dsp_params;
+
+/* What mg_lstm_s8 computes, of the same arguments; all four gates must be there. */
+void mg_lstm_s8_dsp(const mg_lstm_s8_dsp_params *p, const int8_t *input, int8_t *output_state,
+                    int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
+                    const int32_t *bias, const int16_t *peephole, const int8_t *projection,
+                    const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
+
+MG_INLINE void mg_lstm_s8_dsp_body(const mg_lstm_s8_dsp_params *p, const int8_t *input,
+                                   int8_t *output_state, int16_t *cell_state,
+                                   const int8_t *input_weight, const int8_t *recurrent_weight,
+                                   const int32_t *bias, const int16_t *peephole,
+                                   const int8_t *projection, const int32_t *projection_bias,
+                                   int8_t *output, uint8_t *scratch)
+{
+    const mg_lstm_s8_weights w = {input_weight, recurrent_weight, bias,
+                                  peephole,     projection,       projection_bias};
+    mg_lstm_s8_run(p, &w, input, output_state, cell_state, output, scratch, 1);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+"""Operators that keep a state from one inference to the next."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.SVDFOptions import SVDFOptions
+from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
+
+from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.tensors import Tensor
+from microgen.ir.graph import Array, DType, Quant, TensorType, frozen
+from microgen.ops.lstm import LstmAttrs
+from microgen.ops.svdf import SvdfAttrs
+
+
+def _svdf(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(5)
+    options = layer.options(SVDFOptions, BuiltinOptions.SVDFOptions)
+    attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
+    feature, time = layer.weights(1, 2), layer.weights(2, 2)
+    state = layer.variable(4)
+    output = layer.output()
+    bias = layer.bias(3, output.type.shape[-1])
+    return (Step("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output),)
+
+
+# Positions of an LSTM's inputs; of four, those of the input, forget, cell and output gate.
+_WEIGHT, _RECURRENT, _PEEPHOLE, _BIAS = range(1, 5), range(5, 9), range(9, 12), range(12, 16)
+_PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 17, 18, 19, 20
+_HIDDEN = 4  # position among the intermediates
+
+
+def _lstm(layer: Layer) -> tuple[Step, ...]:
+    layer.expect_inputs(20, 24)
+    _refuse_normalization(layer)
+    _refuse_micro(layer)
+    gates = slice(0 if _has_input_gate(layer) else 1, None)
+    weight = [layer.weights(i, 2) for i in _WEIGHT[gates]]
+    peephole = [layer.weights(i, 1) for i in _PEEPHOLE[gates] if layer.has_input(_PEEPHOLE[-1])]
+    cells = weight[0].type.shape[0]
+    inputs = [
+        layer.data(0),
+        _stacked(layer, weight),
+        _stacked(layer, [layer.weights(i, 2) for i in _RECURRENT[gates]]),
+        _stacked(layer, [tensor for i in _BIAS[gates] for tensor in layer.bias(i, cells)]),
+        layer.variable(_OUTPUT_STATE),
+        layer.variable(_CELL_STATE),
+        *([_stacked(layer, peephole)] if peephole else []),
+        *_projection(layer),
+    ]
+    return (Step("nn.lstm", _lstm_attrs(layer, inputs[0]), tuple(inputs), layer.output()),)
+
+
+def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
+    schema = UnidirectionalSequenceLSTMOptions
+    options = layer.options(schema, BuiltinOptions.UnidirectionalSequenceLSTMOptions)
+    activation = options.number("FusedActivationFunction")
+    if activation != ActivationFunctionType.TANH:
+        raise layer.unsupported(f"has the activation number {activation}", supported="TANH (4)")
+    return LstmAttrs(
+        time_major=bool(options.number("TimeMajor")),
+        cell_clip=float(options.number("CellClip")),
+        projection_clip=float(options.number("ProjClip")),
+        has_peephole=layer.has_input(_PEEPHOLE[-1]),
+        has_projection=layer.has_input(_PROJECTION),
+        hidden=layer.intermediate(_HIDDEN) if data.type.dtype is DType.INT8 else None,
+    )
+
+
+def _has_input_gate(layer: Layer) -> bool:
+    """False for an LSTM that couples its input and forget gates (CIFG)."""
+    parts = [layer.has_input(positions[0]) for positions in (_WEIGHT, _RECURRENT, _BIAS)]
+    if any(parts) and not all(parts):
+        raise layer.invalid("has a part of an input gate; weights and bias are expected, or none")
+    return all(parts)
+
+
+def _refuse_normalization(layer: Layer) -> None:
+    if any(layer.has_input(position) for position in range(_NORMALIZATION, 24)):
+        raise layer.unsupported(
+            "normalizes its gates (it has layer normalization coefficients)",
+            supported="LSTMs without layer normalization",
+        )
+
+
+def _refuse_micro(layer: Layer) -> None:
+    """TensorFlow Lite Micro takes the gates' functions from tables."""
+    if layer.numerics.name == "tflm" and layer.data(0).type.dtype is DType.INT8:
+        raise layer.unsupported(
+            "is an int8 LSTM, which TensorFlow Lite Micro computes in another way than LiteRT",
+            supported="int8 LSTMs with --numerics litert",
+        )
+
+
+def _projection(layer: Layer) -> tuple[Tensor, ...]:
+    if not layer.has_input(_PROJECTION):
+        return ()
+    weight = layer.weights(_PROJECTION, 2)
+    return (weight, *layer.bias(_PROJECTION_BIAS, weight.type.shape[0]))
+
+
+def _stacked(layer: Layer, tensors: Sequence[Tensor]) -> Tensor:
+    """The constants of all gates as one, along a new first axis; quantized ones keep their
+    scales, one each."""
+    if not tensors:
+        raise layer.invalid("lacks the biases of its gates")
+    kinds = {(tensor.type.shape, tensor.type.dtype) for tensor in tensors}
+    if len(kinds) != 1:
+        found = ", ".join(str(tensor.type) for tensor in tensors)
+        raise layer.invalid(f"has weights or biases of its gates of several types: {found}")
+    ((_, dtype),) = kinds
+    values = np.stack([_value(tensor) for tensor in tensors])
+    quant = _quant_of_stack(layer, [tensor.type.quant for tensor in tensors])
+    of_all = TensorType(values.shape, dtype, quant if dtype is not DType.INT32 else None)
+    return dataclasses.replace(layer.derived(of_all, tensors[0].name), value=frozen(values))
+
+
+def _value(tensor: Tensor) -> Array:
+    assert tensor.value is not None, "Layer.weights and Layer.bias give constants"
+    return tensor.value
+
+
+def _quant_of_stack(layer: Layer, quants: Sequence[Quant | None]) -> Quant | None:
+    """One scale for each of the stacked tensors, or none."""
+    found = [quant for quant in quants if quant is not None]
+    if not all(quant.is_per_tensor for quant in found):
+        raise layer.unsupported(
+            "has weights with a scale per channel", supported="weights with one scale per gate"
+        )
+    if not found:
+        return None
+    return Quant(tuple(quant.scale[0] for quant in found), (0,) * len(found), 0)
+
+
+IMPORTERS: Mapping[str, Importer] = {"SVDF": _svdf, "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm}

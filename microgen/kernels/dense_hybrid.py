@@ -1,0 +1,40 @@
+"""Kernels for nn.dense_hybrid."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, hybrid
+from microgen.ops.dense_hybrid import DenseHybridAttrs
+
+OP_NAME = "nn.dense_hybrid"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, DenseHybridAttrs)
+    inputs, output = base.types(node, graph)
+    output_features, input_features = inputs[1].shape
+    return (
+        ("batches", output.size // output_features),
+        ("input_features", input_features),
+        ("output_features", output_features),
+        ("asymmetric", int(attrs.asymmetric)),
+        ("per_channel", int(hybrid.scale_count(node, graph) > 1)),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _row_bytes(node: Node, graph: Graph) -> int:
+    return graph.types[node.inputs[1]].shape[1]
+
+
+KERNELS = (
+    base.Kernel(
+        symbol="mg_dense_hybrid_f32",
+        needs=base.REFERENCE,
+        refusal=hybrid.refusal,
+        params=_params,
+        constants=hybrid.constants,
+        scratch=_row_bytes,
+    ),
+)

@@ -1,0 +1,32 @@
+"""What the kernels of hybrid layers share."""
+
+from __future__ import annotations
+
+import math
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base
+from microgen.ops import hybrid
+
+refusal = base.float_weights  # float32 data, constant weights
+
+
+def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
+    """int8 weight, float32 bias or NULL, and the weight's float32 scales."""
+    bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    weight = node.inputs[1]
+    return (
+        base.KernelConstant("weight", "int8_t", weight),
+        base.KernelConstant("bias", "float", bias),
+        base.KernelConstant("scale", "float", weight, "scale"),
+    )
+
+
+def scale_count(node: Node, graph: Graph) -> int:
+    """The weight's scales: 1, or one per channel."""
+    return len(hybrid.scales(graph.types[node.inputs[1]]))
+
+
+def image_bytes(node: Node, graph: Graph) -> int:
+    """Scratch for one quantized image."""
+    return math.prod(graph.types[node.inputs[0]].shape[1:])

@@ -1,0 +1,153 @@
+"""nn.lstm: a sequence through a long short-term memory, which keeps its state between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.ops import floats, lstm_float, lstm_integer
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import activations_constraint, weight_constraint
+from microgen.ops.lstm_inputs import Inputs
+
+OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
+
+
+@dataclass(frozen=True, slots=True)
+class LstmAttrs(Attrs):
+    """Inputs: data [batch, steps, features], or [steps, batch, features] if ``time_major``; weights
+    of the input [gates, cells, features] and of the output state [gates, cells, outputs]; bias
+    [gates, cells]; the output state, batch * outputs values, and the cell state, batch * cells,
+    both variables; then if ``has_peephole`` weights of the cell state [gates - 1, cells], and if
+    ``has_projection`` weights [outputs, cells] and optionally a bias [outputs].
+
+    Gates are input, forget, cell and output, in that order; where there are three, the input gate
+    is one minus the forget gate. The cell gate has no peephole. Without projection, there are as
+    many outputs as cells. The output is data's shape with ``outputs`` at its end.
+
+    All are float32; or data, weights, output and its state are int8, weights with one scale per
+    gate, cell state and peephole int16, biases int32; then ``hidden`` is the quantization of the
+    cells' outputs. The scale of the cell state is a power of two.
+
+    ``cell_clip`` and ``projection_clip`` limit magnitudes; 0 is no limit.
+    """
+
+    time_major: bool
+    cell_clip: float
+    projection_clip: float
+    has_peephole: bool = False
+    has_projection: bool = False
+    hidden: Quant | None = None
+
+
+def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape of data, with the number of outputs at its end."""
+    found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    data, weight, recurrent = found.data, found.weight, found.recurrent
+    if any(len(t.shape) != 3 for t in (data, weight, recurrent)):
+        raise ValueError(f"{data}, {weight} and {recurrent} must have 3 dimensions each")
+    gates, cells, features = weight.shape
+    outputs = recurrent.shape[2]
+    if gates not in (3, 4):
+        raise ValueError(f"the weights {weight} are of {gates} gates; 3 or 4 are expected")
+    batch = data.shape[1 if attrs.time_major else 0]
+    wanted: list[tuple[str, TensorType, Shape]] = [
+        ("input", data, (*data.shape[:2], features)),
+        ("recurrent weights", recurrent, (gates, cells, outputs)),
+        ("bias", found.bias, (gates, cells)),
+    ]
+    if found.peephole:
+        wanted.append(("peephole", found.peephole, (gates - 1, cells)))
+    if found.projection:
+        wanted.append(("projection", found.projection, (outputs, cells)))
+    elif outputs != cells:
+        raise ValueError(f"{cells} cells without projection cannot have {outputs} outputs")
+    if found.projection_bias:
+        wanted.append(("projection bias", found.projection_bias, (outputs,)))
+    for role, tensor, shape in wanted:
+        if tensor.shape != shape:
+            raise ValueError(f"the {role} is {tensor}; {list(shape)} is expected")
+    _check_states(found, batch * outputs, batch * cells)
+    return ((*data.shape[:2], outputs),)
+
+
+def _check_states(found: Inputs[TensorType], outputs: int, cells: int) -> None:
+    states = (("output", found.output_state, outputs), ("cell", found.cell_state, cells))
+    for role, tensor, size in states:
+        if tensor.size != size:
+            raise ValueError(f"the {role} state is {tensor}; {size} values are expected")
+
+
+def check(
+    attrs: LstmAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """All float32, or integers as ``LstmAttrs`` says with scales that the fixed point holds."""
+    found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
+        return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"
+    sentence = activations_constraint(found.data, outputs[0], (DType.INT8, DType.FLOAT32))
+    if sentence:
+        return sentence
+    if floats.is_float(outputs[0]):
+        return _all_float(inputs)
+    return _integer_types(attrs, found) or lstm_integer.constraint(found, attrs.hidden, outputs[0])
+
+
+def _all_float(inputs: Sequence[TensorType]) -> str | None:
+    for tensor in inputs:
+        if not floats.is_float(tensor):
+            return (
+                f"an operand is {tensor} with float32 data, which quantizes while it runs "
+                "(hybrid); all must be float32, or all integers"
+            )
+    return None
+
+
+def _integer_types(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
+    if attrs.hidden is None:
+        return "the quantization of the hidden state is missing"
+    expected = (
+        ("bias", found.bias, DType.INT32),
+        ("output state", found.output_state, DType.INT8),
+        ("cell state", found.cell_state, DType.INT16),
+        ("peephole", found.peephole, DType.INT16),
+        ("projection", found.projection, DType.INT8),
+        ("projection bias", found.projection_bias, DType.INT32),
+    )
+    for role, tensor, dtype in expected:
+        if tensor is not None and tensor.dtype is not dtype:
+            return f"the {role} is {tensor}; with int8 data it must be {dtype.value}"
+    for weight in (found.weight, found.recurrent, found.projection):
+        sentence = weight_constraint(weight, axis=0) if weight else None
+        if sentence:
+            return sentence
+    return None
+
+
+def reference(attrs: LstmAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The output, then the new output state and cell state."""
+    arrays = Inputs.of(operands.inputs, attrs.has_peephole, attrs.has_projection)
+    output = operands.output_types[0]
+    if floats.is_float(output):
+        clips = (attrs.cell_clip, attrs.projection_clip)
+        return lstm_float.run(arrays, clips, time_major=attrs.time_major)
+    types = Inputs.of(operands.input_types, attrs.has_peephole, attrs.has_projection)
+    assert attrs.hidden is not None, "checked"
+    p = lstm_integer.parameters(
+        types, attrs.hidden, output, (attrs.cell_clip, attrs.projection_clip)
+    )
+    return lstm_integer.run(arrays, p, time_major=attrs.time_major)
+
+
+def parts(_attrs: LstmAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_lstm",)
+
+
+def writes(_attrs: LstmAttrs, _n_inputs: int) -> tuple[int, ...]:
+    """Output state and cell state."""
+    return (OUTPUT_STATE, CELL_STATE)
+
+
+OP = Op("nn.lstm", LstmAttrs, infer, check, reference, parts, writes=writes)

@@ -1,0 +1,193 @@
+"""Random LSTM layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from microgen.ir.graph import Array, DType
+from tests.ops.stateful import Network
+from tests.tflite_builder import OperatorSpec, Ref, TensorSpec
+
+RUNS = 4
+GATES = ("input", "forget", "cell", "output")
+TANH = 4
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An LSTM's sizes and variants, its constants by name, and quantization by name (float32 where
+    there is none)."""
+
+    batch: int
+    steps: int
+    features: int
+    cells: int
+    outputs: int
+    time_major: bool
+    has_input_gate: bool
+    cell_clip: float
+    projection_clip: float
+    constants: dict[str, Array]
+    scale: dict[str, float] = field(default_factory=dict)
+    zero_point: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates that have weights."""
+        return GATES if self.has_input_gate else GATES[1:]
+
+    @property
+    def peepholes(self) -> list[str]:
+        """Names of the peepholes that there are, in TFLite's order."""
+        return [n for g in GATES if (n := f"peephole_{g}") in self.constants]
+
+    @property
+    def data_shape(self) -> tuple[int, int, int]:
+        leading = (self.batch, self.steps)
+        return (*(leading[::-1] if self.time_major else leading), self.features)
+
+    @property
+    def output_shape(self) -> tuple[int, int, int]:
+        return (*self.data_shape[:2], self.outputs)
+
+
+def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
+    """Sizes from 1. ``is_plain``: as Keras has it, all gates and no extras."""
+    rng = np.random.default_rng(seed)
+    batch, steps, features, cells = (int(n) for n in rng.integers(1, (4, 7, 12, 9)))
+    has_input_gate, peephole, projection, projection_bias, time_major = (
+        (True, False, False, False, False) if is_plain else (bool(b) for b in rng.random(5) < 0.5)
+    )
+    outputs = int(rng.integers(1, 9)) if projection else cells
+    if projection and peephole and dtype is DType.INT8:
+        outputs = cells  # TFLite mistakes one for the other
+    gates = GATES if has_input_gate else GATES[1:]
+    shapes: dict[str, tuple[int, ...]] = {}
+    for gate in gates:
+        shapes[f"weight_{gate}"] = (cells, features)
+        shapes[f"recurrent_{gate}"] = (cells, outputs)
+        shapes[f"bias_{gate}"] = (cells,)
+        if peephole and gate != "cell":
+            shapes[f"peephole_{gate}"] = (cells,)
+    if projection:
+        shapes["projection"] = (outputs, cells)
+        if projection_bias:
+            shapes["projection_bias"] = (outputs,)
+    clips = [float(np.float32(c)) for c in rng.uniform(0.2, 2, 2) * (rng.random(2) < 0.4)]
+    sizes = (batch, steps, features, cells, outputs, time_major, has_input_gate)
+    if dtype is DType.FLOAT32:
+        constants = {
+            name: (rng.normal(0, 1, shape) * 10.0 ** rng.uniform(-1, 0.3)).astype(np.float32)
+            for name, shape in shapes.items()
+        }
+        return Layer(*sizes, *clips, constants)
+    constants = {name: _integers(rng, name, shape) for name, shape in shapes.items()}
+    return Layer(*sizes, *clips, constants, *_quantization(rng, constants, features, outputs))
+
+
+def _dtype(name: str) -> str:
+    if "bias" in name:
+        return "int32"
+    return "int16" if name == "cell_state" or name.startswith("peephole") else "int8"
+
+
+def _integers(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Array:
+    limit = {"int8": 127, "int16": 32767, "int32": 2000}[_dtype(name)]
+    if rng.random() < 0.2 and limit != 2000:
+        return rng.choice(np.array([-limit - 1, limit]), shape).astype(_dtype(name))
+    return rng.integers(-limit, limit + 1, shape).astype(_dtype(name))
+
+
+def _quantization(
+    rng: np.random.Generator, constants: dict[str, Array], features: int, outputs: int
+) -> tuple[dict[str, float], dict[str, int]]:
+    """Scales under which the gates' sums are of magnitude 4 or so, some far off."""
+
+    def off() -> float:
+        return 2.0 ** rng.uniform(-3, 2) if rng.random() < 0.3 else 1.0
+
+    scale = {"x": 10.0 ** rng.uniform(-3, 0), "y": 2.0 ** rng.uniform(-9, -6)}
+    for name in constants:
+        if name.startswith("weight"):
+            scale[name] = 3 / (75 * 75 * features**0.5 * scale["x"]) * off()
+        elif name.startswith("recurrent"):
+            scale[name] = 3 / (75 * 75 * outputs**0.5 * scale["y"]) * off()
+        elif name.startswith("peephole"):
+            scale[name] = 2.0**-14 * off()
+        elif name == "projection":
+            scale[name] = 2.0**-7 * off()
+    scale["hidden"] = scale["y"] if rng.random() < 0.5 else 2.0 ** rng.uniform(-9, -6)
+    scale["cell_state"] = 2.0 ** int(rng.integers(-15, -8))
+    points = [int(p) for p in rng.choice([-128, 127, 0, *rng.integers(-128, 128, 3)], 3)]
+    return scale, dict(zip(("x", "y", "hidden"), points, strict=True))
+
+
+def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
+    """Inputs of one run after the other."""
+    rng = np.random.default_rng(seed + 10**6)
+    shape = (runs, *layer.data_shape)
+    if not layer.scale:
+        return list(rng.normal(0, 1, shape).astype(np.float32))
+    return list(rng.integers(-128, 128, shape).astype(np.int8))
+
+
+def network(seed: int, dtype: DType, runs: int = RUNS, *, is_plain: bool = False) -> Network:
+    """A random layer as a model."""
+    return network_of(random_layer(seed, dtype, is_plain=is_plain), seed, runs)
+
+
+def network_of(layer: Layer, seed: int, runs: int = RUNS) -> Network:
+    """The layer as a model."""
+    tensors = list(_tensors(layer))
+    known = {tensor.name for tensor in tensors}
+
+    def refs(names: list[str]) -> list[Ref]:
+        return [name if name in known else -1 for name in names]
+
+    inputs: list[Ref] = ["x"]
+    inputs += refs([f"weight_{g}" for g in GATES] + [f"recurrent_{g}" for g in GATES])
+    inputs += refs([f"peephole_{g}" for g in GATES if g != "cell"])
+    inputs += refs([f"bias_{g}" for g in GATES] + ["projection", "projection_bias"])
+    inputs += ["output_state", "cell_state", -1, -1, -1, -1]
+    options = {
+        "fusedActivationFunction": TANH,
+        "cellClip": layer.cell_clip,
+        "projClip": layer.projection_clip,
+        "timeMajor": layer.time_major,
+    }
+    operator = OperatorSpec(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        inputs,
+        ["y"],
+        "UnidirectionalSequenceLSTMOptions",
+        options,
+        intermediates=[*(f"gate_{g}" for g in GATES), "hidden"] if layer.scale else (),
+    )
+    variables = ("output_state", "cell_state")
+    return Network(f"seed {seed}", tensors, operator, samples(layer, seed, runs), variables)
+
+
+def _tensors(layer: Layer) -> Iterator[TensorSpec]:
+    scale = {**layer.scale, **({"output_state": layer.scale["y"]} if layer.scale else {})}
+    point = {**layer.zero_point, **({"output_state": layer.zero_point["y"]} if scale else {})}
+
+    def spec(
+        name: str, shape: tuple[int, ...], data: Array | None, is_variable: bool
+    ) -> TensorSpec:
+        dtype = _dtype(name) if scale else "float32"
+        quantized = ((scale[name],), (point.get(name, 0),)) if name in scale else ((), ())
+        return TensorSpec(name, shape, dtype, data, *quantized, is_variable=is_variable)
+
+    yield spec("x", layer.data_shape, None, False)
+    for name, array in layer.constants.items():
+        yield spec(name, array.shape, array, False)
+    yield spec("output_state", (layer.batch, layer.outputs), None, True)
+    yield spec("cell_state", (layer.batch, layer.cells), None, True)
+    yield spec("y", layer.output_shape, None, False)
+    if scale:
+        for gate in GATES:
+            yield TensorSpec(f"gate_{gate}", (0,), "float32")
+        yield TensorSpec("hidden", (0,), "int8", None, (scale["hidden"],), (point["hidden"],))

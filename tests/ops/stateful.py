@@ -1,0 +1,90 @@
+"""Models with state, run over a sequence of inputs by the frontend and our references, and by
+LiteRT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen import numerics
+from microgen.frontends import tflite as frontend
+from microgen.ir import verify
+from microgen.ir.graph import Array, Graph
+from microgen.ir.interpreter import evaluate, initial_state
+from microgen.ops import registry
+from microgen.runner.compare import differs
+from tests.ops.litert_oracle import interpreter_of
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+
+
+@dataclass(frozen=True)
+class Network:
+    """A model of one operator, the inputs of one run after the other, and its variables' names.
+
+    The model's input is ``x``, its output ``y``.
+    """
+
+    name: str
+    tensors: Sequence[TensorSpec]
+    operator: OperatorSpec
+    samples: Sequence[Array]
+    variables: Sequence[str]
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        return build_model(self.tensors, [self.operator], ["x"], ["y"])
+
+    def load(self) -> Graph:
+        """What the frontend makes of it, checked."""
+        chosen = numerics.profile("litert")
+        graph = frontend.load(self.to_bytes(), file="m.tflite", numerics=chosen)
+        verify.check(graph, registry())
+        return graph
+
+
+Values = list[dict[str, Array]]  # after each run: the output and the variables by name
+
+
+def by_reference(network: Network, *, reset_before: int = 0) -> Values:
+    """By our references; the state is forgotten before that run."""
+    graph = network.load()
+    state = initial_state(graph)
+    found: Values = []
+    for i, sample in enumerate(network.samples):
+        if i == reset_before:
+            state = initial_state(graph)
+        values = evaluate(graph, {"x": sample}, registry(), state)
+        found.append({name: values[name] for name in ("y", *network.variables)})
+    return found
+
+
+def by_litert(network: Network, *, reset_before: int = 0) -> Values:
+    """By LiteRT's reference kernels; all variables are reset before that run."""
+    interpreter = interpreter_of(network.to_bytes())
+    index = {t.name: i for i, t in enumerate(network.tensors)}
+    found: Values = []
+    for i, sample in enumerate(network.samples):
+        if i == reset_before:
+            interpreter.reset_all_variables()
+        interpreter.set_tensor(index["x"], sample)
+        interpreter.invoke()
+        names = ("y", *network.variables)
+        found.append({name: interpreter.get_tensor(index[name]) for name in names})
+    return found
+
+
+def assert_equal(network: Network, *, reset_before: int = 0) -> None:
+    """All runs leave the same outputs and variables; floats within the comparison's tolerance of
+    the range over all runs."""
+    ours = by_reference(network, reset_before=reset_before)
+    theirs = by_litert(network, reset_before=reset_before)
+    for name in ("y", *network.variables):
+        left, right = (np.stack([run[name].ravel() for run in runs]) for runs in (ours, theirs))
+        assert left.dtype == right.dtype
+        wrong = np.argwhere(differs(left, right))
+        assert not len(wrong), (
+            f"{network.name}: {name}: {len(wrong)} of {left.size} differ, first at (run, element) "
+            f"{wrong[0]}: {left[tuple(wrong[0])]}, LiteRT has {right[tuple(wrong[0])]}"
+        )

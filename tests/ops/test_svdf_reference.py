@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from microgen.errors import MicrogenError
+from microgen.ir.graph import DType
+from microgen.ops.base import Activation
+from microgen.ops.svdf import OP, SvdfAttrs
+from tests.ops import stateful, svdf_cases
+from tests.ops.litert_oracle import activation_type, float_type, needs_litert
+from tests.ops.stateful import Network
+
+DTYPES = [DType.INT8, DType.FLOAT32]
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sequences_equal_litert(dtype: DType, block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        stateful.assert_equal(svdf_cases.network(seed, dtype))
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_reset_forgets_what_litert_forgets(dtype: DType) -> None:
+    for seed in range(20):
+        stateful.assert_equal(svdf_cases.network(seed, dtype), reset_before=3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_state_matters(dtype: DType) -> None:
+    """So the tests above would see a state that is lost, or not reset."""
+    network = svdf_cases.network(4, dtype)
+    kept, reset = (stateful.by_reference(network, reset_before=n) for n in (0, 3))
+    assert np.array_equal(kept[2]["y"], reset[2]["y"])
+    assert not np.array_equal(kept[3]["y"], reset[3]["y"])
+
+
+def _changed(network: Network, name: str, **changes: object) -> Network:
+    tensors = [dataclasses.replace(t, **changes) if t.name == name else t for t in network.tensors]  # type: ignore[arg-type]
+    return dataclasses.replace(network, tensors=tensors)
+
+
+def _refusal(network: Network) -> str:
+    with pytest.raises(MicrogenError) as caught:
+        network.load()
+    return str(caught.value)
+
+
+def test_hybrid_layers_are_refused_by_name() -> None:
+    network = svdf_cases.network(0, DType.FLOAT32)
+    feature = next(t for t in network.tensors if t.name == "feature")
+    hybrid = _changed(
+        network,
+        "feature",
+        dtype="int8",
+        data=np.zeros(feature.shape, np.int8),
+        scale=(0.1,),
+        zero_point=(0,),
+    )
+    assert "hybrid" in _refusal(hybrid)
+
+
+def test_a_state_that_is_no_variable() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    assert '"state"' in _refusal(_changed(network, "state", is_variable=False))
+
+
+def test_an_int8_state() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    assert "state is int8" in _refusal(_changed(network, "state", dtype="int8"))
+
+
+def test_a_wrong_size_of_the_state() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    assert "is expected" in _refusal(_changed(network, "state", shape=(1, 1000)))
+
+
+def test_activations_other_than_relu_of_integers() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    options = {**network.operator.options, "fusedActivationFunction": 0}
+    operator = dataclasses.replace(network.operator, options=options)
+    assert "must be relu" in _refusal(dataclasses.replace(network, operator=operator))
+
+
+def test_scales_that_the_fixed_point_cannot_hold() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    assert "2**30" in _refusal(_changed(network, "y", scale=(1e-37,)))
+    assert "too small" in _refusal(_changed(network, "state", scale=(1e-9,)))
+
+
+@pytest.mark.parametrize("rank", [0, 2, -1])
+def test_a_rank_that_does_not_divide_the_filters(rank: int) -> None:
+    types = [float_type(shape) for shape in ((1, 4), (3, 4), (3, 2), (1, 6))]
+    with pytest.raises(ValueError, match="a divisor of the 3 filters"):
+        OP.infer(SvdfAttrs(rank, Activation.NONE), types)
+
+
+def test_the_data_must_be_int8_or_float32() -> None:
+    types = [activation_type(shape, 1.0, 0) for shape in ((1, 4), (3, 4), (3, 2), (1, 6))]
+    output = dataclasses.replace(activation_type((1, 3), 1.0, 0), dtype=DType.INT16)
+    sentence = OP.check(SvdfAttrs(1, Activation.RELU), types, [output])
+    assert "one dtype" in str(sentence)

@@ -1,0 +1,105 @@
+"""Small float32 and 16x8 networks on a core of each kind, with and without FPU: built, verified,
+run and compared layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import stimuli
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+BOARDS = [
+    pytest.param("microbit", marks=NEEDS_ARM),
+    pytest.param("mps2_an385", marks=NEEDS_ARM),
+    pytest.param("mps3_an547", marks=NEEDS_ARM),
+    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
+]
+
+
+def _float32() -> bytes:
+    """CONV_2D, ADD, DIV (soft float divides through tables of jumps), TANH, MEAN, FULLY_CONNECTED,
+    SOFTMAX."""
+    rng = np.random.default_rng(0)
+    weights = {
+        "w": (4, 3, 3, 2),
+        "b": (4,),
+        "d": (4,),
+        "axes": (2,),
+        "w2": (5, 4),
+        "b2": (5,),
+    }
+    arrays = {name: rng.normal(0, 1, shape).astype(np.float32) for name, shape in weights.items()}
+    arrays["axes"] = np.array([1, 2], np.int32)
+    arrays["d"] = np.array([1, 2, 3, 7], np.float32)
+    image = (1, 6, 6, 4)
+    shapes = {"x": (1, 6, 6, 2), "c": image, "a": image, "q": image, "t": image}
+    shapes |= {"m": (1, 4), "f": (1, 5), "y": (1, 5)}
+    tensors = [TensorSpec(name, shape, "float32") for name, shape in shapes.items()]
+    tensors += [TensorSpec(n, a.shape, a.dtype.name, a) for n, a in arrays.items()]
+    conv = {"padding": 0, "strideH": 1, "strideW": 1, "fusedActivationFunction": 1}
+    operators = [
+        OperatorSpec("CONV_2D", ["x", "w", "b"], ["c"], "Conv2DOptions", conv),
+        OperatorSpec("ADD", ["c", "d"], ["a"], "AddOptions", {}),
+        OperatorSpec("DIV", ["a", "d"], ["q"], "DivOptions", {}),
+        OperatorSpec("TANH", ["q"], ["t"]),
+        OperatorSpec("MEAN", ["t", "axes"], ["m"], "ReducerOptions", {}),
+        OperatorSpec("FULLY_CONNECTED", ["m", "w2", "b2"], ["f"], "FullyConnectedOptions", {}),
+        OperatorSpec("SOFTMAX", ["f"], ["y"], "SoftmaxOptions", {"beta": 1.0}),
+    ]
+    return build_model(tensors, operators, ["x"], ["y"])
+
+
+def _int16() -> bytes:
+    """DEPTHWISE_CONV_2D, CONV_2D, TANH, CONCATENATION, SOFTMAX of int16 with int8 weights."""
+    rng = np.random.default_rng(1)
+    image = (1, 5, 5, 3)
+    scales = {"x": 1e-3, "p": 2e-3, "c": 2e-3, "t": 1 / 32768, "j": 1 / 32768, "y": 1 / 32768}
+    shapes = {"x": image, "p": image, "c": image, "t": image, "j": (1, 5, 5, 6)}
+    shapes["y"] = shapes["j"]
+    tensors = [
+        TensorSpec(name, shape, "int16", scale=(scales[name],), zero_point=(0,))
+        for name, shape in shapes.items()
+    ]
+    for name, shape in {"w": (1, 3, 3, 3), "v": (3, 1, 1, 3)}.items():
+        values = rng.integers(-127, 128, shape).astype(np.int8)
+        tensors.append(TensorSpec(name, shape, "int8", values, (0.01,), (0,)))
+        biases = rng.integers(-(2**20), 2**20, 3)
+        tensors.append(TensorSpec(f"{name}_b", (3,), "int64", biases, (1e-5,), (0,)))
+    window = {"padding": 0, "strideH": 1, "strideW": 1}
+    operators = [
+        OperatorSpec(
+            "DEPTHWISE_CONV_2D",
+            ["x", "w", "w_b"],
+            ["p"],
+            "DepthwiseConv2DOptions",
+            {**window, "depthMultiplier": 1},
+        ),
+        OperatorSpec("CONV_2D", ["p", "v", "v_b"], ["c"], "Conv2DOptions", window),
+        OperatorSpec("TANH", ["c"], ["t"]),
+        OperatorSpec("CONCATENATION", ["t", "t"], ["j"], "ConcatenationOptions", {"axis": 3}),
+        OperatorSpec("SOFTMAX", ["j"], ["y"], "SoftmaxOptions", {"beta": 1.0}),
+    ]
+    return build_model(tensors, operators, ["x"], ["y"])
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("model", [_float32, _int16], ids=["float32", "int16"])
+def test_a_network_equals_the_references(
+    model: Callable[[], bytes], board: str, tmp_path: Path
+) -> None:
+    file, project = tmp_path / "m.tflite", tmp_path / "p"
+    file.write_bytes(model())
+    done = microgen.generate(file, board, project)
+    microgen.build(project)
+    inputs = stimuli.samples(done.manifest.inputs, random=3)
+    result = microgen.run(project, inputs, compare=True)  # verifies before it runs
+    assert result.samples == 8
+    for verdict in result.verdicts:
+        assert verdict.is_skipped or (verdict.ok and verdict.layers), str(verdict)

@@ -1,0 +1,249 @@
+"""A model that keeps a state from run to run, from its file to its outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import builder, compare, runner
+from microgen.ir.graph import Array, DType
+from tests.ops import lstm_cases, svdf_cases
+from tests.ops.litert_oracle import interpreter_of, needs_litert
+from tests.ops.stateful import Network
+from tests.runner.standin import needs_riscv
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+BATCH, FEATURES, FILTERS, MEMORY = 1, 16, 12, 5
+RUNS = 5
+BOARDS = [
+    "native",
+    pytest.param("mps2_an386", marks=NEEDS_ARM),
+    pytest.param("qemu_riscv32", marks=needs_riscv),
+]
+
+
+def _model() -> bytes:
+    """FULLY_CONNECTED, SVDF of rank 2, FULLY_CONNECTED: the state lies among other buffers."""
+    rng = np.random.default_rng(3)
+
+    def constant(name: str, shape: tuple[int, ...], dtype: str, scale: float) -> TensorSpec:
+        limit = 128 if dtype == "int8" else 2000
+        values = rng.integers(1 - limit, limit, shape).astype(dtype)
+        return TensorSpec(name, shape, dtype, values, (scale,), (0,))
+
+    def activation(name: str, size: int, scale: float, zero_point: int) -> TensorSpec:
+        return TensorSpec(name, (BATCH, size), "int8", None, (scale,), (zero_point,))
+
+    tensors = [
+        activation("x", FEATURES, 0.1, 5),
+        constant("w0", (FEATURES, FEATURES), "int8", 0.01),
+        activation("h", FEATURES, 0.5, -3),
+        constant("feature", (FILTERS, FEATURES), "int8", 0.01),
+        constant("time", (FILTERS, MEMORY), "int16", 0.001),
+        constant("bias", (FILTERS // 2,), "int32", 0.001),
+        TensorSpec(
+            *("state", (BATCH, MEMORY * FILTERS), "int16", None, (0.005,), (0,)), is_variable=True
+        ),
+        activation("s", FILTERS // 2, 0.3, -128),
+        constant("w1", (4, FILTERS // 2), "int8", 0.01),
+        activation("y", 4, 0.5, 0),
+    ]
+    dense = ("FullyConnectedOptions", {}, 4)
+    operators = [
+        OperatorSpec("FULLY_CONNECTED", ["x", "w0", -1], ["h"], *dense),
+        OperatorSpec(
+            *("SVDF", ["h", "feature", "time", "bias", "state"], ["s"], "SVDFOptions"),
+            *({"rank": 2, "fusedActivationFunction": 1}, 3),
+        ),
+        OperatorSpec("FULLY_CONNECTED", ["s", "w1", -1], ["y"], *dense),
+    ]
+    return build_model(tensors, operators, ["x"], ["y"])
+
+
+def _samples() -> Array:
+    rng = np.random.default_rng(5)
+    return rng.integers(-128, 128, (RUNS, BATCH, FEATURES)).astype(np.int8)
+
+
+def _by_litert(samples: Array, *, reset_before: int = 0) -> Array:
+    """The outputs of one interpreter, whose variables are reset before that sample."""
+    interpreter = interpreter_of(_model())
+    outputs = []
+    for i, sample in enumerate(samples):
+        if i == reset_before:
+            interpreter.reset_all_variables()
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], sample)
+        interpreter.invoke()
+        outputs.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+    return np.stack(outputs)
+
+
+def _project(folder: Path, board: str = "native", **options: object) -> Path:
+    (folder / "m.tflite").write_bytes(_model())
+    microgen.generate(folder / "m.tflite", board, folder / "p", **options)
+    return folder / "p"
+
+
+@NEEDS_NINJA
+@needs_litert
+@pytest.mark.parametrize("options", [{}, {"optimize": "flash"}, {"planner": "on-demand"}])
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_sequence_of_runs_equals_litert(
+    board: str, options: dict[str, str], tmp_path: Path
+) -> None:
+    project = _project(tmp_path, board, **options)
+    microgen.build(project)
+    assert microgen.verify(project).ok
+    samples = _samples()
+    result = microgen.run(project, {"x": samples}, compare=True)
+    np.testing.assert_array_equal(result.outputs["y"], _by_litert(samples))
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+    assert len(result.verdicts) == 2
+
+
+@NEEDS_NINJA
+@needs_litert
+def test_the_sanitized_firmware(tmp_path: Path) -> None:
+    project = _project(tmp_path)
+    result = microgen.run(project, {"x": _samples()}, sanitize=True)
+    np.testing.assert_array_equal(result.outputs["y"], _by_litert(_samples()))
+
+
+@needs_litert
+def test_a_reset_makes_a_difference() -> None:
+    """So the test below would see a reset that does nothing."""
+    samples = _samples()
+    assert np.any(_by_litert(samples) != _by_litert(samples, reset_before=3))
+
+
+RESETTING_MAIN = """
+#include "tvmgen_default.h"
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int8_t in[TVMGEN_DEFAULT_X_SIZE];
+    int8_t out[TVMGEN_DEFAULT_OUTPUT_SIZE];
+    struct tvmgen_default_inputs inputs = {in};
+    struct tvmgen_default_outputs outputs = {out};
+    int run;
+    (void)argc;
+    (void)argv;
+    tvmgen_default_reset();
+    for (run = 0; fread(in, sizeof in, 1, stdin) == 1; run++) {
+        if (run == 3) {
+            tvmgen_default_reset();
+        }
+        if (tvmgen_default_run(&inputs, &outputs) != 0) {
+            return 1;
+        }
+        (void)fwrite(out, sizeof out, 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+@needs_litert
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_reset_between_runs_forgets_all_that_came_before(tmp_path: Path) -> None:
+    project = _project(tmp_path)
+    host = project / "model" / "codegen" / "host"
+    (tmp_path / "own.c").write_text(RESETTING_MAIN)
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", str(tmp_path / "own")]
+    command += [f"-I{host / 'include'}", f"-I{project / 'crt' / 'include'}"]
+    sources = [*sorted((host / "src").glob("*.[cs]")), tmp_path / "own.c"]
+    subprocess.run([*command, *map(str, sources)], check=True)
+    samples = _samples()
+    done = subprocess.run(
+        [str(tmp_path / "own")], input=samples.tobytes(), capture_output=True, check=True
+    )
+    expected = _by_litert(samples, reset_before=3)
+    assert done.stdout == expected.tobytes()
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_a_reset_that_leaves_something_behind_is_found_at_its_layer(tmp_path: Path) -> None:
+    project = _project(tmp_path, "mps2_an386")
+    source = next(project.rglob("default_lib0.c"))
+    nbytes = BATCH * MEMORY * FILTERS * 2
+    text = source.read_text()
+    assert f"0, {nbytes}U)" in text
+    source.write_text(text.replace(f"0, {nbytes}U)", f"7, {nbytes}U)"))
+    built = builder.build(project)
+    inputs = {"x": _samples()}
+    outputs = runner.run(project, inputs, elf=built.elf).outputs
+    found = compare.compare(project, inputs, outputs, built.elf)[0].difference
+    assert found is not None
+    assert (found.sample, found.layer) == (0, "s")
+
+
+# The operators themselves, alone in a model
+
+
+def _alone(name: str) -> Network:
+    make = {"svdf": svdf_cases.network, "lstm": lstm_cases.network}[name.partition("_")[0]]
+    return make(9, DType.FLOAT32 if name.endswith("f32") else DType.INT8)
+
+
+@NEEDS_NINJA
+@needs_litert
+@pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
+@pytest.mark.parametrize("board", [*BOARDS, pytest.param("mps2_an385", marks=NEEDS_ARM)])
+def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> None:
+    network = _alone(name)
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    project = tmp_path / "p"
+    microgen.generate(tmp_path / "m.tflite", board, project)
+    microgen.build(project)
+    assert microgen.verify(project).ok
+    result = microgen.run(project, {"x": np.stack(network.samples)}, compare=True)
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+    assert len(result.verdicts) == 2
+
+
+def test_int8_state_is_reset_to_its_zero_point(tmp_path: Path) -> None:
+    layer = lstm_cases.random_layer(9, DType.INT8)
+    layer = dataclasses.replace(layer, zero_point={**layer.zero_point, "y": -3})
+    (tmp_path / "m.tflite").write_bytes(lstm_cases.network_of(layer, 9).to_bytes())
+    microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p")
+    text = next((tmp_path / "p").rglob("default_lib0.c")).read_text()
+    assert f"], {256 - 3}, {layer.batch * layer.outputs}U);" in text
+    assert f"], 0, {layer.batch * layer.cells * 2}U);" in text
+
+
+def test_header_runner_main_and_readme_speak_of_the_reset(tmp_path: Path) -> None:
+    project = _project(tmp_path)
+    host = project / "model" / "codegen" / "host"
+    header = (host / "include" / "tvmgen_default.h").read_text()
+    assert header.count("void tvmgen_default_reset(void);") == 1
+    text = (host / "src" / "default_lib0.c").read_text()
+    nbytes = BATCH * MEMORY * FILTERS * 2
+    assert f"0, {nbytes}U); /* sid_1 */" in text
+    assert f"{nbytes}  always       sid_1" in text
+    assert "tvmgen_default_reset();" in (project / "src" / "main.c").read_text()
+    assert "tvmgen_default_reset" in (project / "README.md").read_text()
+
+
+def test_a_model_without_state_has_no_reset(tmp_path: Path) -> None:
+    tensors = [TensorSpec(n, (1, 4), "int8", None, (0.5,), (0,)) for n in "xy"]
+    operator = OperatorSpec("RELU", ["x"], ["y"])
+    (tmp_path / "m.tflite").write_bytes(build_model(tensors, [operator], ["x"], ["y"]))
+    microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p")
+    texts = [path.read_bytes() for path in (tmp_path / "p").rglob("*.[ch]")]
+    assert not any(b"_reset(void)" in text for text in texts)
+
+
+def test_the_manifest_says_which_buffer_is_state(tmp_path: Path) -> None:
+    compiled = microgen.compile_model(_project(tmp_path) / ".." / "m.tflite", "native")
+    records = compiled.manifest.plan.buffers
+    assert {b.tensor for b in records if b.is_state} == {"state"}
+    (state,) = (b for b in records if b.is_state)
+    assert (state.first, state.last) == (0, 2 * len(compiled.program.calls) + 1)
