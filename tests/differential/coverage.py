@@ -13,6 +13,8 @@ from tests.differential import makers
 from tests.differential.generator import generate
 from tests.differential.makers import EVERY
 
+COLUMNS = (*EVERY, "hybrid")
+
 Counts = Counter[tuple[str, str]]
 
 
@@ -24,10 +26,10 @@ def count(seeds: Iterable[int]) -> Counts:
 def table(counts: Counts) -> str:
     """A row per operator, a column per dtype; a dash where the operator has not the dtype."""
     kinds = makers.registry()
-    lines = [f"{'':24}" + "".join(f"{dtype:>9}" for dtype in EVERY)]
+    lines = [f"{'':30}" + "".join(f"{dtype:>9}" for dtype in COLUMNS)]
     for code in sorted({code for code, _ in kinds}):
-        cells = [str(counts[code, d]) if (code, d) in kinds else "-" for d in EVERY]
-        lines.append(f"{code:24}" + "".join(f"{cell:>9}" for cell in cells))
+        cells = [str(counts[code, d]) if (code, d) in kinds else "-" for d in COLUMNS]
+        lines.append(f"{code:30}" + "".join(f"{cell:>9}" for cell in cells))
     return "\n".join(lines)
 
 

@@ -55,18 +55,27 @@ def is_exact(graph: Graph) -> bool:
     )
 
 
+def is_hybrid(graph: Graph) -> bool:
+    """Whether a layer quantizes floats, of which the least noise makes whole steps."""
+    return any(node.op.endswith("_hybrid") for node in graph.nodes)
+
+
 def shaken(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
     """The outputs as another implementation might compute them: with noise if there are kernels
     that are not exact."""
     if is_exact(graph):
         return computed(graph, fed)
-    noisy = {n: [_noisy(a, rng) for a in fed[n]] for n in graph.inputs}
-    constants = {name: _noisy(array, rng) for name, array in graph.constants.items()}
-    found = computed(dataclasses.replace(graph, constants=constants), noisy)
+    found = computed(graph, fed) if is_hybrid(graph) else _with_noise(graph, fed, rng)
     return {
         name: [a + _spread(a) * _signs(a, rng) if a.dtype.kind == "f" else a for a in arrays]
         for name, arrays in found.items()
     }
+
+
+def _with_noise(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
+    noisy = {n: [_noisy(a, rng) for a in fed[n]] for n in graph.inputs}
+    constants = {name: _noisy(array, rng) for name, array in graph.constants.items()}
+    return computed(dataclasses.replace(graph, constants=constants), noisy)
 
 
 def _noisy(array: Array, rng: np.random.Generator) -> Array:

@@ -51,8 +51,9 @@ def _drawn(net: Network) -> tuple[str, str]:
     kinds = makers.registry()
     there = [net.tensors[name].dtype for name in [*net.inputs, *net.computed]]
     if there and net.chance(0.8):
-        dtype = net.one_of(there)
-        kinds = {kind: maker for kind, maker in kinds.items() if kind[1] == dtype}
+        dtypes = [net.one_of(there)]
+        dtypes += ["hybrid"] if "float32" in dtypes else []
+        kinds = {kind: maker for kind, maker in kinds.items() if kind[1] in dtypes}
     often = np.array([maker.often for maker in kinds.values()], np.float64)
     return list(kinds)[int(net.rng.choice(len(often), p=often / often.sum()))]
 
@@ -87,7 +88,7 @@ def compute_last(net: Network) -> None:
         raise UnfitError("too large")
     alone = net.alone(op)
     graph = evaluation.graph_of(alone, outputs)
-    _check_reads(net, alone.inputs, outputs)
+    _check_reads(net, graph)
     net.values.update(evaluation.computed(graph, net.values))
     for name in outputs:
         _check_values(net, net.values[name])
@@ -95,11 +96,11 @@ def compute_last(net: Network) -> None:
         _shake(net, graph, outputs)
 
 
-def _check_reads(net: Network, inputs: list[str], outputs: list[str]) -> None:
+def _check_reads(net: Network, graph: Graph) -> None:
     """Integers are compared bit for bit, so nothing makes them of floats that are not exact."""
-    if any(name in net.shaken for name in inputs) and any(
-        net.dtype(name) != "float32" for name in outputs
-    ):
+    is_smooth = all(net.dtype(name) == "float32" for name in graph.outputs)
+    is_smooth = is_smooth and not evaluation.is_hybrid(graph)
+    if not is_smooth and any(name in net.shaken for name in graph.inputs):
         raise UnfitError("reads floats that are not exact")
 
 

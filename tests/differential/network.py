@@ -87,7 +87,12 @@ class Network:
         return self._part(kept, [*self.inputs, *fed])
 
     def _part(self, operators: list[OperatorSpec], inputs: list[str]) -> Network:
-        used = {str(ref) for op in operators for ref in (*op.inputs, *op.outputs) if ref != -1}
+        used = {
+            str(ref)
+            for op in operators
+            for ref in (*op.inputs, *op.outputs, *op.intermediates)
+            if ref != -1
+        }
         kept = {name: spec for name, spec in self.tensors.items() if name in {*used, *inputs}}
         return Network(self.rng, kept, operators, inputs, [], self.values, self.shaken)
 
@@ -155,19 +160,33 @@ class Network:
         self.tensors[name] = spec
         return name
 
-    def weight(self, shape: Shape, axis: int, data: str, wide_bias: bool = False) -> list[str]:
-        """Weights and a bias for that data: float32, or int8 per channel or per tensor."""
+    def weight(
+        self,
+        shape: Shape,
+        axis: int,
+        data: str,
+        kind: str,
+        *,
+        wide: bool = False,
+        each: bool = False,
+    ) -> list[str]:
+        """Weights and a bias: float32, or int8 weights per tensor or per channel (``each``: so).
+
+        ``kind`` is a dtype of the makers; ``wide``: biases are int64.
+        """
         channels = shape[axis]
-        if self.tensors[data].dtype == "float32":
-            return [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
-        count = channels if self.rng.random() < 0.7 else 1
+        floats = [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
+        if kind == "float32":
+            return floats
+        count = channels if each or self.rng.random() < 0.7 else 1
         scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
+        values = self.rng.integers(-127, 128, shape).astype(np.int8)
+        weight = self._per_channel(values, scales, axis)
+        if kind == "hybrid":
+            return [weight, floats[1]]
         sums = scales * np.float32((*self.tensors[data].scale, 1.0)[0])
         biases = self.rng.integers(-5000, 5000, channels)
-        return [
-            self._per_channel(self.rng.integers(-127, 128, shape).astype(np.int8), scales, axis),
-            self._per_channel(biases.astype(np.int64 if wide_bias else np.int32), sums, 0),
-        ]
+        return [weight, self._per_channel(biases.astype(np.int64 if wide else np.int32), sums, 0)]
 
     def _per_channel(self, array: Array, scales: Array, axis: int) -> str:
         name = self.constant(array)
@@ -226,6 +245,21 @@ class Network:
             return fitting[int(self.rng.integers(len(fitting)))]
         chosen = stock.shape(self.rng, rank) if shape is None else shape
         return self.new_input(dtype, chosen, low=low, high=high, quantization=quantization)
+
+    def graft(self, tensors: Sequence[TensorSpec], op: OperatorSpec, data: str) -> None:
+        """Append a ready operator with its tensors, of which ``x`` is ``data``."""
+        number = len(self.tensors)
+        names = {spec.name: f"s{number}_{spec.name}" for spec in tensors} | {"x": data}
+
+        def renamed(refs: Sequence[str | int]) -> list[str | int]:
+            return [names[ref] if isinstance(ref, str) else ref for ref in refs]
+
+        for spec in tensors:
+            if spec.name != "x":
+                self.tensors[names[spec.name]] = replace(spec, name=names[spec.name])
+        inner = renamed(op.intermediates)
+        ends = {"inputs": renamed(op.inputs), "outputs": renamed(op.outputs)}
+        self.operators.append(replace(op, **ends, intermediates=inner))
 
     def _is(
         self, name: str, dtype: str, is_scaled: bool, rank: int | None, shape: Shape | None

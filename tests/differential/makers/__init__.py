@@ -23,7 +23,10 @@ Make = Callable[[Network, str, str], None]
 @dataclass(frozen=True)
 class Maker:
     """``make(network, code, dtype)`` appends an operator of that name that reads data of that
-    dtype; UnfitError where it cannot. Of one of these kinds there are ``often`` times as many."""
+    dtype; UnfitError where it cannot. Of one of these kinds there are ``often`` times as many.
+
+    The dtype ``hybrid`` is float32 data with int8 weights.
+    """
 
     codes: tuple[str, ...]
     dtypes: tuple[str, ...]
@@ -39,3 +42,10 @@ def registry() -> Mapping[tuple[str, str], Maker]:
     rows: list[Maker] = [row for module in modules for row in module.MAKERS]
     found = {(code, dtype): row for row in rows for code in row.codes for dtype in row.dtypes}
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def pick_data(net: Network, dtype: str, rank: int | None = None) -> str:
+    """Data of a layer that has weights; hybrid ones quantize it, so it must be exact."""
+    if dtype != "hybrid":
+        return net.pick(dtype, rank)
+    return net.pick("float32", rank, lambda name: name not in net.shaken)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import tflite
 
-from tests.differential.makers import ALL, Maker
+from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network
 from tests.differential.windows import padding, random_window
 from tests.tflite_builder import OptionValue
 
 
 def _conv2d(net: Network, code: str, dtype: str) -> None:
-    data = net.pick(dtype, 4)
+    data = pick_data(net, dtype, 4)
     window = random_window(net, data)
     batches, _, _, depth = net.shape(data)
     filters = int(net.rng.integers(1, 9))
     wide, declared = _bias_type(net, dtype)
-    weights = net.weight((filters, *window.kernel, depth), 0, data, wide)
-    output = net.output(dtype, (batches, *window.output, filters))
+    weights = net.weight((filters, *window.kernel, depth), 0, data, dtype, wide=wide)
+    output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
 
 
@@ -32,14 +32,15 @@ def _bias_type(net: Network, dtype: str) -> tuple[bool, dict[str, OptionValue]]:
 
 
 def _depthwise(net: Network, code: str, dtype: str) -> None:
-    data = net.pick(dtype, 4)
+    data = pick_data(net, dtype, 4)
     window = random_window(net, data)
     batches, _, _, depth = net.shape(data)
     multiplier = int(net.rng.integers(1, 4))
     filters = depth * multiplier
-    weights = net.weight((1, *window.kernel, filters), 3, data, dtype == "int16")
+    hybrid, shape = dtype == "hybrid", (1, *window.kernel, filters)
+    weights = net.weight(shape, 3, data, dtype, wide=dtype == "int16", each=hybrid)
     options = {**window.options, "depthMultiplier": multiplier}
-    output = net.output(dtype, (batches, *window.output, filters))
+    output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "DepthwiseConv2DOptions", options)
 
 
@@ -53,7 +54,8 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     least = (np.array(size) - 1) * stride + (1 if same else kernel)
     shape = (batches, *(int(n) for n in least + rng.integers(0, stride)), filters)
     wide, declared = _bias_type(net, dtype)
-    weight, bias = net.weight((filters, int(kernel[0]), int(kernel[1]), depth), 0, data, wide)
+    size = (filters, *map(int, kernel), depth)
+    weight, bias = net.weight(size, 0, data, dtype, wide=wide)
     options = {**padding(same), **declared, "strideH": int(stride[0]), "strideW": int(stride[1])}
     options["fusedActivationFunction"] = net.fused()
     biases = [bias] if net.chance(0.7) else []
@@ -62,7 +64,7 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
 
 
 MAKERS = (
-    Maker(("CONV_2D",), ALL, _conv2d, often=3),
-    Maker(("DEPTHWISE_CONV_2D",), ALL, _depthwise, often=3),
-    Maker(("TRANSPOSE_CONV",), ("int8",), _transpose_conv, often=2),
+    Maker(("CONV_2D",), (*ALL, "hybrid"), _conv2d, often=3),
+    Maker(("DEPTHWISE_CONV_2D",), (*ALL, "hybrid"), _depthwise, often=3),
+    Maker(("TRANSPOSE_CONV",), ALL, _transpose_conv, often=2),
 )

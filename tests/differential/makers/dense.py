@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from math import prod
 
-from tests.differential.makers import Maker
+import tflite
+
+from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network, UnfitError
 
 
 def _dense(net: Network, code: str, dtype: str) -> None:
-    data = net.pick(dtype)
+    data = pick_data(net, dtype)
     shape = net.shape(data)
     if not shape:
         raise UnfitError("a scalar")
     features = int(net.rng.integers(1, 9))
-    weight, bias = net.weight((features, shape[-1]), 0, data, dtype == "int16")
+    wide = dtype == "int16" and net.chance(0.7)
+    weight, bias = net.weight((features, shape[-1]), 0, data, dtype, wide=wide)
     keep = net.chance(0.3)
-    output = net.output(dtype, (*shape[:-1], features) if keep else (prod(shape[:-1]), features))
+    final = (*shape[:-1], features) if keep else (prod(shape[:-1]), features)
+    output = net.output(net.dtype(data), final)
     options = {"fusedActivationFunction": net.fused(), "keepNumDims": keep}
+    if dtype == "int16" and not wide:
+        options["quantizedBiasType"] = tflite.TensorType.INT32
+    if dtype == "hybrid":
+        options["asymmetricQuantizeInputs"] = net.chance(0.5)
     inputs = [data, weight, bias if net.chance(0.8) else -1]
     net.add(code, inputs, output, "FullyConnectedOptions", options)
 
@@ -40,6 +48,6 @@ def _matmul(net: Network, code: str, dtype: str) -> None:
 
 
 MAKERS = (
-    Maker(("FULLY_CONNECTED",), ("int8", "float32"), _dense, often=3),
-    Maker(("BATCH_MATMUL",), ("int8",), _matmul),
+    Maker(("FULLY_CONNECTED",), (*ALL, "hybrid"), _dense, often=3),
+    Maker(("BATCH_MATMUL",), ALL, _matmul),
 )
