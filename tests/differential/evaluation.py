@@ -89,7 +89,7 @@ def _signs(array: Array, rng: np.random.Generator) -> Array:
 
 
 def _spread(array: Array) -> Array:
-    return np.float32(_NOISE * np.abs(array).max(initial=0.0))
+    return np.asarray(_NOISE * np.abs(array).max(initial=0.0), np.float32)
 
 
 def tolerance(expected: Array, others: list[Array]) -> Array:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from microgen.errors import MicrogenError
 from microgen.pipeline import Compiled
 from tests.differential import evaluation, litert, program
 from tests.differential.generator import Case
-from tests.differential.stock import SAMPLES, Array
+from tests.differential.stock import SAMPLES
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def keep(failure: Failure, folder: Path) -> str:
     found = check([small], folder / "work")
     what = found[0].what if found else failure.what
     (folder / "network.tflite").write_bytes(small.net.model(small.outputs))
-    inputs: dict[str, Array] = {n: np.stack(small.net.values[n]) for n in small.net.inputs}
+    inputs: dict[str, Any] = {n: np.stack(small.net.values[n]) for n in small.net.inputs}
     np.savez(folder / "inputs.npz", **inputs)
     layers = " -> ".join(op.code for op in small.net.operators)
     return f"seed {failure.case.seed}: {what}\n  cut down to {layers}: {folder}/network.tflite"

@@ -257,9 +257,9 @@ class Network:
         for spec in tensors:
             if spec.name != "x":
                 self.tensors[names[spec.name]] = replace(spec, name=names[spec.name])
-        inner = renamed(op.intermediates)
-        ends = {"inputs": renamed(op.inputs), "outputs": renamed(op.outputs)}
-        self.operators.append(replace(op, **ends, intermediates=inner))
+        ends = (op.inputs, op.outputs, op.intermediates)
+        inputs, outputs, inner = map(renamed, ends)
+        self.operators.append(replace(op, inputs=inputs, outputs=outputs, intermediates=inner))
 
     def _is(
         self, name: str, dtype: str, is_scaled: bool, rank: int | None, shape: Shape | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def quantization(rng: np.random.Generator, dtype: str) -> Quantization:
         power = -rng.integers(6, 17) if rng.random() < 0.4 else rng.uniform(-16, -4)
         return float(np.float32(2.0**power)), 0
     low, high = (-9, 2) if rng.random() < 0.5 else (-6, -2)
-    zero_point = int(rng.choice([-128, 127, 0, rng.integers(-128, 128)]))
+    zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
     return float(np.float32(2.0 ** rng.uniform(low, high))), zero_point
 
 
@@ -83,7 +84,7 @@ def float_weights(
     rng: np.random.Generator, shape: tuple[int, ...], channels: int
 ) -> tuple[Array, Array]:
     """Weights that keep magnitudes about as they are, and a bias."""
-    deviation = (channels / max(1, np.prod(shape))) ** 0.5
+    deviation = (channels / max(1, math.prod(shape))) ** 0.5
     return (
         rng.normal(0, deviation, shape).astype(np.float32),
         rng.normal(0, 1, channels).astype(np.float32),

@@ -54,8 +54,8 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     least = (np.array(size) - 1) * stride + (1 if same else kernel)
     shape = (batches, *(int(n) for n in least + rng.integers(0, stride)), filters)
     wide, declared = _bias_type(net, dtype)
-    size = (filters, *map(int, kernel), depth)
-    weight, bias = net.weight(size, 0, data, dtype, wide=wide)
+    weight_shape = (filters, *map(int, kernel), depth)
+    weight, bias = net.weight(weight_shape, 0, data, dtype, wide=wide)
     options = {**padding(same), **declared, "strideH": int(stride[0]), "strideW": int(stride[1])}
     options["fusedActivationFunction"] = net.fused()
     biases = [bias] if net.chance(0.7) else []
