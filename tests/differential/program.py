@@ -52,6 +52,7 @@ static int run_{module}(FILE *in, FILE *out)
     int k, status = 0;
 
 {allocate}
+    {reset}
     for (k = 0; k < {samples} && !status; k++) {{
 {read}
         status = tvmgen_{module}_run(&inputs, &outputs) ? 1 : 0;
@@ -146,6 +147,7 @@ def _function(compiled: Compiled, samples: int) -> str:
     return _FUNCTION.format(
         module=program.module,
         samples=samples,
+        reset=f"tvmgen_{program.module}_reset();" if program.state else "",
         allocate=lines("    {name} = malloc({nbytes});", [*fields, *made]),
         read=lines("        get({name}, {nbytes}, in);", fields),
         write=lines("        put({name}, {nbytes}, out);", made),
