@@ -5,9 +5,11 @@ file and the same samples."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from microgen import options
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from microgen.ops.base import StatusError
@@ -20,6 +22,14 @@ MAX_ELEMENTS = 4096
 _ATTEMPTS = 150
 _LARGEST, _LEAST = 1e6, 1e-6  # magnitudes of floats: others lose their precision
 _MOST_NOISE = 1e-3  # of a float tensor's range
+_SUMS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+_FOLLOWERS = {  # what passes make one node of
+    "PAD": _SUMS[:2],
+    **dict.fromkeys((*_SUMS, "ADD", "MUL", "AVERAGE_POOL_2D"), ("RELU", "RELU6", "RELU_N1_TO_1")),
+    "RESHAPE": ("RESHAPE", "FULLY_CONNECTED", "TRANSPOSE"),
+    "QUANTIZE": ("DEQUANTIZE", "QUANTIZE"),
+    "DEQUANTIZE": ("QUANTIZE",),
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,12 @@ class Case:
     seed: int
     net: Network
     outputs: list[str]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What ``generate`` is asked: planners and kinds of code in turn."""
+        planner = options.PLANNERS[self.seed % len(options.PLANNERS)]
+        return {"planner": planner, "optimize": options.OPTIMIZE[self.seed % len(options.OPTIMIZE)]}
 
 
 def generate(seed: int) -> Case:
@@ -47,8 +63,13 @@ def generate(seed: int) -> Case:
 
 
 def _drawn(net: Network) -> tuple[str, str]:
-    """A kind of layer, mostly of a dtype that there is already."""
+    """A kind of layer, mostly of a dtype that there is already, at times one that often stands
+    behind the last."""
     kinds = makers.registry()
+    code, dtype = net.kinds[-1] if net.kinds else ("", "")
+    followers = [kind for kind in kinds if kind[0] in _FOLLOWERS.get(code, ()) and kind[1] == dtype]
+    if followers and net.chance(0.3):
+        return followers[int(net.rng.integers(len(followers)))]
     there = [net.tensors[name].dtype for name in [*net.inputs, *net.computed]]
     if there and net.chance(0.8):
         dtypes = [net.one_of(there)]

@@ -41,7 +41,7 @@ def _compiled(case: Case, folder: Path) -> Compiled | str:
     model = folder / f"network{case.seed}.tflite"
     model.write_bytes(case.net.model(case.outputs))
     try:
-        return microgen.compile_model(model, "native", name=f"n{case.seed}")
+        return microgen.compile_model(model, "native", name=f"n{case.seed}", **case.options)
     except MicrogenError as error:
         return f"microgen refuses: {error}"
 

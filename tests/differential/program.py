@@ -107,18 +107,21 @@ def _parsed(data: bytes, ports: Sequence[Port], samples: int) -> list[list[Array
 
 def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
     """Compile networks of different module names. ProgramError."""
-    sources: list[str] = []
+    sources: dict[str, Path] = {}
     includes = set[str]()
     for compiled in networks:
         project = folder / compiled.program.module
         compiled.files.write_to(project, force=True)
-        found = sorted((project / "model/codegen/host/src").glob("*.[cs]"))
-        sources += [str(path.relative_to(folder)) for path in found]
+        for path in sorted((project / "model/codegen/host/src").glob("*.[cs]")):
+            sources[path.name] = path
+        for path in sorted((project / "crt/kernels").glob("*.c")):
+            sources[path.name] = path  # one for all networks
         includes |= {
             f"-I{project.name}/{part}" for part in ("model/codegen/host/include", "crt/include")
         }
     (folder / "main.c").write_text(_main(networks, samples))
-    command = ["cc", "-std=c99", "-O1", *SANITIZERS, *sorted(includes), "main.c", *sources]
+    command = ["cc", "-std=c99", "-O1", *SANITIZERS, *sorted(includes), "main.c"]
+    command += [str(path.relative_to(folder)) for path in sources.values()]
     done = subprocess.run(
         [*command, "-o", "program"], cwd=folder, capture_output=True, text=True, check=False
     )

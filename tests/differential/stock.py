@@ -20,16 +20,24 @@ ACTIVATIONS = (
     tflite.ActivationFunctionType.RELU_N1_TO_1,
 )
 VERSIONS = {"BROADCAST_TO": 3, "FILL": 3}  # the least that LiteRT has for every dtype; else 1
-_SIZES = (1, 2, 3, 5, 6, 8)
+_SIZES = (1, 2, 3, 4, 5, 6, 8)
+_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 13, 17)  # some longer than what kernels take at once
 
 
 def shape(rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]:
     """Of that rank, else of any up to 4 and mostly of 4, as images have it."""
     rank = int(rng.choice([1, 2, 3, 4, 4, 4, 4])) if rank is None else rank
     sizes = [int(n) for n in rng.choice(_SIZES, rank)]
+    if rank:
+        sizes[-1] = int(rng.choice(_DEPTHS))
     if rank == 4:
         sizes[0] = 1 + int(rng.random() < 0.2)
     return tuple(sizes)
+
+
+def depth(rng: np.random.Generator) -> int:
+    """A number of channels or features."""
+    return int(rng.choice(_DEPTHS))
 
 
 def quantization(rng: np.random.Generator, dtype: str) -> Quantization:

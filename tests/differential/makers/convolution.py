@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import tflite
 
+from tests.differential import stock
 from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network
 from tests.differential.windows import padding, random_window
@@ -15,7 +16,7 @@ def _conv2d(net: Network, code: str, dtype: str) -> None:
     data = pick_data(net, dtype, 4)
     window = random_window(net, data)
     batches, _, _, depth = net.shape(data)
-    filters = int(net.rng.integers(1, 9))
+    filters = stock.depth(net.rng)
     wide, declared = _bias_type(net, dtype)
     weights = net.weight((filters, *window.kernel, depth), 0, data, dtype, wide=wide)
     output = net.output(net.dtype(data), (batches, *window.output, filters))
@@ -47,7 +48,7 @@ def _depthwise(net: Network, code: str, dtype: str) -> None:
 def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     data = net.pick(dtype, 4)
     batches, *size, depth = net.shape(data)
-    rng, filters = net.rng, int(net.rng.integers(1, 9))
+    rng, filters = net.rng, stock.depth(net.rng)
     kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
     same = net.chance(0.6)
     # The least output that a convolution makes this data of, and what its last stride may skip.

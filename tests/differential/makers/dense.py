@@ -6,6 +6,7 @@ from math import prod
 
 import tflite
 
+from tests.differential import stock
 from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network, UnfitError
 
@@ -15,7 +16,7 @@ def _dense(net: Network, code: str, dtype: str) -> None:
     shape = net.shape(data)
     if not shape:
         raise UnfitError("a scalar")
-    features = int(net.rng.integers(1, 9))
+    features = stock.depth(net.rng)
     wide = dtype == "int16" and net.chance(0.7)
     weight, bias = net.weight((features, shape[-1]), 0, data, dtype, wide=wide)
     keep = net.chance(0.3)
