@@ -57,8 +57,13 @@ def generate(seed: int) -> Case:
     for attempt in range(_ATTEMPTS):
         if len(net.operators) >= layers:
             break
-        is_due = attempt < _ATTEMPTS // 5 and not any(op.code == turn[0] for op in net.operators)
-        net = _grown(net, turn if is_due and net.chance(0.7) else _drawn(net)) or net
+        is_due = attempt < _ATTEMPTS // 5 and turn not in net.kinds
+        kind = turn if is_due and net.chance(0.7) else _drawn(net)
+        try:
+            net = _grown(net, kind) or net
+        except Exception as error:
+            error.add_note(f"seed {seed}, a layer {kind}")
+            raise
     return Case(seed, net, _outputs(net))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,15 @@ def _compiled(case: Case, folder: Path) -> Compiled | str:
     model.write_bytes(case.net.model(case.outputs))
     try:
         return microgen.compile_model(model, "native", name=f"n{case.seed}", **case.options)
-    except MicrogenError as error:
-        return f"microgen refuses: {error}"
+    except Exception as error:
+        return f"microgen fails: {_said(error)}"
+
+
+def _said(error: Exception) -> str:
+    """A refusal, or the end of a crash's trace."""
+    if isinstance(error, MicrogenError):
+        return str(error)
+    return "crash\n" + "".join(traceback.format_exception(error)[-3:])
 
 
 def _by_numpy(case: Case) -> str:
@@ -52,8 +60,8 @@ def _by_numpy(case: Case) -> str:
     try:
         wrong = litert.difference(net)
         graph = evaluation.graph_of(net, case.outputs)
-    except MicrogenError as error:
-        return str(error)
+    except Exception as error:
+        return _said(error)
     return wrong or _difference(case, evaluation.computed(graph, net.values))
 
 

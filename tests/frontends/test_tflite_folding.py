@@ -15,7 +15,7 @@ from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3)])
 def test_of_any_rank(shape: tuple[int, ...], tmp_path: Path) -> None:
-    """numpy makes scalars of arrays without dimensions."""
+    """Arrays without dimensions too, of which numpy makes scalars."""
     lhs = np.ones(shape, np.int32)
     tensors = [
         TensorSpec("lhs", shape, "int32", lhs),
