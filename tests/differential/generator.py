@@ -85,12 +85,12 @@ def _drawn(net: Network) -> tuple[str, str]:
 
 
 def _outputs(net: Network) -> list[str]:
-    """What nothing reads, mostly, and some of what layers read."""
+    """What nothing reads, mostly, some of what layers read, and at times an input as it is."""
     read = {ref for op in net.operators for ref in op.inputs}
-    last = {*map(str, net.operators[-1].outputs)}
-    return [
-        name for name in net.computed if name in last or net.chance(0.15 if name in read else 0.8)
-    ]
+    likely = {name: 0.15 if name in read else 0.8 for name in net.computed}
+    likely |= dict.fromkeys(map(str, net.operators[-1].outputs), 1.0)
+    likely |= dict.fromkeys(net.inputs, 0.03)
+    return [name for name, chance in likely.items() if net.chance(chance)]
 
 
 def _grown(net: Network, kind: tuple[str, str]) -> Network | None:

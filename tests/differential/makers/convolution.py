@@ -16,11 +16,16 @@ def _conv2d(net: Network, code: str, dtype: str) -> None:
     data = pick_data(net, dtype, 4)
     window = random_window(net, data)
     batches, _, _, depth = net.shape(data)
-    filters = stock.depth(net.rng)
+    groups = _groups(net, depth) if dtype != "hybrid" else 1
+    filters = stock.depth(net.rng) * groups
     wide, declared = _bias_type(net, dtype)
-    weights = net.weight((filters, *window.kernel, depth), 0, data, dtype, wide=wide)
+    weights = net.weight((filters, *window.kernel, depth // groups), 0, data, dtype, wide=wide)
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
+
+
+def _groups(net: Network, depth: int) -> int:
+    return int(net.one_of([n for n in range(1, 5) if depth % n == 0])) if net.chance(0.2) else 1
 
 
 def _bias_type(net: Network, dtype: str) -> tuple[bool, dict[str, OptionValue]]:

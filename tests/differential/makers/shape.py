@@ -19,7 +19,11 @@ def _reshape(net: Network, code: str, dtype: str) -> None:
     stated = np.array(target, np.int32)
     if stated.size and net.chance(0.3):
         stated[int(net.rng.integers(len(stated)))] = -1
-    net.add(code, [data, net.constant(stated)], net.output(dtype, target, like=data))
+    output = net.output(dtype, target, like=data)
+    if net.chance(0.3):
+        net.add(code, [data], output, "ReshapeOptions", {"newShape": stated.tolist()})
+    else:
+        net.add(code, [data, net.constant(stated)], output)
 
 
 def _squeeze(net: Network, code: str, dtype: str) -> None:
