@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 from microgen import cnames
 from microgen.errors import CapacityError
+from microgen.ir.graph import DType
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
 from microgen.program import MemoryPlan, Program
 from microgen.target.board import Board
+from microgen.target.cpu import Feature
 
 # What start-up, semihosting, main and the smallest operators are sure to need, in bytes, measured
 # with the smallest firmware (one copy operator, -O2, Cortex-M0 to M55) and rounded down.
@@ -17,6 +19,7 @@ _LEAST_CODE = 1024
 _CODE = 2560  # what they typically need
 _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
+_SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
 _OTHER_RAM = 64  # .data and .bss of the runtime
 
@@ -122,4 +125,10 @@ def _flash(program: Program, board: Board, options: Options) -> _Need:
 def _code(program: Program, board: Board, options: Options) -> int:
     each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
     thumb = _CODE + each * len(program.functions)
+    if Feature.FPU not in board.cpu.features and _computes_floats(program):
+        thumb += _SOFT_FLOAT
     return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))
+
+
+def _computes_floats(program: Program) -> bool:
+    return any(call.tensor_type.dtype is DType.FLOAT32 for call in program.calls)

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "quantize16": GRAPH,
     "target": TARGET,
     "program": {"ir"},
-    "transforms": {*BASE, "ir", "quantize"},
+    "transforms": {*BASE, "ir", "quantize", "quantize16"},
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
     "frontends": {*GRAPH, "numerics"},

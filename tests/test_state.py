@@ -209,6 +209,18 @@ def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> Non
     assert len(result.verdicts) == 2
 
 
+@NEEDS_NINJA
+@pytest.mark.parametrize("optimize", ["balanced", "flash"])
+@pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
+def test_an_operator_under_the_sanitizers(name: str, optimize: str, tmp_path: Path) -> None:
+    network = _alone(name)
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p", optimize=optimize)
+    inputs = {"x": np.stack(network.samples)}
+    result = microgen.run(tmp_path / "p", inputs, sanitize=True, compare=True)
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+
+
 def test_int8_state_is_reset_to_its_zero_point(tmp_path: Path) -> None:
     layer = lstm_cases.random_layer(9, DType.INT8)
     layer = dataclasses.replace(layer, zero_point={**layer.zero_point, "y": -3})

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from microgen import support
 
-DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "supported-ops.md"
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "supported-ops.md"
 
 
 def test_the_document_is_up_to_date() -> None:
@@ -18,3 +22,15 @@ def test_every_op_has_a_row_with_a_sentence() -> None:
     for row in support.rows():
         assert row.about
         assert row.how
+        assert row.limits
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_file_that_a_document_names_is_there(document: str) -> None:
+    """CONTRIBUTING shows how an op is added on a real one, so its files must be there."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    folders = "microgen|crt|tests|boards|templates|examples|docs|scripts"
+    named = re.findall(rf"`((?:{folders})/[\w./-]+)`", text)
+    assert named
+    missing = [path for path in named if not (ROOT / path).exists()]
+    assert not missing

@@ -78,3 +78,12 @@ def test_what_does_not_suit_is_one_clear_error(
 ) -> None:
     with pytest.raises(ProjectError, match=re.escape(message)):
         transforms.apply(kind, sources, arguments)
+
+
+def test_significand_and_shift_are_the_effective_scale_in_double() -> None:
+    significands = transforms.apply("real_significand", [SCALES], CONV)
+    shifts = transforms.apply("real_shift", [SCALES], CONV)
+    assert (significands.dtype, shifts.dtype) == (np.int64, np.int8)
+    effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))
+    found = [m * 2.0 ** -int(n) for m, n in zip(significands.tolist(), shifts, strict=True)]
+    assert found == effective.tolist()

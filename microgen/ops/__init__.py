@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,7 +23,15 @@ def registry() -> Mapping[str, Op]:
 
 
 def about(op: Op) -> str:
-    """One line on an op: the first of its module's documentation, after the name."""
-    module = importlib.import_module(op.attrs.__module__)
-    first = (module.__doc__ or "").splitlines()[0]
-    return first.partition(": ")[2].rstrip(".") or first
+    """A line on an op: the first paragraph of its module's documentation, after the name."""
+    first = _paragraph(importlib.import_module(op.attrs.__module__))
+    return (first.partition(": ")[2] or first).rstrip(".")
+
+
+def conditions(op: Op) -> str:
+    """A line on what the op takes: the first paragraph of its check's documentation."""
+    return _paragraph(op.check)
+
+
+def _paragraph(documented: object) -> str:
+    return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())

@@ -45,7 +45,8 @@ def _window(attrs: Conv2DHybridAttrs) -> conv2d.Conv2DAttrs:
 def check(
     _attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """As ``hybrid.constraint`` says; the filters are as deep as the data."""
+    """float32 data with int8 weights, symmetric and per tensor or per
+    filter; sums of products fit int32; the filters are as deep as the data."""
     data, weight, *_ = inputs
     if weight.shape[3] != data.shape[3]:
         return f"the hybrid convolution is grouped: filters {weight} of data {data}"

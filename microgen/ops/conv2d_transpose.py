@@ -56,7 +56,8 @@ def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 def check(
     attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """As ``convolution.constraint`` says."""
+    """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
+    filter; sums of int8 products fit int32."""
     _, height, width, depth = inputs[1].shape
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)

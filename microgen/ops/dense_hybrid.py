@@ -32,7 +32,8 @@ def infer(attrs: DenseHybridAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: DenseHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """As ``hybrid.constraint`` says."""
+    """float32 data with int8 weights, symmetric and per tensor or per
+    unit; sums of products fit int32."""
     return hybrid.constraint(inputs, outputs[0], axis=0, products=inputs[1].shape[1])
 
 

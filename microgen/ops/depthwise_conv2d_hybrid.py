@@ -44,7 +44,8 @@ def _window(attrs: DepthwiseConv2DHybridAttrs) -> depthwise_conv2d.DepthwiseConv
 def check(
     _attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """As ``hybrid.constraint`` says; LiteRT reads a scale per channel, whatever there is."""
+    """float32 data with int8 weights, symmetric and per tensor or per
+    channel; sums of products fit int32; LiteRT reads a scale per channel, whatever there is."""
     weight = inputs[1]
     products = weight.shape[1] * weight.shape[2]
     sentence = hybrid.constraint(inputs, outputs[0], axis=3, products=products)

@@ -44,32 +44,35 @@ class LstmAttrs(Attrs):
 def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape of data, with the number of outputs at its end."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
-    data, weight, recurrent = found.data, found.weight, found.recurrent
-    if any(len(t.shape) != 3 for t in (data, weight, recurrent)):
-        raise ValueError(f"{data}, {weight} and {recurrent} must have 3 dimensions each")
-    gates, cells, features = weight.shape
-    outputs = recurrent.shape[2]
+    three_dimensional = (found.data, found.weight, found.recurrent)
+    if any(len(t.shape) != 3 for t in three_dimensional):
+        raise ValueError(f"{', '.join(map(str, three_dimensional))} must have 3 dimensions each")
+    gates, cells, _ = found.weight.shape
+    outputs = found.recurrent.shape[2]
     if gates not in (3, 4):
-        raise ValueError(f"the weights {weight} are of {gates} gates; 3 or 4 are expected")
-    batch = data.shape[1 if attrs.time_major else 0]
-    wanted: list[tuple[str, TensorType, Shape]] = [
-        ("input", data, (*data.shape[:2], features)),
-        ("recurrent weights", recurrent, (gates, cells, outputs)),
-        ("bias", found.bias, (gates, cells)),
-    ]
-    if found.peephole:
-        wanted.append(("peephole", found.peephole, (gates - 1, cells)))
-    if found.projection:
-        wanted.append(("projection", found.projection, (outputs, cells)))
-    elif outputs != cells:
+        raise ValueError(f"the weights {found.weight} are of {gates} gates; 3 or 4 are expected")
+    if not attrs.has_projection and outputs != cells:
         raise ValueError(f"{cells} cells without projection cannot have {outputs} outputs")
-    if found.projection_bias:
-        wanted.append(("projection bias", found.projection_bias, (outputs,)))
-    for role, tensor, shape in wanted:
-        if tensor.shape != shape:
+    for role, tensor, shape in _expected(found):
+        if tensor is not None and tensor.shape != shape:
             raise ValueError(f"the {role} is {tensor}; {list(shape)} is expected")
+    batch = found.data.shape[1 if attrs.time_major else 0]
     _check_states(found, batch * outputs, batch * cells)
-    return ((*data.shape[:2], outputs),)
+    return ((*found.data.shape[:2], outputs),)
+
+
+def _expected(found: Inputs[TensorType]) -> tuple[tuple[str, TensorType | None, Shape], ...]:
+    """What the input is called, what it is, and the shape that it must have."""
+    gates, cells, features = found.weight.shape
+    outputs = found.recurrent.shape[2]
+    return (
+        ("input", found.data, (*found.data.shape[:2], features)),
+        ("recurrent weights", found.recurrent, (gates, cells, outputs)),
+        ("bias", found.bias, (gates, cells)),
+        ("peephole", found.peephole, (gates - 1, cells)),
+        ("projection", found.projection, (outputs, cells)),
+        ("projection bias", found.projection_bias, (outputs,)),
+    )
 
 
 def _check_states(found: Inputs[TensorType], outputs: int, cells: int) -> None:

@@ -109,6 +109,7 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
     def check(
         attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
     ) -> str | None:
+        """One dtype throughout, which TFLite has the function for."""
         return function.check(attrs, inputs[0], outputs[0])
 
     def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from microgen.program import MemoryPlan, Placement, Program
 WIDTH = 100
 COLUMNS = 60  # steps side by side; more are put into buckets
 LEGEND = "'#' lives, '=' takes over its input's place"
-STATE_LEGEND = "'#' lives, '@' keeps its bytes between runs"
+STATE_LEGEND = "'#' lives, '=' in place, '@' across runs"
 
 
 def timeline(program: Program, plan: MemoryPlan) -> str:

@@ -28,6 +28,7 @@ _SOFT_FLOAT = re.compile(
     r"(?:[sdht]f[sdt]i|[sdt]i[sdt]f|[hsdt]f[hsdt]f)2?"
 )
 _SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\w*")
+_HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as LiteRT
 
 
 def run_symbol(subject: Subject) -> Finding:
@@ -137,7 +138,13 @@ def soft_float(subject: Subject) -> Finding:
             pattern, kind = _SOFT_DOUBLE, "double"
     names = {symbol.name for symbol in subject.elf.symbols if symbol.kind != "object"}
     problems = [f"{name} is linked" for name in sorted(names) if pattern.fullmatch(name)]
+    if problems and kind == "double" and _is_hybrid(subject):
+        return not_applicable("hybrid layers find zero points in double, once per image or row")
     return judged(f"no software {kind} helpers", problems, "none")
+
+
+def _is_hybrid(subject: Subject) -> bool:
+    return any(_HYBRID.fullmatch(call.kernel) for call in subject.manifest.calls)
 
 
 def _uses_float(subject: Subject) -> bool:

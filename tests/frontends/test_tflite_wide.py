@@ -72,14 +72,6 @@ def test_a_declared_bias_of_another_type_is_refused() -> None:
     assert "declares biases of type 9; int32 (2) or int64 (4) is expected" in said
 
 
-def test_float32_data_with_int8_weights_is_refused() -> None:
-    network = conv2d()
-    for name in ("x", "y"):
-        network = network.with_tensor(name, dtype="float32", scale=(), zero_point=())
-    said = refusal(network.with_tensor("b", dtype="float32"), ModelError)
-    assert "the weight is int8[3,3,3,2]; of float32 data it must be float32" in said
-
-
 def test_float32_throughout() -> None:
     network = conv2d()
     for name in ("x", "y", "w", "b"):

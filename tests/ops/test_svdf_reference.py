@@ -5,13 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 
+from microgen import numerics
 from microgen.errors import MicrogenError
+from microgen.frontends import tflite as frontend
 from microgen.ir.graph import DType
 from microgen.ops.base import Activation
 from microgen.ops.svdf import OP, SvdfAttrs
 from tests.ops import stateful, svdf_cases
 from tests.ops.litert_oracle import activation_type, float_type, needs_litert
 from tests.ops.stateful import Network
+from tests.tflite_builder import TensorSpec, build_model
 
 DTYPES = [DType.INT8, DType.FLOAT32]
 
@@ -68,6 +71,22 @@ def test_hybrid_layers_are_refused_by_name() -> None:
 def test_a_state_that_is_no_variable() -> None:
     network = svdf_cases.network(0, DType.INT8)
     assert '"state"' in _refusal(_changed(network, "state", is_variable=False))
+
+
+def test_a_state_with_values_of_its_own() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    shape = next(t.shape for t in network.tensors if t.name == "state")
+    values = np.ones(shape, np.int16)
+    assert "begin at 0" in _refusal(_changed(network, "state", data=values))
+
+
+def test_two_readers_of_a_state() -> None:
+    network = svdf_cases.network(0, DType.INT8)
+    again = TensorSpec("z", *(dataclasses.astuple(network.tensors[-1])[1:]))
+    second = dataclasses.replace(network.operator, outputs=["z"])
+    data = build_model([*network.tensors, again], [network.operator, second], ["x"], ["y", "z"])
+    with pytest.raises(MicrogenError, match="more than one reader"):
+        frontend.load(data, file="m.tflite", numerics=numerics.profile("litert"))
 
 
 def test_an_int8_state() -> None:

@@ -33,7 +33,7 @@ def test_state_is_marked() -> None:
     made = plan(program)
     assert live_bytes(program, made) == (96, 128, 64)
     lines = timeline(program, made).splitlines()
-    assert "'@' keeps its bytes between runs" in lines[0]
+    assert lines[0].endswith("'#' lives, '=' in place, '@' across runs")
     assert {line.split()[0]: line.split()[-1] for line in lines[1:4]} == {
         "state": "@@@",
         "a": "##.",

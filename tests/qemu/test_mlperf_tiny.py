@@ -29,6 +29,7 @@ FILES = {
     "strww": "str_ww_ref_model.tflite",
 }
 FLOAT_FILES = {
+    "kws_hybrid": "kws_ref_model_float32.tflite",  # float32 with int8 weights
     "ad_fp32": "ad01_fp32.tflite",
     "resnet_fp32": "pretrainedResnet.tflite",
     "vww_fp32": "vww_96_float.tflite",

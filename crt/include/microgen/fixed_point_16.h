@@ -74,7 +74,8 @@ MG_INLINE int32_t mg_twice_the_inverse_16(int32_t x)
 
     for (int32_t step = 0; step < 3; step++) {
         const int32_t error = one - mg_multiply_high_16(half_denominator, estimate);
-        estimate += mg_saturate_16(mg_shift_left(mg_multiply_high_16(estimate, error), 2));
+        /* |error| < 1/16, so this needs no saturation, which gemmlowp has here. */
+        estimate += mg_shift_left(mg_multiply_high_16(estimate, error), 2);
     }
     return estimate;
 }

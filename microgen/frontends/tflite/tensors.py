@@ -84,9 +84,13 @@ class Tensors:
 
     def variable(self, index: int, where: str) -> Tensor:
         """The variable tensor at ``index``."""
-        if not self.records[index].is_variable:
+        record = self.records[index]
+        if not record.is_variable:
+            raise ModelError(f'"{short(record.name)}" must be a variable tensor', where=where)
+        if record.is_constant:
             raise ModelError(
-                f'"{short(self.records[index].name)}" must be a variable tensor', where=where
+                f'the variable "{short(record.name)}" has values of its own; it must begin at 0',
+                where=where,
             )
         return self._get(index, where)
 
