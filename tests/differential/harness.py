@@ -28,14 +28,13 @@ class Failure:
 
 
 def check(cases: Sequence[Case], folder: Path) -> list[Failure]:
-    """Compile, run, compare; no failure if all agree."""
+    """Compile, run, compare: the first failure of each network, none if all agree."""
     folder.mkdir(parents=True, exist_ok=True)
+    found = [(case, _compiled(case, folder)) for case in cases]
     failures = [Failure(case, what) for case in cases if (what := _by_numpy(case))]
-    found = {id(case): _compiled(case, folder) for case in cases}
-    failures += [Failure(case, f) for case in cases if isinstance(f := found[id(case)], str)]
-    good = [case for case in cases if not isinstance(found[id(case)], str)]
-    compiled = [f for case in good if not isinstance(f := found[id(case)], str)]
-    return failures + _by_c(good, compiled, folder)
+    failures += [Failure(case, what) for case, what in found if isinstance(what, str)]
+    failures += _by_c([(case, of) for case, of in found if not isinstance(of, str)], folder)
+    return list({failure.case.seed: failure for failure in reversed(failures)}.values())
 
 
 def _compiled(case: Case, folder: Path) -> Compiled | str:
@@ -76,17 +75,16 @@ def _difference(case: Case, found: evaluation.Samples) -> str:
     return ""
 
 
-def _by_c(cases: list[Case], compiled: list[Compiled], folder: Path) -> list[Failure]:
+def _by_c(cases: list[tuple[Case, Compiled]], folder: Path) -> list[Failure]:
     if not cases:
         return []
     try:
-        built = program.build(compiled, folder, SAMPLES)
+        built = program.build([compiled for _, compiled in cases], folder, SAMPLES)
     except program.ProgramError as error:
         if len(cases) == 1:
-            return [Failure(cases[0], str(error))]
-        each = zip(cases, compiled, strict=True)
-        return [f for case, one in each for f in _by_c([case], [one], folder)]
-    results = [(case, _of_program(case, built, k)) for k, case in enumerate(cases)]
+            return [Failure(cases[0][0], str(error))]
+        return [failure for one in cases for failure in _by_c([one], folder)]
+    results = [(case, _of_program(case, built, k)) for k, (case, _) in enumerate(cases)]
     return [Failure(case, what) for case, what in results if what]
 
 

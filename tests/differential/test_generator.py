@@ -13,7 +13,7 @@ from tests.differential.makers import EVERY
 from tests.differential.network import Network, UnfitError
 
 KINDS = makers.registry()
-LEAST = 4  # layers of each kind in the slow sweep
+LEAST = 6  # layers of each kind in the slow sweep
 
 
 def test_a_seed_gives_the_same_network_and_samples() -> None:
