@@ -5,6 +5,7 @@ A network that fails is cut down and stays in ``build/differential/<seed>``.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
     if failures:
         said = [harness.keep(failure, KEPT / str(failure.case.seed)) for failure in failures]
         pytest.fail("\n".join(said))
+    shutil.rmtree(folder)  # thousands of projects fill a disk
 
 
 @pytest.mark.parametrize("first", range(0, 40, AT_ONCE))
