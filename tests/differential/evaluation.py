@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen import kernels
+from microgen import kernels, passes
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate, initial_state
@@ -43,6 +43,16 @@ def computed(graph: Graph, fed: Mapping[str, list[Array]]) -> Samples:
         for name in graph.outputs:
             found[name].append(values[name])
     return found
+
+
+def has_kernels(graph: Graph) -> bool:
+    """Whether C can compute it: some kernels take four dimensions at most."""
+    final = passes.run(graph)
+    return all(
+        any(kernel.refusal(node, final) is None for kernel in kernels.registry()[node.op])
+        for node in final.nodes
+        if node.op in kernels.registry()
+    )
 
 
 def is_exact(graph: Graph) -> bool:

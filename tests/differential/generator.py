@@ -114,6 +114,8 @@ def compute_last(net: Network) -> None:
         raise UnfitError("too large")
     alone = net.alone(op)
     graph = evaluation.graph_of(alone, outputs)
+    if not evaluation.has_kernels(graph):
+        raise UnfitError("no kernel")
     _check_reads(net, graph)
     net.values.update(evaluation.computed(graph, net.values))
     for name in outputs:
