@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+
 import jinja2
 
 from microgen import resources
 
 
+@functools.cache
 def environment(folder: str) -> jinja2.Environment:
-    """An environment for the templates in ``templates/<folder>``.
+    """An environment for the templates in ``templates/<folder>``, one per process: compiling a
+    template takes longer than the rest of a small model.
 
     A name that a template uses and nobody gave is an error (jinja2.UndefinedError), not nothing.
     """

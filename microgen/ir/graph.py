@@ -164,6 +164,10 @@ class Graph:
 
 
 def frozen(array: Array) -> Array:
-    """The array made read-only, so that no stage can change what another holds."""
+    """The array made read-only, so that no stage can change what another holds.
+
+    Of arrays without dimensions numpy's functions make scalars; those become arrays again.
+    """
+    array = np.asarray(array)
     array.flags.writeable = False
     return array

@@ -1,8 +1,10 @@
-"""Runs one network three ways and compares bytes: C with sanitizers, numpy, LiteRT."""
+"""Runs networks three ways and compares them: C with sanitizers, numpy, LiteRT."""
 
 from __future__ import annotations
 
-import subprocess
+import dataclasses
+import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,90 +12,117 @@ from typing import Any
 import numpy as np
 
 import microgen
-from microgen import oracle
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
-from tests.differential.network import Network
-
-SAMPLES = 3
-_SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-Array = np.ndarray[Any, Any]
+from microgen.errors import MicrogenError
+from microgen.pipeline import Compiled
+from tests.differential import evaluation, litert, program
+from tests.differential.generator import Case
+from tests.differential.stock import SAMPLES
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong, in one line."""
+    """What went wrong with a network, in one line."""
 
+    case: Case
     what: str
 
 
-def check(net: Network, outputs: list[str], folder: Path, seed: int) -> Failure | None:
-    """Compile, run, compare; None if all agree."""
+def check(cases: Sequence[Case], folder: Path) -> list[Failure]:
+    """Compile, run, compare: the first failure of each network, none if all agree."""
     folder.mkdir(parents=True, exist_ok=True)
-    model = folder / "network.tflite"
-    model.write_bytes(net.model(outputs))
-    compiled = microgen.compile_model(model, "native")
-    inputs = _inputs(net, seed)
-    reference = [
-        evaluate(compiled.graph, {n: a[i] for n, a in inputs.items()}, registry())
-        for i in range(SAMPLES)
-    ]
-    expected = [[values[name] for name in compiled.graph.outputs] for values in reference]
-    samples = [[array[i] for array in inputs.values()] for i in range(SAMPLES)]
-    names = tuple(net.tensors)
-    for i, layers in enumerate(oracle.layers(model.read_bytes(), samples, names)):
-        for name, ours in zip(outputs, expected[i], strict=True):
-            if not np.array_equal(layers[name].reshape(-1), ours.reshape(-1)):
-                return Failure(f"numpy differs from LiteRT in {name} of sample {i}")
-    compiled.files.write_to(folder / "project", force=True)
-    return _check_c(folder / "project", inputs, expected)
+    found = [(case, _compiled(case, folder)) for case in cases]
+    failures = [Failure(case, what) for case in cases if (what := _by_numpy(case))]
+    failures += [Failure(case, what) for case, what in found if isinstance(what, str)]
+    failures += _by_c([(case, of) for case, of in found if not isinstance(of, str)], folder)
+    return list({failure.case.seed: failure for failure in reversed(failures)}.values())
 
 
-def _inputs(net: Network, seed: int) -> dict[str, Array]:
-    rng = np.random.default_rng(seed)
-    arrays = {}
-    for name in net.inputs:
-        array = rng.integers(-128, 128, (SAMPLES, *net.tensors[name].shape))
-        array[0] = rng.choice([-128, 127], array[0].shape)
-        arrays[name] = array.astype(np.int8)
-    return arrays
+def _compiled(case: Case, folder: Path) -> Compiled | str:
+    model = folder / f"network{case.seed}.tflite"
+    model.write_bytes(case.net.model(case.outputs))
+    try:
+        return microgen.compile_model(model, "native", name=f"n{case.seed}", **case.options)
+    except Exception as error:
+        return f"microgen fails: {_said(error)}"
 
 
-def _check_c(
-    project: Path, inputs: dict[str, Array], expected: list[list[Array]]
-) -> Failure | None:
-    built = _compile(project)
-    if built.returncode:
-        return Failure(f"does not compile: {built.stderr[:300]}")
-    rows = [a.reshape(SAMPLES, -1) for a in inputs.values()]
-    (project / "microgen_input.bin").write_bytes(np.concatenate(rows, axis=1).tobytes())
-    done = subprocess.run(
-        ["./program"], cwd=project, capture_output=True, text=True, timeout=60, check=False
-    )
-    if done.returncode:
-        return Failure(f"the program ended with {done.returncode}: {done.stderr[:300]}")
-    found = (project / "microgen_output.bin").read_bytes()
-    wanted = b"".join(array.tobytes() for sample in expected for array in sample)
-    if found != wanted:
-        return Failure("C differs from numpy")
-    return None
+def _said(error: Exception) -> str:
+    """A refusal, or the end of a crash's trace."""
+    if isinstance(error, MicrogenError):
+        return str(error)
+    return "crash\n" + "".join(traceback.format_exception(error)[-3:])
 
 
-def _compile(project: Path) -> subprocess.CompletedProcess[str]:
-    sources = [*project.glob("model/codegen/host/src/*.[cs]"), *project.glob("src/*.c")]
-    sources += project.glob("crt/src/*.c")
-    includes = ["model/codegen/host/include", "crt/include", "crt/src"]
-    command = ["cc", "-std=c99", "-O1", *_SANITIZERS, *(f"-I{i}" for i in includes)]
-    command += [str(source.relative_to(project)) for source in sorted(sources)]
-    return subprocess.run(
-        [*command, "-o", "program"], cwd=project, capture_output=True, text=True, check=False
-    )
+def _by_numpy(case: Case) -> str:
+    """Where LiteRT or the whole graph differ from what each layer computes by itself."""
+    net = case.net
+    try:
+        wrong = litert.difference(net)
+        graph = evaluation.graph_of(net, case.outputs)
+    except Exception as error:
+        return _said(error)
+    return wrong or _difference(case, evaluation.computed(graph, net.values))
 
 
-def shrunk(net: Network, outputs: list[str], folder: Path, seed: int) -> tuple[Network, str]:
-    """The network cut down to the first layer that fails by itself, with what it depends on."""
-    for name in net.computed:
-        small = net.pruned(name)
-        if check(small, [name], folder, seed):
-            return small, name
-    return net, outputs[-1]
+def _difference(case: Case, found: evaluation.Samples) -> str:
+    net = case.net
+    for name in case.outputs:
+        for i, expected in enumerate(net.values[name]):
+            others = [arrays[i] for arrays in net.shaken.get(name, [])]
+            wrong = evaluation.differing(found[name][i], expected, others)
+            if wrong:
+                return f"differs in {name} of sample {i}: {wrong}"
+    return ""
+
+
+def _by_c(cases: list[tuple[Case, Compiled]], folder: Path) -> list[Failure]:
+    if not cases:
+        return []
+    try:
+        built = program.build([compiled for _, compiled in cases], folder, SAMPLES)
+    except program.ProgramError as error:
+        if len(cases) == 1:
+            return [Failure(cases[0][0], str(error))]
+        return [failure for one in cases for failure in _by_c([one], folder)]
+    results = [(case, _of_program(case, built, k)) for k, (case, _) in enumerate(cases)]
+    return [Failure(case, what) for case, what in results if what]
+
+
+def _of_program(case: Case, built: program.Program, index: int) -> str:
+    inputs = [[case.net.values[name][i] for name in case.net.inputs] for i in range(SAMPLES)]
+    try:
+        found = built.run(index, inputs)
+    except program.ProgramError as error:
+        return f"C: {error}"
+    by_name = {name: [sample[k] for sample in found] for k, name in enumerate(case.outputs)}
+    wrong = _difference(case, by_name)
+    return f"C {wrong}" if wrong else ""
+
+
+# A failing network made small, and kept
+
+
+def shrunk(case: Case, folder: Path) -> Case:
+    """The first layer that fails when it is fed what it reads; else the network cut down to the
+    first layer that fails with all that it depends on."""
+    for op in case.net.operators:
+        alone = Case(case.seed, case.net.alone(op), [str(name) for name in op.outputs])
+        if check([alone], folder):
+            return alone
+    for name in case.net.computed:
+        small = dataclasses.replace(case, net=case.net.pruned(name), outputs=[name])
+        if check([small], folder):
+            return small
+    return case
+
+
+def keep(failure: Failure, folder: Path) -> str:
+    """Save what reproduces a failure, cut down; say what and where."""
+    small = shrunk(failure.case, folder / "work")
+    found = check([small], folder / "work")
+    what = found[0].what if found else failure.what
+    (folder / "network.tflite").write_bytes(small.net.model(small.outputs))
+    inputs: dict[str, Any] = {n: np.stack(small.net.values[n]) for n in small.net.inputs}
+    np.savez(folder / "inputs.npz", **inputs)
+    layers = " -> ".join(op.code for op in small.net.operators)
+    return f"seed {failure.case.seed}: {what}\n  cut down to {layers}: {folder}/network.tflite"

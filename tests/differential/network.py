@@ -1,108 +1,298 @@
-"""A random network in the making: its tensors, weights and operators."""
+"""A random network in the making: its tensors and operators, and the values that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import tflite
 
+from tests.differential import stock
+from tests.differential.stock import Array
 from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
 
-_ACTIVATIONS = (
-    tflite.ActivationFunctionType.NONE,
-    tflite.ActivationFunctionType.RELU,
-    tflite.ActivationFunctionType.RELU6,
-    tflite.ActivationFunctionType.RELU_N1_TO_1,
-)
+MAX_INPUTS = 4
+QUANTIZED = ("int8", "int16")
+Shape = tuple[int, ...]
+
+
+class UnfitError(Exception):
+    """A maker finds nothing to work on, or what it made tells nothing."""
 
 
 @dataclass
 class Network:
-    """A network in the making: everything but which tensors are its outputs."""
+    """Everything but which tensors are its outputs.
+
+    ``kinds`` are the operators' rows in ``makers``, each an operator and a dtype. ``values`` has
+    for each input and computed tensor one array per sample; ``shaken`` has the same as other
+    correct implementations might compute it, for floats that are not bit exact.
+    """
 
     rng: np.random.Generator
     tensors: dict[str, TensorSpec] = field(default_factory=dict)
     operators: list[OperatorSpec] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
+    kinds: list[tuple[str, str]] = field(default_factory=list)
+    values: dict[str, list[Array]] = field(default_factory=dict)
+    shaken: dict[str, list[list[Array]]] = field(default_factory=dict)
 
     @property
     def computed(self) -> list[str]:
         """Tensors that layers made, in order."""
         return [str(name) for op in self.operators for name in op.outputs]
 
-    def model(self, outputs: list[str]) -> bytes:
+    def copy(self) -> Network:
+        """Another that grows by itself, with the same source of randomness."""
+        return Network(
+            self.rng,
+            dict(self.tensors),
+            list(self.operators),
+            list(self.inputs),
+            list(self.kinds),
+            dict(self.values),
+            dict(self.shaken),
+        )
+
+    # Parts
+
+    def model(self, outputs: Sequence[str]) -> bytes:
         """The file."""
         return build_model(tuple(self.tensors.values()), self.operators, self.inputs, outputs)
 
+    def fed(self, op: OperatorSpec) -> list[str]:
+        """What an operator reads and is neither a constant nor a variable, each once."""
+        names = dict.fromkeys(str(ref) for ref in op.inputs if ref != -1)
+        specs = [self.tensors[name] for name in names]
+        return [spec.name for spec in specs if spec.data is None and not spec.is_variable]
+
+    def alone(self, op: OperatorSpec) -> Network:
+        """One operator, fed what it reads."""
+        return self._part([op], self.fed(op) or self.inputs[:1])
+
     def pruned(self, output: str) -> Network:
         """Only what ``output`` depends on, and all the inputs."""
-        wanted, kept = {output, *self.inputs}, []
+        wanted, kept = {output}, []
         for op in reversed(self.operators):
             if wanted & set(op.outputs):
                 wanted |= {str(ref) for ref in op.inputs if ref != -1}
                 kept.append(op)
-        tensors = {name: spec for name, spec in self.tensors.items() if name in wanted}
-        return Network(self.rng, tensors, kept[::-1], self.inputs)
+        return self._part(kept[::-1], self.inputs)
+
+    def without(self, left_out: Callable[[Network, OperatorSpec], bool]) -> Network:
+        """Some operators left out, their outputs fed instead."""
+        kept = [op for op in self.operators if not left_out(self, op)]
+        fed = [str(n) for op in self.operators if left_out(self, op) for n in op.outputs]
+        return self._part(kept, [*self.inputs, *fed])
+
+    def _part(self, operators: list[OperatorSpec], inputs: list[str]) -> Network:
+        used = {
+            str(ref)
+            for op in operators
+            for ref in (*op.inputs, *op.outputs, *op.intermediates)
+            if ref != -1
+        }
+        kept = {name: spec for name, spec in self.tensors.items() if name in {*used, *inputs}}
+        return Network(self.rng, kept, operators, inputs, [], self.values, self.shaken)
 
     # Tensors
 
-    def activation(self, shape: tuple[int, ...], like: str = "") -> str:
-        """A new int8 tensor, with the quantization of ``like`` or a random one."""
-        name = f"t{len(self.tensors)}"
-        if like:
-            scale, zero_point = self.tensors[like].scale, self.tensors[like].zero_point
-        else:
-            scale = (float(np.float32(2.0 ** self.rng.uniform(-9, 2))),)
-            zero_point = (int(self.rng.choice([-128, 127, 0, self.rng.integers(-128, 128)])),)
-        self.tensors[name] = TensorSpec(name, shape, scale=scale, zero_point=zero_point)
+    def new_input(
+        self,
+        dtype: str,
+        shape: Shape,
+        *,
+        low: int | None = None,
+        high: int | None = None,
+        quantization: stock.Quantization | None = None,
+    ) -> str:
+        """A new input of the network; ``low`` and ``high`` are the least and the greatest value
+        (of quantized ones: stored)."""
+        if len(self.inputs) == MAX_INPUTS:
+            raise UnfitError("enough inputs")
+        if quantization is None and dtype in QUANTIZED:
+            quantization = stock.quantization(self.rng, dtype)
+        name = self._new("t", shape, dtype, quantization)
+        self.inputs.append(name)
+        self.values[name] = stock.samples(self.rng, dtype, shape, low, high)
         return name
 
-    def constant(self, array: np.ndarray[Any, Any], **quantization: Any) -> str:
+    def output(
+        self,
+        dtype: str,
+        shape: Shape,
+        like: str = "",
+        quantization: stock.Quantization | None = None,
+    ) -> str:
+        """A new tensor to be computed: with the quantization given, or that of ``like``, or a
+        random one."""
+        if like and self.tensors[like].scale:
+            spec = self.tensors[like]
+            quantization = (spec.scale[0], spec.zero_point[0])
+        elif quantization is None and dtype in QUANTIZED:
+            quantization = stock.quantization(self.rng, dtype)
+        return self._new("t", shape, dtype, quantization)
+
+    def constant(self, array: Array, quantization: stock.Quantization | None = None) -> str:
         """A new constant."""
-        name = f"c{len(self.tensors)}"
-        self.tensors[name] = TensorSpec(
-            name, array.shape, dtype=array.dtype.name, data=array, **quantization
-        )
+        return self._new("c", array.shape, array.dtype.name, quantization, array)
+
+    def constant_like(self, name: str, shape: Shape, array: Array | None = None) -> str:
+        """A constant of a tensor's dtype and quantization."""
+        spec = self.tensors[name]
+        values = stock.sample(self.rng, spec.dtype, shape) if array is None else array
+        return self.constant(values, self.quantization(name))
+
+    def _new(
+        self,
+        prefix: str,
+        shape: Shape,
+        dtype: str,
+        quantization: stock.Quantization | None,
+        data: Array | None = None,
+    ) -> str:
+        name = f"{prefix}{len(self.tensors)}"
+        spec = TensorSpec(name, tuple(map(int, shape)), dtype, data)
+        if quantization is not None:
+            scale, zero_point = quantization
+            spec = replace(spec, scale=(float(np.float32(scale)),), zero_point=(int(zero_point),))
+        self.tensors[name] = spec
         return name
 
-    def weight(self, shape: tuple[int, ...], axis: int, data: str) -> tuple[str, str]:
-        """Weights, per channel or per tensor, and a bias on the accumulator's scale."""
+    def weight(
+        self,
+        shape: Shape,
+        axis: int,
+        data: str,
+        kind: str,
+        *,
+        wide: bool = False,
+        each: bool = False,
+    ) -> list[str]:
+        """Weights and a bias: float32, or int8 weights per tensor or per channel (``each``: so).
+
+        ``kind`` is a dtype of the makers; ``wide``: biases are int64.
+        """
         channels = shape[axis]
-        count = channels if self.rng.random() < 0.7 else 1
+        floats = [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
+        if kind == "float32":
+            return floats
+        count = channels if each or self.rng.random() < 0.7 else 1
         scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
-        weight = self.constant(
-            self.rng.integers(-127, 128, shape).astype(np.int8),
-            scale=tuple(map(float, scales)),
-            zero_point=(0,) * count,
+        values = self.rng.integers(-127, 128, shape).astype(np.int8)
+        weight = self._per_channel(values, scales, axis)
+        if kind == "hybrid":
+            return [weight, floats[1]]
+        sums = scales * np.float32((*self.tensors[data].scale, 1.0)[0])
+        biases = self.rng.integers(-5000, 5000, channels)
+        return [weight, self._per_channel(biases.astype(np.int64 if wide else np.int32), sums, 0)]
+
+    def _per_channel(self, array: Array, scales: Array, axis: int) -> str:
+        name = self.constant(array)
+        self.tensors[name] = replace(
+            self.tensors[name],
+            scale=tuple(map(float, scales.astype(np.float32))),
+            zero_point=(0,) * len(scales),
             axis=axis,
         )
-        bias_scales = scales * np.float32(self.tensors[data].scale[0])
-        bias = self.constant(
-            self.rng.integers(-5000, 5000, channels).astype(np.int32),
-            scale=tuple(map(float, bias_scales.astype(np.float32))),
-            zero_point=(0,) * count,
-        )
-        return weight, bias
+        return name
 
-    def pick(self, rank: int | None = None) -> str:
-        """An activation that a layer may read; IndexError if there is none of that rank."""
+    # Choices
+
+    def shape(self, name: str) -> Shape:
+        return self.tensors[name].shape
+
+    def dtype(self, name: str) -> str:
+        return self.tensors[name].dtype
+
+    def quantization(self, name: str) -> stock.Quantization | None:
+        spec = self.tensors[name]
+        return (spec.scale[0], spec.zero_point[0]) if spec.scale else None
+
+    def zero(self, name: str) -> int:
+        """The stored value of 0."""
+        return (*self.tensors[name].zero_point, 0)[0]
+
+    def least(self, name: str) -> float:
+        """The least value of all samples, stored."""
+        return float(min(np.min(value) for value in self.values[name]))
+
+    def greatest(self, name: str) -> float:
+        """The greatest value of all samples, stored."""
+        return float(max(np.max(value) for value in self.values[name]))
+
+    def pick(
+        self,
+        dtype: str,
+        rank: int | None = None,
+        fits: Callable[[str], bool] = lambda _: True,
+        *,
+        shape: Shape | None = None,
+        low: int | None = None,
+        high: int | None = None,
+        quantization: stock.Quantization | None = None,
+    ) -> str:
+        """An activation that a layer may read; a new input where there is none, and sometimes
+        else. UnfitError if there may be no more."""
         names = [*self.inputs, *self.computed, *self.computed[-2:]]
-        fitting = [n for n in names if rank is None or len(self.tensors[n].shape) == rank]
-        return fitting[int(self.rng.integers(len(fitting)))]
+        fitting = [
+            name
+            for name in names
+            if self._is(name, dtype, bool(quantization), rank, shape) and fits(name)
+        ]
+        if fitting and (self.rng.random() < 0.9 or len(self.inputs) == MAX_INPUTS):
+            return fitting[int(self.rng.integers(len(fitting)))]
+        chosen = stock.shape(self.rng, rank) if shape is None else shape
+        return self.new_input(dtype, chosen, low=low, high=high, quantization=quantization)
+
+    def graft(self, tensors: Sequence[TensorSpec], op: OperatorSpec, data: str) -> None:
+        """Append a ready operator with its tensors, of which ``x`` is ``data``."""
+        number = len(self.tensors)
+        names = {spec.name: f"s{number}_{spec.name}" for spec in tensors} | {"x": data}
+
+        def renamed(refs: Sequence[str | int]) -> list[str | int]:
+            return [names[ref] if isinstance(ref, str) else ref for ref in refs]
+
+        for spec in tensors:
+            if spec.name != "x":
+                self.tensors[names[spec.name]] = replace(spec, name=names[spec.name])
+        ends = (op.inputs, op.outputs, op.intermediates)
+        inputs, outputs, inner = map(renamed, ends)
+        self.operators.append(replace(op, inputs=inputs, outputs=outputs, intermediates=inner))
+
+    def _is(
+        self, name: str, dtype: str, is_scaled: bool, rank: int | None, shape: Shape | None
+    ) -> bool:
+        spec = self.tensors[name]
+        return (
+            spec.dtype == dtype
+            and bool(spec.scale) == (is_scaled or dtype in QUANTIZED)
+            and rank in (None, len(spec.shape))
+            and shape in (None, spec.shape)
+        )
+
+    def fused(self, dtype: str = "int8") -> int:
+        """A fused activation; integers without a scale have none."""
+        return 0 if dtype == "int32" else int(self.rng.choice(stock.ACTIVATIONS))
+
+    def chance(self, probability: float) -> bool:
+        return bool(self.rng.random() < probability)
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        return choices[int(self.rng.integers(len(choices)))]
 
     def add(
         self,
         code: str,
-        inputs: list[str | int],
-        output: str,
+        inputs: Sequence[str | int],
+        outputs: str | list[str],
         options_type: str = "",
         options: Mapping[str, OptionValue] | None = None,
     ) -> None:
         """Append an operator."""
-        self.operators.append(OperatorSpec(code, inputs, [output], options_type, options or {}))
-
-    def fused(self) -> int:
-        return int(self.rng.choice(_ACTIVATIONS))
+        made = [outputs] if isinstance(outputs, str) else outputs
+        version = stock.VERSIONS.get(code, 1)
+        self.operators.append(
+            OperatorSpec(code, list(inputs), made, options_type, options or {}, version)
+        )

@@ -1,0 +1,131 @@
+"""What a layer computes by numpy, and how far other correct implementations may be from it.
+
+Integers are exact. A float kernel promises so many units in the last place of its sums; that is
+taken as noise on what it reads and computes, and the noise is followed through the network: so a
+tolerance is as wide as the network's arithmetic makes it, and no wider.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from microgen import kernels, passes
+from microgen.frontends import tflite as frontend
+from microgen.ir.graph import Graph
+from microgen.ir.interpreter import evaluate, initial_state
+from microgen.numerics import profile
+from microgen.ops import registry
+from microgen.runner.compare import FLOAT_TOLERANCE
+from tests.differential.network import Network
+from tests.differential.stock import SAMPLES, Array
+
+SHAKES = 3
+_NOISE = 2.0**-20  # of a float, or of a tensor's range: 8 units in the last place and more
+_MARGIN = 4  # the noise is random, and may be small by chance
+Samples = dict[str, list[Array]]
+
+
+def graph_of(net: Network, outputs: list[str]) -> Graph:
+    """What the frontend makes of the network. MicrogenError if it refuses."""
+    return frontend.load(net.model(outputs), file="network.tflite", numerics=profile("litert"))
+
+
+def computed(graph: Graph, fed: Mapping[str, list[Array]]) -> Samples:
+    """The graph's outputs for each sample, in sequence. StatusError where a firmware would fail."""
+    state = initial_state(graph)
+    found: Samples = {name: [] for name in graph.outputs}
+    for i in range(SAMPLES):
+        inputs = {name: fed[name][i] for name in graph.inputs}
+        values = evaluate(graph, inputs, registry(), state)
+        for name in graph.outputs:
+            found[name].append(values[name])
+    return found
+
+
+def has_kernels(graph: Graph) -> bool:
+    """Whether C can compute it: some kernels take four dimensions at most."""
+    final = passes.run(graph)
+    return all(
+        any(kernel.refusal(node, final) is None for kernel in kernels.registry()[node.op])
+        for node in final.nodes
+        if node.op in kernels.registry()
+    )
+
+
+def is_exact(graph: Graph) -> bool:
+    """Whether the graph's kernels equal numpy bit for bit, given equal inputs."""
+    return not any(
+        kernel.ulps
+        for node in graph.nodes
+        for kernel in kernels.registry().get(node.op, ())  # views have none
+        if kernel.refusal(node, graph) is None
+    )
+
+
+def is_hybrid(graph: Graph) -> bool:
+    """Whether a layer quantizes floats, of which the least noise makes whole steps."""
+    return any(node.op.endswith("_hybrid") for node in graph.nodes)
+
+
+def shaken(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
+    """The outputs as another implementation might compute them: with noise if there are kernels
+    that are not exact."""
+    if is_exact(graph):
+        return computed(graph, fed)
+    found = computed(graph, fed) if is_hybrid(graph) else _with_noise(graph, fed, rng)
+    return {
+        name: [a + _spread(a) * _signs(a, rng) if a.dtype.kind == "f" else a for a in arrays]
+        for name, arrays in found.items()
+    }
+
+
+def _with_noise(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
+    noisy = {n: [_noisy(a, rng) for a in fed[n]] for n in graph.inputs}
+    constants = {name: _noisy(array, rng) for name, array in graph.constants.items()}
+    return computed(dataclasses.replace(graph, constants=constants), noisy)
+
+
+def _noisy(array: Array, rng: np.random.Generator) -> Array:
+    if array.dtype.kind != "f":
+        return array
+    return np.asarray(array * (1 + np.float32(_NOISE) * _signs(array, rng)), np.float32)
+
+
+def _signs(array: Array, rng: np.random.Generator) -> Array:
+    return np.asarray(rng.choice(np.array([-1, 1], np.float32), array.shape))
+
+
+def _spread(array: Array) -> Array:
+    return np.asarray(_NOISE * np.abs(array).max(initial=0.0), np.float32)
+
+
+def tolerance(expected: Array, others: list[Array]) -> Array:
+    """By how much each float element may differ, given what others might compute."""
+    span = max(np.ptp(expected), np.abs(expected).max()) if expected.size else 0.0
+    return FLOAT_TOLERANCE * float(span) + _MARGIN * deviation(expected, others)
+
+
+def deviation(expected: Array, others: list[Array]) -> Array:
+    """The greatest distance of others, for each element."""
+    wide = expected.astype(np.float64)
+    apart = [np.abs(other.astype(np.float64) - wide) for other in others]
+    return np.asarray(np.max(apart, axis=0)) if apart else np.zeros(expected.shape)
+
+
+def differing(found: Array, expected: Array, others: list[Array]) -> str:
+    """What differs first, if anything: integers at all, floats by more than their tolerance."""
+    if (found.shape, found.dtype) != (expected.shape, expected.dtype):
+        return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
+    if expected.dtype.kind == "f":
+        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+        wrong = ~(apart <= tolerance(expected, others)) & (found != expected)
+    else:
+        wrong = found != expected
+    if not np.any(wrong):
+        return ""
+    at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    place = ",".join(map(str, at))
+    return f"[{place}] is {found[at]}, expected {expected[at]}; {np.sum(wrong)} of {wrong.size}"

@@ -1,0 +1,76 @@
+"""CONV_2D, DEPTHWISE_CONV_2D and TRANSPOSE_CONV."""
+
+from __future__ import annotations
+
+import numpy as np
+import tflite
+
+from tests.differential import stock
+from tests.differential.makers import ALL, Maker, pick_data
+from tests.differential.network import Network
+from tests.differential.windows import padding, random_window
+from tests.tflite_builder import OptionValue
+
+
+def _conv2d(net: Network, code: str, dtype: str) -> None:
+    data = pick_data(net, dtype, 4)
+    window = random_window(net, data)
+    batches, _, _, depth = net.shape(data)
+    groups = _groups(net, depth) if dtype != "hybrid" else 1
+    filters = stock.depth(net.rng) * groups
+    wide, declared = _bias_type(net, dtype)
+    weights = net.weight((filters, *window.kernel, depth // groups), 0, data, dtype, wide=wide)
+    output = net.output(net.dtype(data), (batches, *window.output, filters))
+    net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
+
+
+def _groups(net: Network, depth: int) -> int:
+    return int(net.one_of([n for n in range(1, 5) if depth % n == 0])) if net.chance(0.2) else 1
+
+
+def _bias_type(net: Network, dtype: str) -> tuple[bool, dict[str, OptionValue]]:
+    """Whether biases are int64, and the option that says what they are, which int32 ones need."""
+    if dtype != "int16":
+        return False, {}
+    if net.chance(0.3):
+        return False, {"quantizedBiasType": tflite.TensorType.INT32}
+    return True, {}
+
+
+def _depthwise(net: Network, code: str, dtype: str) -> None:
+    data = pick_data(net, dtype, 4)
+    window = random_window(net, data)
+    batches, _, _, depth = net.shape(data)
+    multiplier = int(net.rng.integers(1, 4))
+    filters = depth * multiplier
+    hybrid, shape = dtype == "hybrid", (1, *window.kernel, filters)
+    weights = net.weight(shape, 3, data, dtype, wide=dtype == "int16", each=hybrid)
+    options = {**window.options, "depthMultiplier": multiplier}
+    output = net.output(net.dtype(data), (batches, *window.output, filters))
+    net.add(code, [data, *weights], output, "DepthwiseConv2DOptions", options)
+
+
+def _transpose_conv(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype, 4)
+    batches, *size, depth = net.shape(data)
+    rng, filters = net.rng, stock.depth(net.rng)
+    kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
+    same = net.chance(0.6)
+    # The least output that a convolution makes this data of, and what its last stride may skip.
+    least = (np.array(size) - 1) * stride + (1 if same else kernel)
+    shape = (batches, *(int(n) for n in least + rng.integers(0, stride)), filters)
+    wide, declared = _bias_type(net, dtype)
+    weight_shape = (filters, *map(int, kernel), depth)
+    weight, bias = net.weight(weight_shape, 0, data, dtype, wide=wide)
+    options = {**padding(same), **declared, "strideH": int(stride[0]), "strideW": int(stride[1])}
+    options["fusedActivationFunction"] = net.fused()
+    biases = [bias] if net.chance(0.7) else []
+    inputs = [net.constant(np.array(shape, np.int32)), weight, data, *biases]
+    net.add(code, inputs, net.output(dtype, shape), "TransposeConvOptions", options)
+
+
+MAKERS = (
+    Maker(("CONV_2D",), (*ALL, "hybrid"), _conv2d, often=3),
+    Maker(("DEPTHWISE_CONV_2D",), (*ALL, "hybrid"), _depthwise, often=3),
+    Maker(("TRANSPOSE_CONV",), ALL, _transpose_conv, often=2),
+)

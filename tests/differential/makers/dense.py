@@ -1,0 +1,54 @@
+"""FULLY_CONNECTED and BATCH_MATMUL."""
+
+from __future__ import annotations
+
+from math import prod
+
+import tflite
+
+from tests.differential import stock
+from tests.differential.makers import ALL, Maker, pick_data
+from tests.differential.network import Network, UnfitError
+
+
+def _dense(net: Network, code: str, dtype: str) -> None:
+    data = pick_data(net, dtype)
+    shape = net.shape(data)
+    if not shape:
+        raise UnfitError("a scalar")
+    features = stock.depth(net.rng)
+    wide = dtype == "int16" and net.chance(0.7)
+    weight, bias = net.weight((features, shape[-1]), 0, data, dtype, wide=wide)
+    keep = net.chance(0.3)
+    final = (*shape[:-1], features) if keep else (prod(shape[:-1]), features)
+    output = net.output(net.dtype(data), final)
+    options = {"fusedActivationFunction": net.fused(), "keepNumDims": keep}
+    if dtype == "int16" and not wide:
+        options["quantizedBiasType"] = tflite.TensorType.INT32
+    if dtype == "hybrid":
+        options["asymmetricQuantizeInputs"] = net.chance(0.5)
+    inputs = [data, weight, bias if net.chance(0.8) else -1]
+    net.add(code, inputs, output, "FullyConnectedOptions", options)
+
+
+def _matmul(net: Network, code: str, dtype: str) -> None:
+    lhs = net.pick(dtype, fits=lambda name: len(net.shape(name)) >= 2)
+    shape = net.shape(lhs)
+    if len(shape) < 2:
+        raise UnfitError("not a matrix")
+    adj_x, adj_y = net.chance(0.3), net.chance(0.3)
+    rows, depth = shape[-2:][::-1] if adj_x else shape[-2:]
+    columns = int(net.rng.integers(1, 7))
+    right = (columns, depth) if adj_y else (depth, columns)
+    batches = net.one_of([shape[:-2], tuple(1 for _ in shape[:-2]), ()])
+    whole = (*batches, *right)
+    rhs = net.pick(dtype, shape=whole) if net.chance(0.5) else net.constant_like(lhs, whole)
+    output = net.output(dtype, (*shape[:-2], rows, columns))
+    options = {"adjX": adj_x, "adjY": adj_y}
+    net.add(code, [lhs, rhs], output, "BatchMatMulOptions", options)
+
+
+MAKERS = (
+    Maker(("FULLY_CONNECTED",), (*ALL, "hybrid"), _dense, often=3),
+    Maker(("BATCH_MATMUL",), ALL, _matmul),
+)

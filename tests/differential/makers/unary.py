@@ -1,0 +1,97 @@
+"""Activations and other functions of one tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.differential import stock
+from tests.differential.makers import ALL, Maker
+from tests.differential.network import Network, UnfitError
+
+# Outputs that have one scale and zero point only, by operator and dtype.
+_FIXED = {
+    ("LOGISTIC", "int8"): (1 / 256, -128),
+    ("LOGISTIC", "int16"): (1 / 32768, 0),
+    ("TANH", "int8"): (1 / 128, 0),
+    ("TANH", "int16"): (1 / 32768, 0),
+    ("LOG_SOFTMAX", "int8"): (16 / 256, 127),
+    ("SOFTMAX", "int8"): (1 / 256, -128),
+    ("SOFTMAX", "int16"): (1 / 32768, 0),
+    ("L2_NORMALIZATION", "int8"): (1 / 128, 0),
+}
+_KEEPING = ("NEG",)  # stored values are negated, whatever they mean
+_TABLES = {
+    "LEAKY_RELU": "LeakyReluOptions",
+    "SOFTMAX": "SoftmaxOptions",
+    "L2_NORMALIZATION": "L2NormOptions",
+}
+
+
+def _unary(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype, fits=lambda name: dtype != "float32" or net.greatest(name) < 20)
+    _add(net, code, data)
+
+
+def _rows(net: Network, code: str, dtype: str) -> None:
+    """Functions of rows along the last axis."""
+    data = net.pick(dtype, fits=lambda name: len(net.shape(name)) > 0)
+    if not net.shape(data):
+        raise UnfitError("a scalar")
+    _add(net, code, data)
+
+
+def _positive(net: Network, code: str, dtype: str) -> None:
+    """Functions that negative values have not, some of them not 0 either."""
+    low, quantization = 1, None
+    if dtype in ("int8", "int16"):
+        quantization = stock.quantization(net.rng, dtype)
+        quantization = (quantization[0], -128 if dtype == "int8" else 0)
+        low = quantization[1] + 1
+    least = 0.1 if dtype == "float32" else 1
+    data = net.pick(
+        dtype,
+        fits=lambda name: net.least(name) - net.zero(name) >= least,
+        low=low,
+        quantization=quantization,
+    )
+    if net.least(data) - net.zero(data) < least:
+        raise UnfitError("values that are not positive")
+    _add(net, code, data)
+
+
+def _add(net: Network, code: str, data: str) -> None:
+    dtype, table = net.dtype(data), _TABLES.get(code, "")
+    options: dict[str, int | float | bool] = {}
+    if code == "LEAKY_RELU":
+        options["alpha"] = float(np.float32(net.rng.uniform(-0.5, 1.2)))
+    if code == "SOFTMAX":
+        options["beta"] = float(net.one_of([1.0, 0.5, 2.0]))
+    like = data if code in _KEEPING or (code.startswith("RELU") and net.chance(0.5)) else ""
+    output = net.output(dtype, net.shape(data), like, _FIXED.get((code, dtype)))
+    net.add(code, [data], output, table, options)
+
+
+def _prelu(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype, fits=lambda name: len(net.shape(name)) > 1)
+    shape = net.shape(data)
+    if len(shape) < 2:
+        raise UnfitError("no channels")
+    kept = (*(n if net.chance(0.3) else 1 for n in shape[1:-1]), shape[-1])
+    alphas = "int8" if dtype == "int16" else dtype  # LiteRT takes int16 ones for int8
+    values = stock.sample(net.rng, alphas, kept)
+    quantization = (float(np.float32(2.0 ** net.rng.uniform(-9, -5))), int(net.rng.integers(-9, 9)))
+    scaled = quantization if alphas == "int8" else None
+    alpha = net.constant(values, (scaled[0], 0) if scaled and dtype == "int16" else scaled)
+    net.add(code, [data, alpha], net.output(dtype, shape))
+
+
+MAKERS = (
+    Maker(("RELU", "RELU6"), ALL, _unary),
+    Maker(("RELU_N1_TO_1",), ("int8", "float32"), _unary),
+    Maker(("ABS", "EXP", "LEAKY_RELU", "LOGISTIC", "NEG", "TANH"), ALL, _unary),
+    Maker(("ELU", "HARD_SWISH"), ("int8", "float32"), _unary),
+    Maker(("SOFTMAX",), ALL, _rows),
+    Maker(("L2_NORMALIZATION", "LOG_SOFTMAX"), ("int8", "float32"), _rows),
+    Maker(("LOG", "RSQRT", "SQRT"), ALL, _positive),
+    Maker(("PRELU",), ALL, _prelu),
+)

@@ -1,0 +1,158 @@
+"""Several networks as one C program with sanitizers: compiling is most of the work.
+
+``./program K`` runs network K on its samples, so that one's fault says nothing of the others.
+Tensors are blocks of their own, of their exact sizes, so that reads and writes outside are found.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from microgen.pipeline import Compiled
+from microgen.program import Port
+from tests.differential.stock import Array
+
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+_MAIN = """#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+{includes}
+
+static void get(void *data, size_t nbytes, FILE *file)
+{{
+    if (fread(data, 1, nbytes, file) != nbytes) exit(90);
+}}
+static void put(const void *data, size_t nbytes, FILE *file)
+{{
+    if (fwrite(data, 1, nbytes, file) != nbytes) exit(91);
+}}
+{functions}
+int main(int argc, char **argv)
+{{
+    static int (*const run[])(FILE *, FILE *) = {{{names}}};
+    FILE *in = fopen("in.bin", "rb"), *out = fopen("out.bin", "wb");
+    int status;
+
+    if (argc != 2 || !in || !out) return 92;
+    status = run[atoi(argv[1])](in, out);
+    fclose(in);
+    return fclose(out) ? 93 : status;
+}}
+"""
+_FUNCTION = """
+static int run_{module}(FILE *in, FILE *out)
+{{
+    struct tvmgen_{module}_inputs inputs;
+    struct tvmgen_{module}_outputs outputs;
+    int k, status = 0;
+
+{allocate}
+    {reset}
+    for (k = 0; k < {samples} && !status; k++) {{
+{read}
+        status = tvmgen_{module}_run(&inputs, &outputs) ? 1 : 0;
+{write}
+    }}
+{release}
+    return status;
+}}
+"""
+
+
+class ProgramError(Exception):
+    """The C does not compile, or its program ends badly: what it says."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of networks."""
+
+    folder: Path
+    networks: tuple[Compiled, ...]
+
+    def run(self, index: int, inputs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+        """Outputs for each sample of one network; ``inputs`` are in its order. ProgramError."""
+        ports = self.networks[index].program.outputs
+        given = b"".join(array.tobytes() for sample in inputs for array in sample)
+        (self.folder / "in.bin").write_bytes(given)
+        done = subprocess.run(
+            ["./program", str(index)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        if done.returncode:
+            raise ProgramError(f"the program ended with {done.returncode}: {done.stderr[:1500]}")
+        return _parsed((self.folder / "out.bin").read_bytes(), ports, len(inputs))
+
+
+def _parsed(data: bytes, ports: Sequence[Port], samples: int) -> list[list[Array]]:
+    arrays, at = [], 0
+    for port in [*ports] * samples:
+        kind = port.type
+        found = np.frombuffer(data[at : at + kind.nbytes], kind.dtype.numpy)
+        arrays.append(found.reshape(kind.shape))
+        at += kind.nbytes
+    if at != len(data):
+        raise ProgramError(f"the program wrote {len(data)} bytes; {at} were expected")
+    return [arrays[k : k + len(ports)] for k in range(0, len(arrays), len(ports))]
+
+
+def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
+    """Compile networks of different module names. ProgramError."""
+    sources: dict[str, Path] = {}
+    includes = set[str]()
+    for compiled in networks:
+        project = folder / compiled.program.module
+        compiled.files.write_to(project, force=True)
+        for path in sorted((project / "model/codegen/host/src").glob("*.[cs]")):
+            sources[path.name] = path
+        for path in sorted((project / "crt/kernels").glob("*.c")):
+            sources[path.name] = path  # one for all networks
+        includes |= {
+            f"-I{project.name}/{part}" for part in ("model/codegen/host/include", "crt/include")
+        }
+    (folder / "main.c").write_text(_main(networks, samples))
+    command = ["cc", "-std=c99", "-O1", *SANITIZERS, *sorted(includes), "main.c"]
+    command += [str(path.relative_to(folder)) for path in sources.values()]
+    done = subprocess.run(
+        [*command, "-o", "program"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ProgramError(f"does not compile: {done.stderr[:1500]}")
+    return Program(folder, tuple(networks))
+
+
+def _main(networks: Sequence[Compiled], samples: int) -> str:
+    modules = [compiled.program.module for compiled in networks]
+    return _MAIN.format(
+        includes="\n".join(f'#include "tvmgen_{module}.h"' for module in modules),
+        functions="".join(_function(compiled, samples) for compiled in networks),
+        names=", ".join(f"run_{module}" for module in modules),
+    )
+
+
+def _function(compiled: Compiled, samples: int) -> str:
+    program = compiled.program
+    fields = [(f"inputs.{port.name}", port.type.nbytes) for port in program.inputs]
+    made = [(f"outputs.{port.name}", port.type.nbytes) for port in program.outputs]
+
+    def lines(template: str, ports: list[tuple[str, int]]) -> str:
+        return "\n".join(template.format(name=name, nbytes=nbytes) for name, nbytes in ports)
+
+    return _FUNCTION.format(
+        module=program.module,
+        samples=samples,
+        reset=f"tvmgen_{program.module}_reset();" if program.state else "",
+        allocate=lines("    {name} = malloc({nbytes});", [*fields, *made]),
+        read=lines("        get({name}, {nbytes}, in);", fields),
+        write=lines("        put({name}, {nbytes}, out);", made),
+        release=lines("    free({name});", [*fields, *made]),
+    )
