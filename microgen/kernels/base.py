@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -264,24 +264,6 @@ def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:
     if output.dtype is not DType.INT16:
         return ()
     return (("rounding", _WIDE_ROUNDINGS[rounding]),)
-
-
-def padded_to_4(values: Sequence[int], fill: int) -> tuple[int, ...]:
-    """Right-aligned to four dimensions, as kernels of any rank up to four take shapes."""
-    return (*(fill for _ in range(4 - len(values))), *values)
-
-
-def at_most_4_dimensions(dtype: DType) -> Refuse:
-    """Refusal unless data and output are of that dtype and have at most four dimensions."""
-
-    def refusal(node: Node, graph: Graph) -> str | None:
-        inputs, output = types(node, graph)
-        rank = max(len(t.shape) for t in (*inputs, output))
-        if rank > 4:
-            return f"rank {rank}, the kernel takes at most 4 dimensions"
-        return only(dtype)(node, graph)
-
-    return refusal
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:

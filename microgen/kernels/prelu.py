@@ -30,19 +30,8 @@ def _scaling(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _kernel(symbol: str, dtype: DType, params: base.Params) -> base.Kernel:
-    return base.Kernel(
-        symbol=symbol,
-        needs=base.REFERENCE,
-        refusal=base.at_most_4_dimensions(dtype),
-        params=params,
-        inputs=(0, 1),
-        in_place=base.as_is,
-    )
-
-
 KERNELS = (
-    _kernel("mg_prelu_s8", DType.INT8, _int8),
-    _kernel("mg_prelu_s16", DType.INT16, _int16),
-    _kernel("mg_prelu_f32", DType.FLOAT32, broadcast.shapes),
+    broadcast.kernel("mg_prelu_s8", DType.INT8, _int8),
+    broadcast.kernel("mg_prelu_s16", DType.INT16, _int16),
+    broadcast.kernel("mg_prelu_f32", DType.FLOAT32, broadcast.shapes),
 )

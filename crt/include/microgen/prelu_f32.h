@@ -20,7 +20,8 @@ typedef struct {
 /* Copies input [shape[0]][shape[1]][shape[2]][shape[3]] into output of that shape, values that are
  * not 0 or above multiplied by alpha.
  *
- * Output may be the very buffer of the input; otherwise it must not overlap an operand. */
+ * Output may be the very buffer of an operand of its shape and type; otherwise it must not overlap
+ * an operand. */
 void mg_prelu_f32(const mg_prelu_f32_params *p, const float *input, const float *alpha,
                   float *output);
 

@@ -27,7 +27,8 @@ typedef struct {
 /* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of that shape, with double
  * rounding, values below 0 multiplied by alpha.
  *
- * Output may be the very buffer of the input; otherwise it must not overlap an operand. */
+ * Output may be the very buffer of an operand of its shape and type; otherwise it must not overlap
+ * an operand. */
 void mg_prelu_s16(const mg_prelu_s16_params *p, const int16_t *input, const int8_t *alpha,
                   int16_t *output);
 
