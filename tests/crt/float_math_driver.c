@@ -51,20 +51,13 @@ static double half_away(double x)
     return to_int32(round(x));
 }
 
-static double half_even(double x)
-{
-    return to_int32(rint(x));
-}
-
 #define FOUND(name)                                                                                \
     static double found_##name(float x)                                                            \
     {                                                                                              \
         return (double)mg_f32_##name(x);                                                           \
     }
 FOUND(abs)
-FOUND(floor)
 FOUND(round_half_away)
-FOUND(round_half_even)
 FOUND(sqrt)
 FOUND(sqrt_portable)
 FOUND(rsqrt)
@@ -76,9 +69,7 @@ FOUND(log)
 
 static const function functions[] = {
     {"abs", found_abs, fabs, EXACT, 0},
-    {"floor", found_floor, floor, EXACT, 0},
     {"round_half_away", found_round_half_away, half_away, INTEGER, 0},
-    {"round_half_even", found_round_half_even, half_even, INTEGER, 0},
     {"sqrt", found_sqrt, sqrt, EXACT, 0},
     {"sqrt_portable", found_sqrt_portable, sqrt, EXACT, 0},
     {"rsqrt", found_rsqrt, reciprocal_root, BOUNDED, 0},

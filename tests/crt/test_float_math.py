@@ -26,7 +26,7 @@ CONTRACTED = (
     "log",
 )  # whose results a fused multiply-add changes
 FUNCTIONS = (
-    *("abs", "floor", "round_half_away", "round_half_even"),
+    *("abs", "round_half_away"),
     *("sqrt", "sqrt_portable", "rsqrt", *CONTRACTED),
 )
 FUSED = "fused"

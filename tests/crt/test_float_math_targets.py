@@ -35,7 +35,6 @@ SOFT_FLOAT = {
 
 FLOATS = (
     "abs",
-    "floor",
     "sqrt",
     "sqrt_portable",
     "rsqrt",
@@ -45,7 +44,7 @@ FLOATS = (
     "sigmoid",
     "log",
 )
-INTEGERS = ("round_half_away", "round_half_even")
+INTEGERS = ("round_half_away",)
 
 
 def _source() -> str:

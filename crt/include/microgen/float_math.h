@@ -68,41 +68,10 @@ MG_INLINE float mg_f32_abs(float x)
 #endif
 }
 
-/* std::min(a, b): a if the two are equal, or one is NaN. */
-MG_INLINE float mg_f32_min(float a, float b)
-{
-    return (b < a) ? b : a;
-}
-
-/* std::max(a, b): a if the two are equal, or one is NaN. */
-MG_INLINE float mg_f32_max(float a, float b)
-{
-    return (a < b) ? b : a;
-}
-
 /* Rounding */
 
-/* The largest integer not above x, exact. */
-MG_INLINE float mg_f32_floor(float x)
-{
-    const uint32_t bits = mg_bits_of_f32(x);
-    const int32_t exponent = (int32_t)((bits >> 23) & 0xFFU) - MG_F32_EXPONENT_BIAS;
-    const int is_negative = (bits & MG_F32_SIGN) != 0U;
-
-    if (exponent >= 23 || mg_magnitude_of_f32(x) == 0U) {
-        return x; /* an integer, infinite or NaN */
-    }
-    if (exponent < 0) {
-        return is_negative ? -1.0F : 0.0F;
-    }
-    const uint32_t fraction = (MG_F32_HIDDEN_BIT - 1U) >> exponent;
-    /* a carry out of the significand increments the exponent, as it should */
-    return mg_f32_of_bits((bits + (is_negative ? fraction : 0U)) & ~fraction);
-}
-
-/* x rounded to the nearest integer, ties to even if `ties_to_even`, else away from zero; saturated
- * to int32; 0 for NaN. */
-MG_INLINE int32_t mg_f32_round_to_s32(float x, int ties_to_even)
+/* std::round(x), ties away from zero, as int32: exact, but saturated, and 0 for NaN. */
+MG_INLINE int32_t mg_f32_round_half_away(float x)
 {
     const uint32_t magnitude = mg_magnitude_of_f32(x);
     const int is_negative = mg_bits_of_f32(x) != magnitude;
@@ -120,22 +89,9 @@ MG_INLINE int32_t mg_f32_round_to_s32(float x, int ties_to_even)
     } else {
         const int32_t shift = 23 - exponent;
         const uint32_t half = (uint32_t)1 << (shift - 1);
-        const uint32_t is_odd = (rounded >> shift) & 1U;
-        rounded = (rounded + half - (ties_to_even ? 1U - is_odd : 0U)) >> shift;
+        rounded = (rounded + half) >> shift;
     }
     return is_negative ? -(int32_t)rounded : (int32_t)rounded;
-}
-
-/* std::round(x), ties away from zero, as int32: exact, but saturated, and 0 for NaN. */
-MG_INLINE int32_t mg_f32_round_half_away(float x)
-{
-    return mg_f32_round_to_s32(x, 0);
-}
-
-/* std::rint(x), ties to even, as int32: exact, but saturated, and 0 for NaN. */
-MG_INLINE int32_t mg_f32_round_half_even(float x)
-{
-    return mg_f32_round_to_s32(x, 1);
 }
 
 /* Roots */
