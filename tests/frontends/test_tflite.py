@@ -230,3 +230,13 @@ def test_the_mlperf_models_load_fast(file: str, nodes: int, mlperf_models: Path)
     graph = frontends.load(path)
     assert time.process_time() - start < 0.3
     assert len(graph.nodes) == nodes
+
+
+def test_each_output_of_an_operator_is_a_layer_of_its_own() -> None:
+    parts = tuple(activation(name, 1, 2) for name in ("y", "z"))
+    network = Network(
+        (integers("axis", 1), activation("x", 1, 4), *parts),
+        (OperatorSpec("SPLIT", ("axis", "x"), ("y", "z"), "SplitOptions", {"numSplits": 2}),),
+        outputs=("y", "z"),
+    )
+    assert [node.origin.layer for node in network.load().nodes] == ["y", "z"]

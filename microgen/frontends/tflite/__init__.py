@@ -30,9 +30,11 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     steps: list[tuple[Step, Origin]] = []
     for operator in model.operators:
         layer = Layer(operator, tensors, model.reader, numerics)
-        origin = Origin(file, tensors.names[operator.outputs[0]])
+        outputs = [tensors.names[index] for index in operator.outputs]
         for step in importers.registry()[operator.name](layer):
             _check_step(step, layer)
+            layer_name = step.output.name if step.output.name in outputs else outputs[0]
+            origin = Origin(file, layer_name)
             steps += [(left, origin) for left in _folded(step, layer, tensors)]
     return _graph(model, tensors, steps, _fixed(model, tensors, steps))
 
