@@ -191,7 +191,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header in ``src`` the source of the same name."""
+    include, transitively, and the sources of the runtime's headers."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -200,10 +200,16 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = str(PurePosixPath(name).with_suffix(".c"))
-        if name.startswith("src/") and (resources.folder("crt") / source).is_file():
-            pending.append(source)
+        pending += _sources_of(name)
     return found
+
+
+def _sources_of(header: str) -> list[str]:
+    """The source in ``src`` that a header there or one of TVM's runtime has its functions in."""
+    if not header.startswith(("src/", "include/tvm/runtime/crt/")):
+        return []
+    source = f"src/{PurePosixPath(header).stem}.c"
+    return [source] if (resources.folder("crt") / source).is_file() else []
 
 
 def _included(text: bytes) -> list[str]:
