@@ -115,13 +115,15 @@ class Attrs:
 @dataclass(frozen=True, slots=True)
 class Node:
     """One operation. ``inputs`` and ``outputs`` are tensor names; a trailing optional input
-    that is absent is simply not listed."""
+    that is absent is simply not listed. ``target`` is the name of the target that computes it; the
+    host's, the CPU that runs the runner, is empty."""
 
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attrs: Attrs
     origin: Origin
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
