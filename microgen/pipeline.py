@@ -64,6 +64,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
+        toolchain=options.toolchain,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )

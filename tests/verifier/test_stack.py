@@ -41,7 +41,7 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
         "int32_t extra(int32_t n) { volatile int32_t x = n; return big(&x, n) + x; }"
     ).build()
     elf = load(built.elf)
-    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board.toolchain)))
+    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board)))
     frames = {s.stem: frame(code, elf.code_address(s)) for s in elf.functions()}
     reported = {}
     for path in (built.root / "build").glob("*.su"):
@@ -60,7 +60,7 @@ def test_instructions_are_read_with_and_without_their_encoding(project: Make, bo
     built = project(board).build()
     command = [f"{built.board.toolchain}objdump", "-d", built.elf]
     plain = toolchain.run(command, seconds=60).output
-    assert parse(plain) == parse(disassemble(built.elf, built.board.toolchain))
+    assert parse(plain) == parse(disassemble(built.elf, built.board))
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
 
 
 def far_jumps(built: Any) -> list[Any]:
-    instructions = parse(disassemble(built.elf, built.board.toolchain)).values()
+    instructions = parse(disassemble(built.elf, built.board)).values()
     return [i for i in instructions if i.mnemonic == "bl" and "+" in i.operands[-1]]
 
 
