@@ -98,8 +98,8 @@ def assemble(
 
 _C_OR_ASM = (".c", ".s")
 
-# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's own
-# stdint.h needs no other, and takes one that it finds.
+# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
+# own stdint.h needs no other, and takes one that it finds.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 # Debian's packages, by the compiler's prefix.
@@ -182,7 +182,9 @@ def _qemu_command(board: Board) -> str:
 def _toolchain_note(board: Board, toolchain: str) -> str:
     if toolchain == "llvm":
         helpers = "" if board.is_host else _libgcc_note(board)
-        return f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        return (
+            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        )
     if board.is_host:
         return "It needs CMake, Ninja and a C compiler."
     return (
@@ -193,8 +195,8 @@ def _toolchain_note(board: Board, toolchain: str) -> str:
 
 def _libgcc_note(board: Board) -> str:
     return (
-        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has (Debian: "
-        f"{_COMPILERS[board.toolchain]}); no C library."
+        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
+        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
     )
 
 

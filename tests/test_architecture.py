@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "project": {*PROGRAM, "emit", "files", "resources", "target"},
+    "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},

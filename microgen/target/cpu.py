@@ -18,8 +18,9 @@ class Feature(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core.
-    ``triple`` is LLVM's name of the target, empty for the host. ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
+    """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core for GCC.
+    ``triple`` is LLVM's name of the target, empty for the host.
+    ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
     prints them; the versions of RISC-V's extensions are not compared; empty where there are none).
     ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes.
     ``objdump_flags``: without them objdump does not know all of the core's instructions."""
