@@ -233,13 +233,14 @@ class _Walk:
         """
         assert table is not None
         at = table.base
+        origin = table.base if table.origin is None else table.origin
         while at not in self.code.instructions:
             data = self.code.elf.read(at, table.width)
             if data is None:
                 self.problem(instruction.address, "its jump table has no end")
                 return
             offset = int.from_bytes(data, "little", signed=table.signed)
-            target = table.base + table.unit * offset
+            target = origin + table.unit * offset & ~1
             if target in self.code.instructions:
                 self.reach(target, state)
             at += table.width

@@ -20,7 +20,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 Make = Callable[..., Any]
+NEEDS_LLVM = pytest.mark.skipif(
+    not (shutil.which("clang") and shutil.which("ld.lld")), reason="clang and lld are missing"
+)
 CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
+
+
+@pytest.fixture(params=["gcc", pytest.param("llvm", marks=NEEDS_LLVM)])
+def compiler(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def failed(project: Any, **options: Any) -> VerifyReport:
@@ -58,7 +66,8 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
 @pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
 def test_instructions_are_read_with_and_without_their_encoding(project: Make, board: str) -> None:
     built = project(board).build()
-    command = [f"{built.board.toolchain}objdump", "-d", built.elf]
+    flags = ["-d", *built.board.cpu.objdump_flags]
+    command = [f"{built.board.toolchain}objdump", *flags, built.elf]
     plain = toolchain.run(command, seconds=60).output
     assert parse(plain) == parse(disassemble(built.elf, built.board))
 
