@@ -14,15 +14,13 @@ from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.disassembly import parse
 from microgen.verifier.elf import load
 from microgen.verifier.flow import code_of, frame
+from tests.tools import NEEDS_LLVM
 
 pytestmark = pytest.mark.skipif(
     shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
 )
 
 Make = Callable[..., Any]
-NEEDS_LLVM = pytest.mark.skipif(
-    not (shutil.which("clang") and shutil.which("ld.lld")), reason="clang and lld are missing"
-)
 CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
 
 
@@ -164,6 +162,51 @@ def test_switches_are_followed(project: Make, board: str, level: str) -> None:
     built.build()
     assert verify(built.root).ok
     assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
+
+
+@NEEDS_LLVM
+@pytest.mark.parametrize("compiler", ["llvm"])
+@pytest.mark.parametrize(
+    ("statement", "load"), [("p[0] /= n; ", "ldrb"), ("p[0] /= n; " * 60, "ldrh")]
+)
+def test_clangs_tables_of_bytes_and_half_words_on_armv6m(
+    project: Make, statement: str, load: str
+) -> None:
+    # With debug information clang 14 makes tables of words instead.
+    cases = "".join(
+        f"case {i}: p[{i}] = near(n * {i * i + 3}); {statement}break;\n" for i in range(7)
+    )
+    built = project("microbit")
+    built.flags = ["-Os", "-g0"]
+    built.add(
+        "static volatile int32_t p[9];\n"
+        "__attribute__((noinline)) static int32_t near(int32_t n)\n"
+        "{ volatile int32_t a[150]; a[n & 31] = n; return a[2]; }\n"
+        f"int32_t extra(int32_t n) {{ switch (n) {{ {cases} }} return p[3]; }}"
+    )
+    assert verify(built.build().root).failed == ()
+    assert any(step.startswith("near 6") for step in stack_bound(built.root).path)
+    text = disassemble(built.elf, built.board)
+    assert f"\t{load}\tr0, [r0, #4]" in text
+    assert "\tadd\tpc, r0" in text
+
+
+@pytest.mark.parametrize(
+    "align",
+    ["bfc r4, #0, #4", "bic r4, r4, #15", "ldr r5, =0x0F\\n bic r4, r4, r5"],
+)
+def test_a_stack_pointer_that_is_rounded_down_is_as_low_as_it_may_be(
+    project: Make, align: str
+) -> None:
+    built = project("mps2_an386").add(
+        "__attribute__((naked, noinline)) int32_t extra(int32_t n) {\n"
+        '    __asm__("push {r4, r5, r7, lr}\\n add r7, sp, #8\\n sub sp, #400\\n"\n'
+        f'            "mov r4, sp\\n {align}\\n mov sp, r4\\n"\n'
+        '            "sub.w r4, r7, #8\\n mov sp, r4\\n pop {r4, r5, r7, pc}\\n .ltorg"); }'
+    )
+    built.build()
+    assert any(step == f"extra {16 + 400 + 12}" for step in stack_bound(built.root).path)
+    assert verify(built.root).ok
 
 
 def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
