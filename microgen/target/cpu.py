@@ -23,6 +23,7 @@ class Cpu:
     ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
     prints them; the versions of RISC-V's extensions are not compared; empty where there are none).
     ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes.
+    ``clang_flags``: what GCC does without being told.
     ``objdump_flags``: without them objdump does not know all of the core's instructions."""
 
     name: str
@@ -34,16 +35,20 @@ class Cpu:
     exception_frame: int = 0
     triple: str = ""
     objdump_flags: tuple[str, ...] = ()
+    clang_flags: tuple[str, ...] = ()
 
     def flags(self, toolchain: str) -> tuple[str, ...]:
         """``cflags`` as the compilers of "gcc" or "llvm" take them; LLVM's go with ``triple``."""
-        known = set() if toolchain == "gcc" else _GCC_ONLY
-        return tuple(flag for flag in self.cflags if flag not in known)
+        if toolchain == "gcc":
+            return self.cflags
+        common = (flag for flag in self.cflags if flag not in _GCC_ONLY)
+        return (*common, *self.clang_flags)
 
 
 # What clang does by itself: the FPU that -mcpu has, the older names of RISC-V's extensions.
 _GCC_ONLY = {"-mfpu=auto", "-misa-spec=2.2"}
 
+_UNALIGNED = ("-munaligned-access",)  # Armv7-M and Armv8-M mainline; Armv6-M cannot
 _FPU = (Feature.FPU, Feature.LONG_MULTIPLY, Feature.DSP)
 
 CPUS = {
@@ -68,6 +73,7 @@ CPUS = {
             (("Tag_CPU_arch", "v7"), ("Tag_CPU_arch_profile", "Microcontroller")),
             32,
             "thumbv7m-none-eabi",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m4f",
@@ -78,6 +84,7 @@ CPUS = {
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
             "thumbv7em-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m7f",
@@ -88,6 +95,7 @@ CPUS = {
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
             "thumbv7em-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m33",
@@ -98,6 +106,7 @@ CPUS = {
             (("Tag_CPU_arch", "v8-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
             "thumbv8m.main-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m55",
@@ -109,6 +118,7 @@ CPUS = {
             104,
             "thumbv8.1m.main-none-eabihf",
             ("-marmv8.1-m.main",),
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "rv32imac",
