@@ -21,6 +21,7 @@ from microgen.codegens.base import Codegen
 from microgen.emit.model import EmitOptions, emit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
@@ -54,7 +55,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
-    library = mlf.library(program, plan, board, model)
+    library = mlf.library(program, plan, board, model, text=text.show(source))
     headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),

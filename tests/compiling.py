@@ -8,6 +8,7 @@ from pathlib import Path
 from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
 from microgen.emit.model import EmitOptions, emit
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
@@ -40,7 +41,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
     kernels = {k for function in program.functions for k in function.body}
     files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model)),
+        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,

@@ -43,7 +43,7 @@ MAY_IMPORT = {
     | {"program", "transforms"},
     "planner": PROGRAM,
     "emit": {*PROGRAM, "cnames", "files", "resources"},
-    "mlf": {*PROGRAM, "files", "params_file", "target"},
+    "mlf": {*PROGRAM, "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "project": {*PROGRAM, "emit", "files", "resources", "target"},
