@@ -149,6 +149,7 @@ class _Lowering:
                 reason=primitive.reason,
                 refusals=primitive.refusals,
                 summary=self._summary(primitive),
+                layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
             )
         )
 
