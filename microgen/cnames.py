@@ -109,8 +109,9 @@ _KEYWORDS = frozenset(
 
 # What a header of the C library that generated code includes may define, as macro or type.
 _C_LIBRARY = re.compile(
-    r"u?int\w*_t|(size|ptrdiff|sig_atomic|wint|max_align)_t|mem\w+|offsetof|NULL"
+    r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
     r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
+    r"|mem(cpy|move|set|cmp|chr)"
 )
 # What the runner names itself, beside its parameters.
 _RUNNER = frozenset(["NULL_POINTER", "status"])

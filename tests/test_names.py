@@ -221,6 +221,11 @@ def test_tensors_named_as_c_and_the_runner_name_things_compile_and_run(tmp_path:
     assert len(macros) == len(set(macros)) == len(RESERVED) + 2
 
 
+@pytest.mark.parametrize("name", ["memory", "input_t", "int8_input_t", "null", "INT8", "x"])
+def test_names_that_only_look_reserved_stay(name: str) -> None:
+    assert cnames.identifier(name) == name
+
+
 def test_names_that_differ_in_case_have_macros_of_their_own() -> None:
     program = program_of(_with_inputs("data", "Data", "workspace"))
     assert [port.name for port in program.inputs] == ["data", "Data_1", "workspace_1"]

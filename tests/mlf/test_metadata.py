@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import mlf, planner
+from microgen import mlf, passes, planner
 from microgen.errors import InternalError, MicrogenError
+from microgen.executors import graph as executor
 from microgen.mlf import metadata, storage
 from microgen.program import PrimFunc, Program
 from microgen.target import board as boards
 from tests.compiling import program_of
-from tests.graphs import Builder
+from tests.graphs import Builder, random_graph
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
@@ -174,6 +175,17 @@ def test_a_storage_id_has_the_bytes_of_its_largest_entry() -> None:
         {"storage_id": 3, "size_bytes": 100},
         {"storage_id": 4, "size_bytes": 8, "input_binding": "late"},
     ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_storage_ids_need_what_the_graph_executor_plans(seed: int) -> None:
+    graph = random_graph(seed)
+    program = program_of(graph)
+    built = executor.build(program, passes.run(graph).types)
+    found = storage.sids(built.to_json())
+    assert {s["storage_id"]: s["size_bytes"] for s in found} == dict(enumerate(built.storage_bytes))
+    bound = [s["input_binding"] for s in found if "input_binding" in s]
+    assert bound == [node.name for node in built.nodes if node.op == "null"]
 
 
 def test_a_dtype_that_is_none_is_our_defect() -> None:
