@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "mlf": {*PROGRAM, "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
-    "executors": PROGRAM,
+    "executors": {*PROGRAM, "planner"},
     "project": {*PROGRAM, "emit", "files", "resources", "target"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
