@@ -78,7 +78,7 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
         pools=(Pool(POOL, nbytes, tables.ALIGNMENT),),
         placements=tuple(placements),
         in_place=(),
-        lower_bound=first + lower_bound(analyse(program)),
+        lower_bound=lower_bound(analyse(program)),
         proof=f"storage ids of the graph; the executor's own tables take {first:,} bytes",
         by_name={p.name: p for p in placements},
     )
