@@ -105,7 +105,8 @@ class Call:
     size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
-    the device before the call, passes the context last, and closes it afterwards.
+    the device before the call, passes the context last, and closes it afterwards. ``types`` are
+    what the call sees in its ``args``, which for a view is not the shape that was written.
     """
 
     index: int
@@ -122,6 +123,7 @@ class Call:
     summary: str
     refusals: tuple[str, ...] = ()
     device: str = ""
+    types: tuple[TensorType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,8 @@ class Program:
     """Everything that the planner and the emitter need.
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
-    ``constants`` are what the firmware holds.
+    ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
+    that of the first constant computed from each.
     """
 
     module: str
@@ -196,6 +199,7 @@ class Program:
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
+    parameter_ids: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def state(self) -> tuple[Buffer, ...]:
