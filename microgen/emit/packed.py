@@ -9,8 +9,6 @@ from microgen.emit.signature import Taken, described, takes
 from microgen.emit.unit import Unit
 from microgen.program import PrimFunc
 
-MAX_ARGS = 10  # TVM_CRT_MAX_ARGS as TVM has it
-
 
 def packed(unit: Unit) -> dict[str, Any]:
     """Values of ``src/packed.h.j2`` and ``src/packed.c.j2``."""

@@ -29,7 +29,9 @@ static inline int mg_packed_has_shape(const DLTensor *tensor, const mg_tensor_sp
     }
     if (spec->ndim == MG_ANY_SHAPE) {
         for (i = 0; i < tensor->ndim; i++) {
-            if (tensor->shape[i] < 1 || tensor->shape[i] > spec->shape[0] / elements) {
+            /* Both factors are at most a tensor's size, which has 31 bits. */
+            if (tensor->shape[i] < 1 || tensor->shape[i] > spec->shape[0] ||
+                elements > spec->shape[0]) {
                 return 0;
             }
             elements *= tensor->shape[i];
@@ -92,10 +94,17 @@ static inline int32_t mg_packed_tensor(const TVMValue *value, int type_code,
     return 0;
 }
 
+/* Once in each file that includes this: it is long, and every packed function begins with it. */
+#if defined(__GNUC__)
+#define MG_PACKED_ONCE static __attribute__((noinline, unused))
+#else
+#define MG_PACKED_ONCE static inline
+#endif
+
 /* Stores where the elements of each of `count` tensors begin. kTvmErrorFunctionCallNumArguments if
  * there is another number of arguments; else what mg_packed_tensor says of the first bad one. */
-static inline int32_t mg_packed_tensors(const TVMValue *args, const int *type_codes, int num_args,
-                                        const mg_tensor_spec *specs, int count, void **data)
+MG_PACKED_ONCE int32_t mg_packed_tensors(const TVMValue *args, const int *type_codes, int num_args,
+                                         const mg_tensor_spec *specs, int count, void **data)
 {
     int32_t status = 0;
     int i;
