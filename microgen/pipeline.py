@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
     capacity,
     codegens,
+    conventions,
     frontends,
     lowering,
+    metadata,
     mlf,
     partition,
     passes,
@@ -18,30 +19,18 @@ from microgen import (
     record,
 )
 from microgen.codegens.base import Codegen
+from microgen.compiled import Compiled
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
 from microgen.ir import text
 from microgen.ir.graph import Graph
-from microgen.manifest import Manifest
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
 from microgen.target.board import Board
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """What each stage made of a model; ``files`` is the whole project."""
-
-    graph: Graph
-    partition: Partition
-    program: Program
-    plan: MemoryPlan
-    manifest: Manifest
-    files: FileTree
 
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
@@ -52,11 +41,15 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
+    conventions.check(program, options)
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    emitted = emit(Unit(program, plan, _emit_options(model, options)))
     library = mlf.library(program, plan, board, model, text=text.show(source))
+    described = metadata.metadata(program, plan, options)
+    if options.interface == "packed":
+        library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))
     headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),
@@ -65,6 +58,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
+        interface=options.interface,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )
@@ -72,7 +66,17 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         program, plan, board, options, model=model, estimate=estimate, files=files
     )
     whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
-    return Compiled(graph, parts, program, plan, promise, whole)
+    return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
+
+
+def _emit_options(model: Path, options: Options) -> EmitOptions:
+    return EmitOptions(
+        model.name,
+        specialise=options.specialises,
+        interface=options.interface,
+        unpacked=options.is_unpacked,
+        constant_alignment=options.constant_alignment,
+    )
 
 
 def partition_model(model: Path, board: Board, options: Options) -> Partition:

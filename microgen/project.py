@@ -9,6 +9,7 @@ from typing import Any
 
 from microgen import resources
 from microgen.emit.environment import environment
+from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
@@ -33,6 +34,9 @@ _TEMPLATES = (
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
 
+# What the linker keeps though nothing in the project may refer to it.
+_KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
+
 # How main.c declares an output's elements, and what prints one: integers as such, others by words.
 _PRINTED = {
     DType.INT8: ("int8_t", "mg_io_print_int"),
@@ -55,12 +59,13 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    interface: str = "c",
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function.
+    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -68,6 +73,7 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board), "has_state": has_state}
+    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
     runtime = _closure([*main.values(), platform], ())
@@ -152,6 +158,8 @@ def _port(prefix: str, port: Port) -> dict[str, Any]:
         "name": port.name,
         "ctype": ctype,
         "print": print_function,
+        "dims": port.type.shape,
+        "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
         "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
     }

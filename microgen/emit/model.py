@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
 from microgen.emit.memory import memory
+from microgen.emit.metadata import metadata
 from microgen.emit.operators import operators
+from microgen.emit.packed import packed, registry
 from microgen.emit.runner import runner
+from microgen.emit.signature import shapes
 from microgen.emit.unit import Unit
 from microgen.files import FileTree
 
 _HOST = "model/codegen/host"
 
+Outputs = dict[str, tuple[str, dict[str, Any]]]  # path -> template and its values
+
 
 def emit(unit: Unit) -> FileTree:
-    """Header, runner, operators, constants, memory symbols."""
+    """Header, runner, operators, constants, memory symbols; for the packed interface metadata and
+    registry, too."""
     module = unit.module
-    outputs = {
+    outputs: Outputs = {
         f"include/tvmgen_{module}.h": ("include/tvmgen.h.j2", header(unit)),
         f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)),
         f"src/{module}_lib1.h": ("src/lib1.h.j2", operators(unit)),
@@ -25,8 +33,31 @@ def emit(unit: Unit) -> FileTree:
         f"src/{module}_params.h": ("src/params.h.j2", constants(unit)),
         f"src/{module}_params.c": ("src/params.c.j2", constants(unit)),
     }
+    if unit.options.interface == "packed":
+        outputs |= _packed(unit)
     if unit.plan.peak:
         outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
+    return _rendered(outputs)
+
+
+def _packed(unit: Unit) -> Outputs:
+    """What the packed interface adds."""
+    module = unit.module
+    outputs = {
+        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
+        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
+        f"src/{module}_metadata.c": ("src/metadata.c.j2", metadata(unit)),
+        f"src/{module}_registry.c": ("src/registry.c.j2", registry([unit])),
+    }
+    if not unit.options.unpacked:
+        outputs |= {
+            f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
+            f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
+        }
+    return outputs
+
+
+def _rendered(outputs: Outputs) -> FileTree:
     templates = environment(f"project/{_HOST}")
     return FileTree(
         {
