@@ -42,7 +42,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
     names = {entry: f"sid_{number}" for entry, number in _numbered(graph)}
     holds: dict[str, Buffer] = {}
     calls: list[Call] = []
-    operators = [i for i, node in enumerate(graph.nodes) if node.op != "null"]
+    operators = [i for i, node in enumerate(graph.nodes) if node.is_call]
     where: dict[Argument, str] = {}
     tensors = _tensors(program)
     for call, node in zip(program.calls, operators, strict=True):
@@ -72,10 +72,10 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
     placements += [
         Placement(s.name, POOL, executor_bytes, s.nbytes, s.first, s.last) for s in scratch
     ]
-    nbytes = executor_bytes + max((span.nbytes for span in scratch), default=0)
+    end = max((p.offset + p.nbytes for p in placements), default=0)
     made = MemoryPlan(
         algorithm="graph",
-        pools=(Pool(POOL, nbytes, tables.ALIGNMENT),),
+        pools=(Pool(POOL, end, tables.ALIGNMENT),),
         placements=tuple(placements),
         in_place=(),
         lower_bound=lower_bound(analyse(program)),
@@ -84,7 +84,8 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
     )
     if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where="memory plan (graph)")
-    return made
+    # The executor takes whole units of the alignment, of the last storage too.
+    return replace(made, pools=(Pool(POOL, max(end, executor_bytes), tables.ALIGNMENT),))
 
 
 def executor_bytes(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> int:

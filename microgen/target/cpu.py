@@ -31,6 +31,11 @@ class Cpu:
     attributes: tuple[tuple[str, str], ...] = ()
     exception_frame: int = 0
 
+    @property
+    def pointer_bytes(self) -> int:
+        """Bytes of a pointer; the host is taken to be a 64-bit one."""
+        return 8 if self.architecture == "host" else 4
+
 
 _FPU = (Feature.FPU, Feature.LONG_MULTIPLY, Feature.DSP)
 

@@ -25,7 +25,7 @@ COMPILERS = {
 def test_outputs_and_intermediates_are_storages_and_inputs_stay_the_callers() -> None:
     graph = chain([(2, 3), (3, 2), (2, 3), (3, 2), (2, 3)])
     program = lowered(graph)
-    made = executor.build(program, graph.types)
+    made = executor.build(program)
     found = stored.stored(program, made)
     names = [[a.name for a in call.args] for call in found.calls]
     assert names == [["t0", "sid_1"], ["sid_1", "sid_2"], ["sid_2", "sid_1"], ["sid_1", "sid_2"]]
@@ -39,7 +39,7 @@ def test_outputs_and_intermediates_are_storages_and_inputs_stay_the_callers() ->
 def test_the_pool_has_tables_storages_and_scratch() -> None:
     graph = seed_demo()
     program = lowered(graph)
-    made = executor.build(program, graph.types)
+    made = executor.build(program)
     found = stored.stored(program, made)
     plan = stored.plan(found, made, 4)
     output, scratch = plan.placements
