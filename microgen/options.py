@@ -107,7 +107,11 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
-        return {**asdict(self), "unpacked_api": self.is_unpacked}
+        promised = {"unpacked_api": self.is_unpacked}
+        if self.executor == "graph":
+            # A parameter file aligns each array to its elements, not to more.
+            promised["constant_alignment"] = 1
+        return {**asdict(self), **promised}
 
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:
