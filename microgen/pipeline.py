@@ -24,6 +24,7 @@ from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.options import Options
 from microgen.partition import Partition
@@ -45,7 +46,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(Unit(program, plan, _emit_options(model, options)))
-    library = mlf.library(program, plan, board, model)
+    library = mlf.library(program, plan, board, model, text=text.show(source))
     described = metadata.metadata(program, plan, options)
     if options.interface == "packed":
         library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))

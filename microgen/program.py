@@ -105,8 +105,9 @@ class Call:
     size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
-    the device before the call, passes the context last, and closes it afterwards. ``types`` are
-    what the call sees in its ``args``, which for a view is not the shape that was written.
+    the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
+    those that the model's operators were declared with; ``types`` are what the call sees in its
+    ``args``, which for a view is not the shape that was written.
     """
 
     index: int
@@ -123,6 +124,7 @@ class Call:
     summary: str
     refusals: tuple[str, ...] = ()
     device: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()
     types: tuple[TensorType, ...] = ()
 
 
