@@ -1,96 +1,11 @@
 #include "tvm/runtime/crt/graph_executor.h"
+#include "graph_memory.h"
+#include "graph_params.h"
 #include "graph_tables.h"
-#include "param_file.h"
 #include "tvm/runtime/crt/platform.h"
 #include "tvm/runtime/crt/platform_memory.h"
 
 #include <string.h>
-
-/* Memory of tensors */
-
-static void give(TVMGraphExecutor *executor, uint8_t *memory, size_t nbytes)
-{
-    executor->free = memory;
-    executor->num_free = nbytes;
-}
-
-static uint32_t input_entry(const TVMGraphExecutor *executor, int32_t index)
-{
-    return executor->nodes[executor->inputs[index]].first_entry;
-}
-
-static TVMGraphExecutorStorage *storage_of(const TVMGraphExecutor *executor, uint32_t entry)
-{
-    return &executor->storages[executor->storage_ids[entry]];
-}
-
-/* Makes all tensors in the storage have their data there. */
-static void bind(TVMGraphExecutor *executor, uint32_t storage_id, uint8_t *data)
-{
-    TVMGraphExecutorStorage *const storage = &executor->storages[storage_id];
-    uint32_t i;
-
-    if (storage->data == NULL && storage->is_input != 0U) {
-        executor->num_unset--;
-    }
-    storage->data = data;
-    for (i = 0U; i < executor->counts.entries; i++) {
-        if (executor->storage_ids[i] == storage_id) {
-            executor->tensors[i].data = data;
-        }
-    }
-}
-
-static tvm_crt_error_t allocate(TVMGraphExecutor *executor, uint32_t storage_id)
-{
-    TVMGraphExecutorStorage *const storage = &executor->storages[storage_id];
-    const size_t nbytes = TVM_GRAPH_EXECUTOR_ALIGNED(storage->bytes);
-
-    if (nbytes > executor->num_free) {
-        return kTvmErrorPlatformNoMemory;
-    }
-    storage->is_owned = 1U;
-    bind(executor, storage_id, executor->free);
-    executor->free += nbytes;
-    executor->num_free -= nbytes;
-    executor->num_used += nbytes;
-    return kTvmErrorNoError;
-}
-
-static tvm_crt_error_t allocate_written(TVMGraphExecutor *executor)
-{
-    tvm_crt_error_t error = kTvmErrorNoError;
-    uint32_t i;
-
-    for (i = 0U; i < executor->counts.storages; i++) {
-        executor->num_unset += executor->storages[i].is_input;
-    }
-    for (i = 0U; i < executor->counts.storages && error == kTvmErrorNoError; i++) {
-        if (executor->storages[i].is_written != 0U) {
-            error = allocate(executor, i);
-        }
-    }
-    return error;
-}
-
-/* Bytes for all storages, or for those that nodes write; 0 if that is beyond size_t. */
-static size_t storage_bytes(const TVMGraphExecutor *executor, bool all)
-{
-    size_t sum = 0U;
-    uint32_t i;
-
-    for (i = 0U; i < executor->counts.storages; i++) {
-        const TVMGraphExecutorStorage *const storage = &executor->storages[i];
-        const size_t nbytes = TVM_GRAPH_EXECUTOR_ALIGNED(storage->bytes);
-        if (all || storage->is_written != 0U) {
-            if (nbytes > SIZE_MAX - sum) {
-                return SIZE_MAX;
-            }
-            sum += nbytes;
-        }
-    }
-    return sum;
-}
 
 /* Creation */
 
@@ -119,8 +34,7 @@ int TVMGraphExecutor_CreateIn(uint8_t *pool, size_t num_pool, const char *sym_js
     error = mg_graph_build(pool + lost, &parts, &counts, module, device, executor);
     if (error == kTvmErrorNoError) {
         (*executor)->num_used = tables;
-        give(*executor, pool + lost + tables, num_pool - lost - tables);
-        error = allocate_written(*executor);
+        error = mg_graph_give(*executor, pool + lost + tables, num_pool - lost - tables);
     }
     if (error != kTvmErrorNoError) {
         *executor = NULL;
@@ -130,27 +44,27 @@ int TVMGraphExecutor_CreateIn(uint8_t *pool, size_t num_pool, const char *sym_js
 
 static tvm_crt_error_t allocate_storages(TVMGraphExecutor *executor, DLDevice device)
 {
-    size_t nbytes = storage_bytes(executor, true);
+    size_t nbytes = mg_graph_memory_bytes(executor, true);
     void *block = NULL;
     tvm_crt_error_t error = TVMPlatformMemoryAllocate(nbytes, device, &block);
 
     if (error != kTvmErrorNoError) {
-        nbytes = storage_bytes(executor, false);
+        nbytes = mg_graph_memory_bytes(executor, false);
         error = TVMPlatformMemoryAllocate(nbytes, device, &block);
     }
     if (error == kTvmErrorNoError) {
         executor->storage_block = block;
-        give(executor, block, nbytes);
-        error = allocate_written(executor);
+        error = mg_graph_give(executor, block, nbytes);
     }
     return error;
 }
 
+/* Bounded: more is refused by whom it is given to. (And GCC does not make it a call of strlen.) */
 static size_t text_length(const char *text)
 {
     size_t length = 0U;
 
-    while (text[length] != '\0') {
+    while (length <= MG_GRAPH_MAX_TEXT && text[length] != '\0') {
         length++;
     }
     return length;
@@ -206,6 +120,11 @@ int TVMGraphExecutor_Release(TVMGraphExecutor **executor)
 
 /* Inputs */
 
+static uint32_t input_entry(const TVMGraphExecutor *executor, int32_t index)
+{
+    return executor->nodes[executor->inputs[index]].first_entry;
+}
+
 int TVMGraphExecutor_GetInputIndex(TVMGraphExecutor *executor, const char *name)
 {
     const size_t length = text_length(name);
@@ -229,11 +148,6 @@ int TVMGraphExecutor_GetNumInputs(TVMGraphExecutor *executor)
 static bool is_index(int32_t index, uint32_t count)
 {
     return index >= 0 && (uint32_t)index < count;
-}
-
-static bool is_same_dtype(DLDataType a, DLDataType b)
-{
-    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
 /* Whether the elements stand as a tensor of `count` elements expects them. */
@@ -267,47 +181,14 @@ static tvm_crt_error_t check(const DLTensor *tensor, const DLTensor *callers)
     if (callers == NULL || callers->data == NULL || !is_compact(callers, element_count(tensor))) {
         return kTvmErrorFunctionCallInvalidArg;
     }
-    return is_same_dtype(tensor->dtype, callers->dtype) ? kTvmErrorNoError
-                                                        : kTvmErrorFunctionCallWrongArgType;
+    return mg_graph_is_same_dtype(tensor->dtype, callers->dtype)
+               ? kTvmErrorNoError
+               : kTvmErrorFunctionCallWrongArgType;
 }
 
 static uint8_t *data_of(const DLTensor *tensor)
 {
     return (uint8_t *)tensor->data + tensor->byte_offset;
-}
-
-static bool is_aligned(const uint8_t *data, uint32_t alignment)
-{
-    return ((uintptr_t)data & (alignment - 1U)) == 0U;
-}
-
-/* An alias must hold all that tensors of the storage read, and nobody may write to it. */
-static bool can_alias(const TVMGraphExecutor *executor, uint32_t entry)
-{
-    const TVMGraphExecutorStorage *const storage = storage_of(executor, entry);
-
-    return storage->is_written == 0U &&
-           storage->bytes == mg_graph_tensor_bytes(&executor->tensors[entry]);
-}
-
-static tvm_crt_error_t copy_in(TVMGraphExecutor *executor, uint32_t entry, const uint8_t *data)
-{
-    if (storage_of(executor, entry)->is_owned == 0U) {
-        const tvm_crt_error_t error = allocate(executor, executor->storage_ids[entry]);
-        if (error != kTvmErrorNoError) {
-            return error;
-        }
-    }
-    (void)memmove(executor->tensors[entry].data, data,
-                  mg_graph_tensor_bytes(&executor->tensors[entry]));
-    return kTvmErrorNoError;
-}
-
-/* Has the tensor's storage be the caller's; what it had of the pool stays unused. */
-static void alias(TVMGraphExecutor *executor, uint32_t entry, uint8_t *data)
-{
-    storage_of(executor, entry)->is_owned = 0U;
-    bind(executor, executor->storage_ids[entry], data);
 }
 
 int TVMGraphExecutor_SetInputZeroCopy(TVMGraphExecutor *executor, int32_t index, DLTensor *data_in)
@@ -323,13 +204,13 @@ int TVMGraphExecutor_SetInputZeroCopy(TVMGraphExecutor *executor, int32_t index,
     if (error != kTvmErrorNoError) {
         return error;
     }
-    if (!is_aligned(data_of(data_in), storage_of(executor, entry)->alignment)) {
+    if (!mg_graph_is_aligned(executor, entry, data_of(data_in))) {
         return kTvmErrorFunctionCallInvalidArg;
     }
-    if (!can_alias(executor, entry)) {
+    if (!mg_graph_can_alias(executor, entry)) {
         return kTvmErrorGeneratedInvalidStorageId;
     }
-    alias(executor, entry, data_of(data_in));
+    mg_graph_alias(executor, entry, data_of(data_in));
     return kTvmErrorNoError;
 }
 
@@ -349,7 +230,7 @@ int TVMGraphExecutor_CopyInput(TVMGraphExecutor *executor, int32_t index, const 
     }
     entry = input_entry(executor, index);
     error = check(&executor->tensors[entry], data_in);
-    return error == kTvmErrorNoError ? copy_in(executor, entry, data_of(data_in)) : error;
+    return error == kTvmErrorNoError ? mg_graph_copy_in(executor, entry, data_of(data_in)) : error;
 }
 
 int TVMGraphExecutor_GetInput(TVMGraphExecutor *executor, int32_t index, const DLTensor **tensor)
@@ -361,83 +242,10 @@ int TVMGraphExecutor_GetInput(TVMGraphExecutor *executor, int32_t index, const D
     return kTvmErrorNoError;
 }
 
-/* Parameters */
-
-static int32_t param_index(const TVMGraphExecutor *executor, const mg_param *param)
-{
-    uint32_t i;
-
-    for (i = 0U; i < executor->counts.inputs; i++) {
-        const TVMGraphExecutorNode *const node = &executor->nodes[executor->inputs[i]];
-        const mg_text text = {node->name, node->name_length};
-        if (mg_text_is(&text, param->name, param->name_length)) {
-            return (int32_t)i;
-        }
-    }
-    return -1;
-}
-
-static bool is_same_shape(const DLTensor *tensor, const mg_param *param)
-{
-    int32_t i;
-
-    if (tensor->ndim != param->ndim) {
-        return false;
-    }
-    for (i = 0; i < tensor->ndim; i++) {
-        if ((uint64_t)tensor->shape[i] != mg_param_dim(param, i)) {
-            return false;
-        }
-    }
-    return mg_graph_tensor_bytes(tensor) == param->num_data;
-}
-
-static tvm_crt_error_t set_param(TVMGraphExecutor *executor, const mg_param *param)
-{
-    const int32_t index = param_index(executor, param);
-    uint32_t entry;
-
-    if (index < 0) {
-        return kTvmErrorExecutorModuleNoSuchInput;
-    }
-    entry = input_entry(executor, index);
-    if (!is_same_dtype(executor->tensors[entry].dtype, param->dtype)) {
-        return kTvmErrorFunctionCallWrongArgType;
-    }
-    if (!is_same_shape(&executor->tensors[entry], param)) {
-        return kTvmErrorFunctionCallInvalidArg;
-    }
-    /* A second run would find something else there. */
-    if (storage_of(executor, entry)->is_written != 0U) {
-        return kTvmErrorGeneratedInvalidStorageId;
-    }
-    if (can_alias(executor, entry) &&
-        is_aligned(param->data, storage_of(executor, entry)->alignment)) {
-        alias(executor, entry, (uint8_t *)(uintptr_t)param->data);
-        return kTvmErrorNoError;
-    }
-    return copy_in(executor, entry, param->data);
-}
-
 int TVMGraphExecutor_LoadParams(TVMGraphExecutor *executor, const char *param_blob,
                                 const uint32_t param_size)
 {
-    mg_param_file file;
-    tvm_crt_error_t error = kTvmErrorNoError;
-    uint32_t i;
-
-    if (!mg_param_open(&file, (const uint8_t *)param_blob, param_size)) {
-        return kTvmErrorExecutorParamsMalformed;
-    }
-    for (i = 0U; i < file.count && error == kTvmErrorNoError; i++) {
-        mg_param param;
-        error = mg_param_next(&file, &param) ? set_param(executor, &param)
-                                             : kTvmErrorExecutorParamsMalformed;
-    }
-    if (error == kTvmErrorNoError && !mg_param_is_at_end(&file)) {
-        error = kTvmErrorExecutorParamsMalformed;
-    }
-    return error;
+    return mg_graph_load_params(executor, (const uint8_t *)param_blob, param_size);
 }
 
 /* Outputs */

@@ -1,47 +1,68 @@
 #include "graph_json.h"
 
-/* Keeps every count and every size that follows from one below 2^31: an item takes two characters
- * at least and no more than 64 bytes of tables. */
-#define MAX_LENGTH (1UL << 24)
+/* Names, a NUL behind each and one more at the end; an enum has their places. */
+static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0attrs\0metadata\0";
+enum {
+    PARTS = 5
+}; /* the first of them, which every graph has */
 
-/* Parts of a whole, as bits. */
+static const char attr_keys[] = "dltype\0shape\0storage_id\0device_index\0";
 enum {
-    NODES = 1,
-    ARG_NODES = 2,
-    HEADS = 4,
-    NODE_ROW_PTR = 8,
-    ATTRS = 16,
-    ALL_PARTS = 31
-};
-enum {
-    DLTYPE = 1,
-    SHAPE = 2,
-    STORAGE_ID = 4,
-    ALL_ATTRS = 7,
-    DEVICE_INDEX = 8
-};
-enum {
-    OP = 1,
-    NAME = 2,
-    INPUTS = 4,
-    ALL_OF_NODE = 7,
-    NODE_ATTRS = 8
-};
-enum {
-    FUNC_NAME = 1,
-    NUM_INPUTS = 2,
-    NUM_OUTPUTS = 4,
-    ALL_OF_OP = 7,
-    FLATTEN_DATA = 8
+    LISTS = 3,
+    DEVICE_INDEX = LISTS
 };
 
-/* Notes that a key was read: not twice. */
-static void once(mg_json *json, uint32_t *seen, uint32_t key)
+static const char type_names[] = "list_str\0list_shape\0list_int\0size_t\0";
+enum {
+    LIST_STR,
+    LIST_SHAPE,
+    LIST_INT,
+    SIZE_T
+};
+
+static const char node_keys[] = "op\0name\0inputs\0attrs\0attr\0";
+enum {
+    OP,
+    NAME,
+    INPUTS,
+    NODE_PARTS,
+    NODE_ATTRS = NODE_PARTS,
+    NODE_ATTR
+};
+
+static const char op_names[] = "null\0tvm_op\0";
+enum {
+    OP_NULL,
+    OP_TVM
+};
+
+static const char op_keys[] = "func_name\0num_inputs\0num_outputs\0flatten_data\0";
+enum {
+    FUNC_NAME,
+    NUM_INPUTS,
+    NUM_OUTPUTS,
+    OP_PARTS,
+    FLATTEN_DATA = OP_PARTS
+};
+
+/* Reads a key, its place in `names`, and notes that it was there: known ones only once. */
+static uint32_t read_key(mg_json *json, const char *names, uint32_t *seen)
 {
-    if ((*seen & key) != 0U) {
+    mg_text text;
+    uint32_t key;
+
+    mg_json_key(json, &text);
+    key = mg_text_place(&text, names);
+    if (key != MG_TEXT_UNKNOWN && (*seen >> key & 1U) != 0U) {
         mg_json_fail(json);
     }
-    *seen |= key;
+    *seen |= 1U << key;
+    return key;
+}
+
+static bool has_all(uint32_t seen, uint32_t count)
+{
+    return (~seen & ((1U << count) - 1U)) == 0U;
 }
 
 static void require(mg_json *json, bool condition)
@@ -75,27 +96,27 @@ static tvm_crt_error_t read_op_attrs(mg_json *json, mg_graph_json_node *node, ui
 
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        mg_text key;
+        const uint32_t key = read_key(json, op_keys, &seen);
         mg_text value;
-        mg_json_key(json, &key);
         mg_json_string(json, &value);
-        if (MG_TEXT_IS(&key, "func_name")) {
-            once(json, &seen, FUNC_NAME);
+        switch (key) {
+        case FUNC_NAME:
             node->function = value;
-        } else if (MG_TEXT_IS(&key, "num_inputs")) {
-            once(json, &seen, NUM_INPUTS);
+            break;
+        case NUM_INPUTS:
             *num_inputs = text_number(json, &value);
-        } else if (MG_TEXT_IS(&key, "num_outputs")) {
-            once(json, &seen, NUM_OUTPUTS);
+            break;
+        case NUM_OUTPUTS:
             node->num_outputs = text_number(json, &value);
-        } else if (MG_TEXT_IS(&key, "flatten_data")) {
-            once(json, &seen, FLATTEN_DATA);
-            if (!MG_TEXT_IS(&value, "0")) {
-                error = kTvmErrorExecutorGraphUnsupported;
-            }
+            break;
+        case FLATTEN_DATA:
+            error = MG_TEXT_IS(&value, "0") ? error : kTvmErrorExecutorGraphUnsupported;
+            break;
+        default: /* layouts, hash, ... */
+            break;
         }
     }
-    require(json, (seen & ALL_OF_OP) == ALL_OF_OP && node->function.length > 0U);
+    require(json, has_all(seen, OP_PARTS) && node->function.length > 0U);
     return error;
 }
 
@@ -144,155 +165,132 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
     node->num_inputs = 0U;
     node->num_outputs = 1U;
     mg_json_open(json, '{');
-    for (i = 0U; mg_json_more(json, i, '}') && error == kTvmErrorNoError; i++) {
-        mg_text key;
-        mg_json_key(json, &key);
-        if (MG_TEXT_IS(&key, "op")) {
-            once(json, &seen, OP);
+    for (i = 0U; mg_json_more(json, i, '}'); i++) {
+        switch (read_key(json, node_keys, &seen)) {
+        case OP:
             mg_json_string(json, &op);
-        } else if (MG_TEXT_IS(&key, "name")) {
-            once(json, &seen, NAME);
+            break;
+        case NAME:
             mg_json_string(json, &node->name);
-        } else if (MG_TEXT_IS(&key, "inputs")) {
-            once(json, &seen, INPUTS);
+            break;
+        case INPUTS:
             node->inputs = *json;
             node->num_inputs = count_references(json);
-        } else if (MG_TEXT_IS(&key, "attrs") || MG_TEXT_IS(&key, "attr")) {
-            once(json, &seen, NODE_ATTRS);
+            break;
+        case NODE_ATTRS:
+        case NODE_ATTR: /* the same by another name */
+            require(json, (~seen >> NODE_ATTRS & 3U) != 0U);
             attrs = *json;
             mg_json_skip(json);
-        } else if (!json->failed) {
-            error = kTvmErrorExecutorGraphUnsupported;
+            break;
+        default:
+            return json->failed ? kTvmErrorExecutorGraphMalformed
+                                : kTvmErrorExecutorGraphUnsupported;
         }
     }
-    if (error != kTvmErrorNoError) {
-        return error;
+    require(json, has_all(seen, NODE_PARTS));
+    if (json->failed) {
+        return kTvmErrorExecutorGraphMalformed;
     }
-    require(json, (seen & ALL_OF_NODE) == ALL_OF_NODE);
-    if (MG_TEXT_IS(&op, "null")) {
+    switch (mg_text_place(&op, op_names)) {
+    case OP_NULL:
         require(json, node->num_inputs == 0U);
-    } else if (MG_TEXT_IS(&op, "tvm_op")) {
-        require(json, (seen & NODE_ATTRS) != 0U);
+        break;
+    case OP_TVM: /* without "attrs" the reader is at the node, which has no "func_name" */
         error = read_op_attrs(&attrs, node, &num_inputs);
         require(json, !attrs.failed && num_inputs == node->num_inputs);
-    } else if (!json->failed) {
-        error = kTvmErrorExecutorGraphUnsupported;
+        break;
+    default:
+        return kTvmErrorExecutorGraphUnsupported;
     }
-    return error;
+    return json->failed ? kTvmErrorExecutorGraphMalformed : error;
 }
 
 /* Data types */
 
 bool mg_graph_dtype(const mg_text *text, DLDataType *dtype)
 {
-    static const struct {
-        const char *name;
-        uint8_t length;
-        uint8_t code;
-        uint8_t bits;
-    } dtypes[] = {
-        {"float32", 7U, kDLFloat, 32U}, {"int8", 4U, kDLInt, 8U},
-        {"uint8", 5U, kDLUInt, 8U},     {"int16", 5U, kDLInt, 16U},
-        {"int32", 5U, kDLInt, 32U},     {"int64", 5U, kDLInt, 64U},
-        {"bool", 4U, kDLUInt, 1U},      {"uint1", 5U, kDLUInt, 1U},
-        {"uint16", 6U, kDLUInt, 16U},   {"uint32", 6U, kDLUInt, 32U},
-        {"uint64", 6U, kDLUInt, 64U},   {"float16", 7U, kDLFloat, 16U},
-        {"float64", 7U, kDLFloat, 64U},
-    };
-    uint32_t i;
+    static const char names[] =
+        "float32\0int8\0uint8\0int16\0int32\0int64\0bool\0uint1\0uint16\0uint32\0uint64\0"
+        "float16\0float64\0";
+    static const uint8_t codes[] = {kDLFloat, kDLInt,  kDLUInt, kDLInt,  kDLInt,   kDLInt,  kDLUInt,
+                                    kDLUInt,  kDLUInt, kDLUInt, kDLUInt, kDLFloat, kDLFloat};
+    static const uint8_t bits[] = {32U, 8U, 8U, 16U, 32U, 64U, 1U, 1U, 16U, 32U, 64U, 16U, 64U};
+    const uint32_t i = mg_text_place(text, names);
 
-    for (i = 0U; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
-        if (mg_text_is(text, dtypes[i].name, dtypes[i].length)) {
-            dtype->code = dtypes[i].code;
-            dtype->bits = dtypes[i].bits;
-            dtype->lanes = 1U;
-            return true;
-        }
+    if (i == MG_TEXT_UNKNOWN) {
+        return false;
     }
-    return false;
+    dtype->code = codes[i];
+    dtype->bits = bits[i];
+    dtype->lanes = 1U;
+    return true;
 }
 
 /* The whole */
 
-/* A value of "attrs": [type, value]. Leaves `list` at the value. */
-static void read_typed(mg_json *json, mg_text *type, mg_json *list)
+/* A value of "attrs": [type, value]. The place of its type; leaves `list` at the value. */
+static uint32_t read_typed(mg_json *json, mg_json *list)
 {
+    mg_text type;
+
     mg_json_open(json, '[');
     require(json, mg_json_more(json, 0U, ']'));
-    mg_json_string(json, type);
+    mg_json_string(json, &type);
     require(json, mg_json_more(json, 1U, ']'));
     *list = *json;
     mg_json_skip(json);
     require(json, !mg_json_more(json, 2U, ']'));
+    return mg_text_place(&type, type_names);
 }
+
+/* The type of each of attr_keys. */
+static const uint8_t attr_types[] = {LIST_STR, LIST_SHAPE, LIST_INT, LIST_INT};
 
 static tvm_crt_error_t scan_attrs(mg_json *json, mg_graph_parts *parts, mg_json *device_index,
-                                  uint32_t *seen)
+                                  bool *has_devices)
 {
-    uint32_t i;
-
-    mg_json_open(json, '{');
-    for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        mg_text key;
-        mg_text type;
-        mg_json list;
-        mg_json_key(json, &key);
-        read_typed(json, &type, &list);
-        if (MG_TEXT_IS(&key, "dltype")) {
-            once(json, seen, DLTYPE);
-            require(json, MG_TEXT_IS(&type, "list_str"));
-            parts->dltype = list;
-        } else if (MG_TEXT_IS(&key, "shape")) {
-            once(json, seen, SHAPE);
-            require(json, MG_TEXT_IS(&type, "list_shape"));
-            parts->shape = list;
-        } else if (MG_TEXT_IS(&key, "storage_id")) {
-            once(json, seen, STORAGE_ID);
-            require(json, MG_TEXT_IS(&type, "list_int"));
-            parts->storage_id = list;
-        } else if (MG_TEXT_IS(&key, "device_index")) {
-            once(json, seen, DEVICE_INDEX);
-            require(json, MG_TEXT_IS(&type, "list_int"));
-            *device_index = list;
-        } else if (!json->failed && !MG_TEXT_IS(&type, "list_int") &&
-                   !MG_TEXT_IS(&type, "size_t")) {
-            return kTvmErrorExecutorGraphUnsupported;
-        }
-    }
-    require(json, (*seen & ALL_ATTRS) == ALL_ATTRS);
-    return malformed_if_failed(json);
-}
-
-static tvm_crt_error_t scan_parts(mg_json *json, mg_graph_parts *parts, mg_json *attrs)
-{
+    mg_json *const places[] = {&parts->dltype, &parts->shape, &parts->storage_id, device_index};
     uint32_t seen = 0U;
     uint32_t i;
 
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        mg_text key;
-        mg_json_key(json, &key);
-        if (MG_TEXT_IS(&key, "nodes")) {
-            once(json, &seen, NODES);
-            parts->nodes = *json;
-        } else if (MG_TEXT_IS(&key, "arg_nodes")) {
-            once(json, &seen, ARG_NODES);
-            parts->arg_nodes = *json;
-        } else if (MG_TEXT_IS(&key, "heads")) {
-            once(json, &seen, HEADS);
-            parts->heads = *json;
-        } else if (MG_TEXT_IS(&key, "node_row_ptr")) {
-            once(json, &seen, NODE_ROW_PTR);
-            parts->node_row_ptr = *json;
-        } else if (MG_TEXT_IS(&key, "attrs")) {
-            once(json, &seen, ATTRS);
-            *attrs = *json;
-        } else if (!json->failed && !MG_TEXT_IS(&key, "metadata")) {
+        const uint32_t key = read_key(json, attr_keys, &seen);
+        mg_json list;
+        const uint32_t type = read_typed(json, &list);
+        if (key != MG_TEXT_UNKNOWN) {
+            require(json, type == attr_types[key]);
+            *places[key] = list;
+        } else if (!json->failed && type != LIST_INT && type != SIZE_T) {
             return kTvmErrorExecutorGraphUnsupported;
+        }
+    }
+    require(json, has_all(seen, LISTS));
+    *has_devices = (seen >> DEVICE_INDEX & 1U) != 0U;
+    return malformed_if_failed(json);
+}
+
+static tvm_crt_error_t scan_parts(mg_json *json, mg_graph_parts *parts, mg_json *attrs)
+{
+    mg_json *const places[PARTS] = {&parts->nodes, &parts->arg_nodes, &parts->heads,
+                                    &parts->node_row_ptr, attrs};
+    uint32_t seen = 0U;
+    uint32_t i;
+
+    mg_json_open(json, '{');
+    for (i = 0U; mg_json_more(json, i, '}'); i++) {
+        const uint32_t key = read_key(json, graph_keys, &seen);
+        if (key == MG_TEXT_UNKNOWN) {
+            return json->failed ? kTvmErrorExecutorGraphMalformed
+                                : kTvmErrorExecutorGraphUnsupported;
+        }
+        if (key < PARTS) {
+            *places[key] = *json;
         }
         mg_json_skip(json);
     }
-    require(json, seen == ALL_PARTS && mg_json_is_at_end(json));
+    require(json, has_all(seen, PARTS) && mg_json_is_at_end(json));
     return malformed_if_failed(json);
 }
 
@@ -308,7 +306,7 @@ static tvm_crt_error_t count_nodes(mg_json json, TVMGraphExecutorCounts *counts)
             return error;
         }
         /* More outputs than the text has room to describe: sums stay small. */
-        require(&json, node.num_outputs < MAX_LENGTH && counts->entries < MAX_LENGTH);
+        require(&json, node.num_outputs < MG_GRAPH_MAX_TEXT && counts->entries < MG_GRAPH_MAX_TEXT);
         counts->entries += node.num_outputs;
         if (node.function.length > 0U) {
             const uint32_t args = node.num_inputs + node.num_outputs;
@@ -394,22 +392,22 @@ tvm_crt_error_t mg_graph_scan(const char *text, size_t length, mg_graph_parts *p
     mg_json json = {text, text + length, false};
     mg_json attrs = json;
     mg_json device_index = json;
-    uint32_t seen = 0U;
+    bool has_devices = false;
     tvm_crt_error_t error;
 
     *counts = none;
-    if (length > MAX_LENGTH) {
+    if (length > MG_GRAPH_MAX_TEXT) {
         return kTvmErrorExecutorGraphUnsupported;
     }
     error = scan_parts(&json, parts, &attrs);
     if (error == kTvmErrorNoError) {
-        error = scan_attrs(&attrs, parts, &device_index, &seen);
+        error = scan_attrs(&attrs, parts, &device_index, &has_devices);
     }
     if (error == kTvmErrorNoError) {
         error = count_nodes(parts->nodes, counts);
     }
     if (error == kTvmErrorNoError) {
-        error = count_parts(*parts, device_index, (seen & DEVICE_INDEX) != 0U, counts);
+        error = count_parts(*parts, device_index, has_devices, counts);
     }
     return error == kTvmErrorNoError ? count_dtypes(parts->dltype, counts->entries) : error;
 }

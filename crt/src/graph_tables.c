@@ -30,6 +30,11 @@ uint32_t mg_graph_tensor_bytes(const DLTensor *tensor)
     return bytes;
 }
 
+bool mg_graph_is_same_dtype(DLDataType a, DLDataType b)
+{
+    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
 /* The next table of `count` elements of `size` bytes. */
 static void *table(uint8_t **memory, uint32_t count, size_t size)
 {

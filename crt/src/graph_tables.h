@@ -25,4 +25,6 @@ tvm_crt_error_t mg_graph_build(uint8_t *memory, const mg_graph_parts *parts,
 uint32_t mg_graph_element_bytes(const DLTensor *tensor);
 uint32_t mg_graph_tensor_bytes(const DLTensor *tensor);
 
+bool mg_graph_is_same_dtype(DLDataType a, DLDataType b);
+
 #endif

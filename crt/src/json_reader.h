@@ -5,6 +5,8 @@
 #ifndef MICROGEN_JSON_READER_H
 #define MICROGEN_JSON_READER_H
 
+#include "json_text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,12 +19,6 @@ typedef struct {
     const char *end;
     bool failed;
 } mg_json;
-
-/* What stands between the quotes of a string: escapes are still there, and valid. */
-typedef struct {
-    const char *at;
-    uint32_t length;
-} mg_text;
 
 void mg_json_fail(mg_json *json);
 
@@ -46,18 +42,5 @@ void mg_json_skip(mg_json *json);
 
 /* Whether nothing but white space is left. */
 bool mg_json_is_at_end(mg_json *json);
-
-/* Whether the text, its escapes resolved to UTF-8, is these bytes. */
-bool mg_text_is(const mg_text *text, const char *bytes, size_t length);
-
-/* The same for a string literal. */
-#define MG_TEXT_IS(text, literal) mg_text_is((text), (literal), sizeof(literal) - 1U)
-
-/* Stores the text as UTF-8 with a NUL. False, and `out` is "", if it takes more than `size` bytes
- * (at least 1) or has a NUL inside. */
-bool mg_text_copy(const mg_text *text, char *out, size_t size);
-
-/* A text of digits as a number up to INT32_MAX. False for any other. */
-bool mg_text_unsigned(const mg_text *text, uint32_t *value);
 
 #endif
