@@ -151,8 +151,8 @@ class _Lowering:
                 reason=primitive.reason,
                 refusals=primitive.refusals,
                 summary=self._summary(primitive),
-                layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
                 types=self._types(primitive, arguments),
+                layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
             )
         )
 

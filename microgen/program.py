@@ -106,7 +106,7 @@ class Call:
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
     the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
-    those that the model's operators were declared with. ``types`` are what the call sees in its
+    those that the model's operators were declared with; ``types`` are what the call sees in its
     ``args``, which for a view is not the shape that was written.
     """
 

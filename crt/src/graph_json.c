@@ -1,9 +1,5 @@
 #include "graph_json.h"
 
-/* Keeps every count and every size that follows from one below 2^31: an item takes two characters
- * at least and no more than 64 bytes of tables. */
-#define MAX_LENGTH (1UL << 24)
-
 /* Names, a NUL behind each and one more at the end; an enum has their places. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0attrs\0metadata\0";
 enum {
@@ -310,7 +306,7 @@ static tvm_crt_error_t count_nodes(mg_json json, TVMGraphExecutorCounts *counts)
             return error;
         }
         /* More outputs than the text has room to describe: sums stay small. */
-        require(&json, node.num_outputs < MAX_LENGTH && counts->entries < MAX_LENGTH);
+        require(&json, node.num_outputs < MG_GRAPH_MAX_TEXT && counts->entries < MG_GRAPH_MAX_TEXT);
         counts->entries += node.num_outputs;
         if (node.function.length > 0U) {
             const uint32_t args = node.num_inputs + node.num_outputs;
@@ -400,7 +396,7 @@ tvm_crt_error_t mg_graph_scan(const char *text, size_t length, mg_graph_parts *p
     tvm_crt_error_t error;
 
     *counts = none;
-    if (length > MAX_LENGTH) {
+    if (length > MG_GRAPH_MAX_TEXT) {
         return kTvmErrorExecutorGraphUnsupported;
     }
     error = scan_parts(&json, parts, &attrs);

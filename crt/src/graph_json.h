@@ -9,6 +9,10 @@
 #include "json_reader.h"
 #include "tvm/runtime/crt/graph_executor.h"
 
+/* Longer texts are not supported. Keeps every count and every size that follows from one below
+ * 2^31: an item takes two characters at least and no more than 64 bytes of tables. */
+#define MG_GRAPH_MAX_TEXT (1UL << 24)
+
 /* Readers, each at the array of that name; those of "attrs" at the list behind its type. */
 typedef struct {
     mg_json nodes;

@@ -149,19 +149,27 @@ bool mg_text_unsigned(const mg_text *text, uint32_t *value)
     return text->length > 0U;
 }
 
+/* Bounded, so that GCC does not make it a call of strlen. */
+static size_t name_length(const char *name)
+{
+    size_t length = 0U;
+
+    while (length < MG_TEXT_MAX_NAME && name[length] != '\0') {
+        length++;
+    }
+    return length;
+}
+
 uint32_t mg_text_place(const mg_text *text, const char *names)
 {
     uint32_t i;
 
     for (i = 0U; *names != '\0'; i++) {
-        const char *end = names;
-        while (*end != '\0') {
-            end++;
-        }
-        if (mg_text_is(text, names, (size_t)(end - names))) {
+        const size_t length = name_length(names);
+        if (mg_text_is(text, names, length)) {
             return i;
         }
-        names = end + 1;
+        names += length + 1U;
     }
     return MG_TEXT_UNKNOWN;
 }

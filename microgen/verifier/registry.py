@@ -1,11 +1,11 @@
-"""The check of the function registry, which programs of the packed interface look functions up in."""
+"""The check of the function registry: the packed functions of a program by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from microgen.manifest import ModuleRecord
-from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _ENTRY = "TVMSystemLibEntryPoint"
@@ -40,8 +40,7 @@ def _functions(module: ModuleRecord) -> list[str]:
 
 
 def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
-    tables = [_object(subject, name) for name in (_NAMES, FUNCTIONS)]
-    names, functions = (table and subject.elf.read(table.address, table.size) for table in tables)
+    names, functions = _bytes_of(subject, _NAMES), _bytes_of(subject, FUNCTIONS)
     if names is None or functions is None:
         yield f"{_NAMES} and {FUNCTIONS} are not one object each, with bytes"
         return
@@ -56,15 +55,15 @@ def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
         yield from _address_problems(subject, name, address)
 
 
-def _object(subject: Subject, name: str) -> Symbol | None:
+def _bytes_of(subject: Subject, name: str) -> bytes | None:
     found = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
-    return found[0] if len(found) == 1 else None
+    return subject.elf.read(found[0].address, found[0].size) if len(found) == 1 else None
 
 
 def _listed(names: bytes) -> tuple[int, list[str]]:
     """The count in the first two bytes, and the names behind it; an empty one ends them."""
-    listed = [name.decode("ascii", "replace") for name in names[2:].split(b"\0")]
-    return int.from_bytes(names[:2], "little"), listed[: listed.index("")]
+    listed = takewhile(bool, names[2:].split(b"\0"))
+    return int.from_bytes(names[:2], "little"), [n.decode("ascii", "replace") for n in listed]
 
 
 def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
