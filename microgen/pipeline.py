@@ -69,6 +69,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         has_state=bool(program.state),
         board=board,
         interface=options.interface,
+        executor=options.executor,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )

@@ -61,12 +61,14 @@ def assemble(
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
     interface: str = "c",
+    executor: str = "aot",
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed".
+    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed",
+    ``executor`` "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -76,6 +78,7 @@ def assemble(
     values = {**_values(module, inputs, outputs, board), "has_state": has_state}
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
+    values["executor"] = executor
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
     own = model_files.files.values()

@@ -28,7 +28,7 @@ def registry(subject: Subject) -> Finding:
 
 
 def _has_registry(module: ModuleRecord) -> bool:
-    return module.options["interface"] == "packed" or module.options["executor"] == "graph"
+    return bool(module.options["interface"] == "packed" or module.options["executor"] == "graph")
 
 
 def _functions(module: ModuleRecord) -> list[str]:

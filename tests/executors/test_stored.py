@@ -1,4 +1,4 @@
-"""The graph executor's program and pool: storages where the JSON says, at places that C agrees to."""
+"""The graph executor's program and pool: storages where the JSON says, at places C agrees to."""
 
 from __future__ import annotations
 
