@@ -90,6 +90,11 @@ def _int(value: int, dtype: str) -> Array:
     return np.array(value, dtype)
 
 
+def float_value(text: str) -> float:
+    """A number as a double, whatever dtype its suffix says."""
+    return float(_PARTS.sub(r"\1", text))
+
+
 def string_text(value: str) -> str:
     """A quoted string; only what a line of ASCII cannot hold is escaped."""
     return json.dumps(value)
@@ -112,6 +117,6 @@ def attr_text(value: Any) -> str:
 
 def string_value(text: str) -> str:
     """The string that a quoted one stands for; ValueError if it is not well formed."""
-    value = json.loads(text.replace("\t", "\\t"))
+    value = json.loads(text)
     value.encode()  # a lone surrogate is no text
     return str(value)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from microgen.errors import ModelError, UnsupportedError
 from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
-from microgen.relay.literals import scalar, string_value
+from microgen.relay.literals import float_value, scalar, string_value
 
 # Brackets inside brackets. A level costs a few frames of Python's stack.
 MAX_NESTING = 96
@@ -92,7 +92,7 @@ class Stream:
         """Pass an attribute's value: a number, a string, True, False, None, or a list."""
         token = self.next
         if token.kind == "number":
-            return self.number().item()
+            return self._attribute_number()
         if token.kind == "string":
             return self.string()
         if token.kind == "name" and token.text in _WORDS:
@@ -112,6 +112,12 @@ class Stream:
                 break
         self.shallower()
         return tuple(values)
+
+    def _attribute_number(self) -> int | float:
+        token = self.next
+        value: int | float = self.number().item()
+        # An attribute is a double whatever its suffix: 1e-05f is the double nearest to 1e-05.
+        return value if isinstance(value, int) else float_value(token.text)
 
     def number(self) -> Any:
         """Pass a number, as a 0-d array."""
