@@ -90,9 +90,19 @@ def _int(value: int, dtype: str) -> Array:
     return np.array(value, dtype)
 
 
-def float_value(text: str) -> float:
-    """A number as a double, whatever dtype its suffix says."""
-    return float(_PARTS.sub(r"\1", text))
+def attr_number(text: str) -> int | float:
+    """A number as an attribute holds it: integers as they are, others as doubles.
+
+    A suffix says no more than that: 1e-05f is the double nearest to 1e-05. Raises ValueError with a
+    sentence if it is no number.
+    """
+    number = _PARTS.sub(r"\1", text)
+    if len(number) <= _MAX_DIGITS and ("f" in text or any(c in number for c in ".eE")):
+        value = float(number)
+        if math.isinf(value) and "n" not in number:
+            raise ValueError(f"{number[:40]} is beyond float64")
+        return value
+    return int(scalar(text))
 
 
 def string_text(value: str) -> str:

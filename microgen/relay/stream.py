@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import Array
 from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
-from microgen.relay.literals import float_value, scalar, string_value
+from microgen.relay.literals import attr_number, scalar, string_value
 
 # Brackets inside brackets. A level costs a few frames of Python's stack.
 MAX_NESTING = 96
+
+Number = TypeVar("Number")
 
 _WORDS = {"True": True, "False": False, "None": None}
 
@@ -92,7 +96,7 @@ class Stream:
         """Pass an attribute's value: a number, a string, True, False, None, or a list."""
         token = self.next
         if token.kind == "number":
-            return self._attribute_number()
+            return self._number(attr_number)
         if token.kind == "string":
             return self.string()
         if token.kind == "name" and token.text in _WORDS:
@@ -113,17 +117,14 @@ class Stream:
         self.shallower()
         return tuple(values)
 
-    def _attribute_number(self) -> int | float:
-        token = self.next
-        value: int | float = self.number().item()
-        # An attribute is a double whatever its suffix: 1e-05f is the double nearest to 1e-05.
-        return value if isinstance(value, int) else float_value(token.text)
-
-    def number(self) -> Any:
+    def number(self) -> Array:
         """Pass a number, as a 0-d array."""
+        return self._number(scalar)
+
+    def _number(self, read: Callable[[str], Number]) -> Number:
         token = self.kind("number", "a number")
         try:
-            return scalar(token.text)
+            return read(token.text)
         except ValueError as error:
             self.refuse(str(error), token)
 
