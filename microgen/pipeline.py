@@ -18,9 +18,11 @@ from microgen import (
     record,
 )
 from microgen.codegens.base import Codegen
-from microgen.emit.model import EmitOptions, emit
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
@@ -53,8 +55,8 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
-    library = mlf.library(program, plan, board, model)
+    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    library = mlf.library(program, plan, board, model, text=text.show(source))
     headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),
