@@ -12,7 +12,6 @@ from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import layout
 from microgen.relay.op.base import Field, Kind, RelayOp
 
-
 # Conv2DAttrs.
 FIELDS = (
     Field("strides", Kind.PAIR, (1, 1)),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op.base import Field, Kind, RelayOp
 
-
 # DenseAttrs. ``units`` may be None, but is always printed, as TVM does.
 FIELDS = (
     Field("units", Kind.INT, built=None, nullable=True),
