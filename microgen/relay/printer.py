@@ -51,6 +51,14 @@ def printed(module: IRModule) -> tuple[str, dict[str, Array]]:
     return "\n".join(texts), constants
 
 
+def temporaries(function: Function) -> dict[Expr, str]:
+    """What a function's text calls the values of its body, "%0"; the last, inline, has the next
+    number. Raises ModelError for functions nested too deep."""
+    printer = _Printer({}, {})
+    printer.definition("main", function)
+    return printer.numbered(function)
+
+
 class _Printer:
     """The text of one function of the module."""
 
@@ -67,6 +75,17 @@ class _Printer:
         for expr in post_order(function):
             self._uses.update(children(expr))
         return self._function(f"def @{name}", function, 1) + "\n"
+
+    def numbered(self, function: Function) -> dict[Expr, str]:
+        """Of each expression printed, its temporary; of those printed inline, the next ones."""
+        found: dict[Expr, str] = {}
+        for expr in post_order(function):
+            name = self._names.get(expr, "")
+            if not re.fullmatch("%[0-9]+", name):
+                name = f"%{self._temporaries}"
+                self._temporaries += not _is_atom(expr)
+            found[expr] = name
+        return found
 
     def _function(self, head: str, function: Function, depth: int) -> str:
         params = [self._declared(p) for p in function.params]

@@ -1,0 +1,29 @@
+"""Relay text -> the graph: @main of a module, with what it calls inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microgen.frontends.relay import importers
+from microgen.frontends.relay.convert import convert
+from microgen.ir.graph import Graph
+from microgen.numerics import Numerics
+from microgen.relay.expr import IRModule
+from microgen.relay.infer_type import infer_type
+
+
+def from_module(
+    module: IRModule, *, file: str, numerics: Numerics, targets: Mapping[int, str] | None = None
+) -> Graph:
+    """The graph of a module; ``file`` is what errors and layers' origins call it.
+
+    ``targets``: device type (DLPack's number) -> kind of the target that ``on_device`` of such a
+    device means; one entry is the target of everything. Raises ModelError or UnsupportedError,
+    naming the place in the text.
+    """
+    return convert(infer_type(module), file=file, numerics=numerics, targets=targets or {})
+
+
+def supported() -> tuple[str, ...]:
+    """Names of the operators that have an importer, sorted."""
+    return tuple(importers.registry())
