@@ -18,7 +18,7 @@ import numpy as np
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType
 
-_LIST_MAGIC = 0xF7E58D4F05049CB7
+LIST_MAGIC = 0xF7E58D4F05049CB7
 _ARRAY_MAGIC = 0xDD5E40F096B4A13F
 _CPU = 1
 
@@ -44,7 +44,7 @@ def dumps(arrays: Mapping[str, Array]) -> bytes:
     names = b"".join(_string(name) for name in arrays)
     count = struct.pack("<Q", len(arrays))
     body = b"".join(_array(name, array) for name, array in arrays.items())
-    return struct.pack("<QQ", _LIST_MAGIC, 0) + count + names + count + body
+    return struct.pack("<QQ", LIST_MAGIC, 0) + count + names + count + body
 
 
 def loads(data: bytes) -> dict[str, Array]:
@@ -53,7 +53,7 @@ def loads(data: bytes) -> dict[str, Array]:
     Raises ProjectError if ``data`` is not exactly one well-formed file.
     """
     reader = _Reader(data)
-    reader.expect("<Q", _LIST_MAGIC, "magic number")
+    reader.expect("<Q", LIST_MAGIC, "magic number")
     reader.expect("<Q", 0, "reserved word")
     names = [reader.string() for _ in range(reader.count())]
     reader.expect("<Q", len(names), "number of arrays")

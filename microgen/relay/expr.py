@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -122,17 +122,23 @@ class Call(Expr):
     """``op`` is an Op, a GlobalVar, a Function, or an expression whose value is a function."""
 
     op: Expr = field(repr=False)
-    args: tuple[Expr, ...] = field(repr=False)
+    args: Sequence[Expr] = field(repr=False)
     attrs: Attrs = field(default_factory=_no_attrs)
     span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", tuple(self.args))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tuple(Expr):
     """Several expressions as one value."""
 
-    fields: tuple[Expr, ...] = field(repr=False)
+    fields: Sequence[Expr] = field(repr=False)
     span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", tuple(self.fields))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -158,11 +164,19 @@ class Let(Expr):
 class Function(Expr):
     """``attrs`` are TVM's function attributes (Primitive, Compiler, global_symbol, ...)."""
 
-    params: tuple[Var, ...]
+    params: Sequence[Var]
     body: Expr = field(repr=False)
     ret_type: Type | None = None
     attrs: Attrs = field(default_factory=_no_attrs)
     span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", tuple(self.params))
+
+    def with_attr(self, name: str, value: Any) -> Function:
+        """The function with one attribute more, or another value of it."""
+        attrs = MappingProxyType({**self.attrs, name: value})
+        return Function(self.params, self.body, self.ret_type, attrs, self.span)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
@@ -31,6 +31,10 @@ from microgen.relay.visit import children, post_order
 # What an axis of a tensor can count: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
 
+# Fields of a tuple, nested ones counted, and levels: shared tuples grow exponentially.
+_MAX_FIELDS = 1024
+_MAX_DEPTH = 64
+
 
 def infer_type(module: IRModule) -> IRModule:
     """The module with ``types`` filled, and every function's ``ret_type``.
@@ -55,28 +59,32 @@ def _declared(function: Function, types: Mapping[Expr, Type]) -> Function:
 
 
 def check_type(found: Type, where: str) -> None:
-    """Raise unless every tensor in ``found`` has dimensions that memory can hold."""
-    for tensor in _tensors(found):
-        for dim in tensor.shape:
-            if dim < 0:
-                raise UnsupportedError(
-                    f"Cannot allocate memory for tensor with negative shape {dim} in {tensor}",
-                    where=where,
-                )
-            if dim > _MAX_DIM:
-                raise UnsupportedError(f"{tensor} has an axis above {_MAX_DIM}", where=where)
-
-
-def _tensors(found: Type) -> Iterator[TensorType]:
-    stack = [found]
+    """Raise unless tuples are of moderate size, and memory can hold what tensors count."""
+    stack, count = [(found, 0)], 0
     while stack:
-        match stack.pop():
-            case TensorType() as tensor:
-                yield tensor
+        part, depth = stack.pop()
+        count += 1
+        if count > _MAX_FIELDS or depth > _MAX_DEPTH:
+            what = f"a tuple has above {_MAX_FIELDS} fields, or {_MAX_DEPTH} levels"
+            raise UnsupportedError(what, where=where)
+        match part:
+            case TensorType():
+                _check_tensor(part, where)
             case TupleType(fields):
-                stack.extend(fields)
+                stack.extend((f, depth + 1) for f in fields)
             case FuncType(params, result):
-                stack.extend((*params, result))
+                stack.extend((f, depth + 1) for f in (*params, result))
+
+
+def _check_tensor(tensor: TensorType, where: str) -> None:
+    for dim in tensor.shape:
+        if dim < 0:
+            raise UnsupportedError(
+                f"Cannot allocate memory for tensor with negative shape {dim} in {tensor}",
+                where=where,
+            )
+        if dim > _MAX_DIM:
+            raise UnsupportedError(f"{tensor} has an axis above {_MAX_DIM}", where=where)
 
 
 def place(span: Span | None, otherwise: str) -> str:

@@ -1,4 +1,4 @@
-"""Scalars and attribute values as Relay text has them: ``2f``, ``1``, ``3i64``, ``True``, ``[1, 1]``.
+"""Scalars and attribute values as Relay text has them: ``2f``, ``1``, ``3i64``, ``[1, 1]``.
 
 A number's suffix is its dtype: none is int32, ``f`` float32, ``i8`` int8, ``f64`` float64, and
 ``u8`` uint8, which TVM's text lacks. Floats are written with as many digits as bring the same value
@@ -108,3 +108,10 @@ def attr_text(value: Any) -> str:
             return f"[{', '.join(map(attr_text, value))}]"
         case _:
             return str(value)
+
+
+def string_value(text: str) -> str:
+    """The string that a quoted one stands for; ValueError if it is not well formed."""
+    value = json.loads(text.replace("\t", "\\t"))
+    value.encode()  # a lone surrogate is no text
+    return str(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from microgen.errors import ModelError
 from microgen.ir.graph import Array
@@ -33,7 +33,7 @@ from microgen.relay.op import registry
 from microgen.relay.visit import children, post_order
 
 # Functions inside functions, or lets inside values of lets: the parser takes no more.
-MAX_DEPTH = 48
+MAX_DEPTH = 40
 
 
 def show(module: IRModule) -> str:
@@ -43,12 +43,12 @@ def show(module: IRModule) -> str:
 
 def printed(module: IRModule) -> tuple[str, dict[str, Array]]:
     """The module's text, and the arrays of its constants by the names that ``parse`` takes."""
-    constants: dict[str, Array] = {}
+    constants: dict[Constant, int] = {}
     texts = []
     for name, function in module.functions.items():
         printer = _Printer(module.types or {}, constants)
         texts.append(printer.definition(name, function))
-    return "\n".join(texts), constants
+    return "\n".join(texts), {f"relay.Constant.{i}": c.data for c, i in constants.items()}
 
 
 def temporaries(function: Function) -> dict[Expr, str]:
@@ -62,7 +62,7 @@ def temporaries(function: Function) -> dict[Expr, str]:
 class _Printer:
     """The text of one function of the module."""
 
-    def __init__(self, types: Mapping[Expr, Type], constants: dict[str, Array]) -> None:
+    def __init__(self, types: Mapping[Expr, Type], constants: dict[Constant, int]) -> None:
         self._types = types
         self._constants = constants
         self._names: dict[Expr, str] = {}  # how an expression already printed is referred to
@@ -178,8 +178,7 @@ class _Printer:
     def _constant(self, constant: Constant) -> str:
         if constant.data.ndim == 0:
             return scalar_text(constant.data)
-        index = len(self._constants)
-        self._constants[f"relay.Constant.{index}"] = constant.data
+        index = self._constants.setdefault(constant, len(self._constants))
         return f"meta[relay.Constant][{index}]"
 
     def _type_comment(self, expr: Expr) -> str:
@@ -187,7 +186,7 @@ class _Printer:
         return "" if known is None else f" /* ty={known} */"
 
 
-def _before(expr: Expr) -> tuple[Expr, ...]:
+def _before(expr: Expr) -> Sequence[Expr]:
     """What must have a name before the text of ``expr`` is written."""
     match expr:
         case Call():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, TupleGetItem
 
 
-def children(expr: Expr) -> tuple[Expr, ...]:
+def children(expr: Expr) -> Sequence[Expr]:
     """The expressions right below ``expr``, in the order of evaluation.
 
     Those of a Let are its value, its variable, its body.

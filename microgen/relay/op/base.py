@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -121,8 +121,10 @@ class RelayOp:
     ``relation(attrs, types)`` is the type of the result; ``types`` are those of the arguments, in
     order. It raises ValueError with a sentence that names the argument, what was found and what
     was expected. Arguments named in ``tuples`` are tuples, the others tensors: this is checked
-    before. ``positional`` is the order of attributes in TVM's Python function, if another than
-    that of ``fields`` (TVM's attribute struct, in whose order the printer writes).
+    before. ``positional`` is the order of arguments and attributes in TVM's Python function, if
+    another than ``args``, ``fields`` (those are in the order of TVM's attribute struct, in which
+    the printer writes them). ``defaults`` are scalars that the Python builder takes for arguments
+    that are not given.
     """
 
     name: str
@@ -131,6 +133,12 @@ class RelayOp:
     relation: Relation
     tuples: tuple[str, ...] = ()
     positional: tuple[str, ...] = ()
+    defaults: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Arguments and attributes in the order of the Python builder."""
+        return self.positional or (*self.args, *(f.name for f in self.fields))
 
     def attributes(self, given: Attrs) -> Attrs:
         """Every attribute, typed, in the order of ``fields``.
