@@ -110,7 +110,9 @@ def _truths(project: Path, record: Manifest) -> list[tuple[str, Truth | str]]:
         (f"numpy reference ({profile})", lambda samples: _evaluate(graph, samples))
     ]
     name = "LiteRT BUILTIN_REF"
-    if profile != oracle.PROFILE:
+    if model.suffix != ".tflite":
+        truths.append((name, f"it reads .tflite files, not {model.suffix}"))
+    elif profile != oracle.PROFILE:
         truths.append((name, f"it rounds as --numerics {oracle.PROFILE} does"))
     elif not oracle.is_installed():
         truths.append((name, "ai-edge-litert is not installed (pip install ai-edge-litert)"))

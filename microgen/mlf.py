@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,16 @@ def model_path(model: Path, module: str) -> str:
     return f"model/src/{module}{model.suffix.lower()}"
 
 
-def library(program: Program, plan: MemoryPlan, board: Board, model: Path) -> FileTree:
-    """The files of ``model/`` beside the generated code: metadata, parameters, the model."""
+def library(
+    program: Program, plan: MemoryPlan, board: Board, model: Mapping[str, bytes]
+) -> FileTree:
+    """The files of ``model/`` beside the generated code: metadata, parameters, the model's own
+    files, given by suffix."""
     return FileTree(
         {
             "model/metadata.json": metadata(program, plan, board),
             f"model/parameters/{program.module}.params": params_file.dumps(program.parameters),
-            model_path(model, program.module): model.read_bytes(),
+            **{f"model/src/{program.module}{suffix}": data for suffix, data in model.items()},
         }
     )
 

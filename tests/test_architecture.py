@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "transforms": {*BASE, "ir", "quantize", "quantize16"},
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
-    "frontends": {*GRAPH, "numerics"},
+    "frontends": {*GRAPH, "numerics", "relay"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, "kernels", "program", "target"},

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from microgen.frontends.relay import importers
 from microgen.frontends.relay.convert import convert
 from microgen.ir.graph import Graph
 from microgen.numerics import Numerics
 from microgen.relay.expr import IRModule
+from microgen.relay.files import bind_params
+from microgen.relay.files import load as load_module
 from microgen.relay.infer_type import infer_type
+
+
+def load(path: Path, *, numerics: Numerics, targets: Mapping[int, str]) -> Graph:
+    """The graph of a ``.relay`` file; parameters that stand beside it are constants of the graph.
+
+    Raises what ``from_module`` raises, and ModelError for malformed files.
+    """
+    module, params = load_module(path)
+    if "main" in module.functions:
+        module = bind_params(module, params)
+    return from_module(module, file=path.name, numerics=numerics, targets=targets)
 
 
 def from_module(

@@ -106,7 +106,9 @@ class RelayCall:
 
     def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
         """The error for a sound call that microgen has no means for."""
-        return UnsupportedError(f"{self.op} {what}", where=self.where, hint=f"supported: {supported}")
+        return UnsupportedError(
+            f"{self.op} {what}", where=self.where, hint=f"supported: {supported}"
+        )
 
     # Arguments
 
@@ -165,11 +167,15 @@ class RelayCall:
             (shape,) = definition.infer(attrs, kinds)
         except ValueError as error:
             raise self.invalid(f"{self.op}: {error}") from None
-        kind = TensorType(shape, dtype or kinds[0].dtype, kinds[0].quant if quant is _SAME else quant)
+        kind = TensorType(
+            shape, dtype or kinds[0].dtype, kinds[0].quant if quant is _SAME else quant
+        )
         tensors.checked(kind, self.where)
         sentence = definition.check(attrs, kinds, [kind])
         if sentence is not None:
-            raise self.unsupported(f"has no kernel: {sentence}", supported="`microgen ops` lists it")
+            raise self.unsupported(
+                f"has no kernel: {sentence}", supported="`microgen ops` lists it"
+            )
         return self._added(op, attrs, inputs, kind, hint or op)
 
     def _added(
@@ -222,7 +228,7 @@ class RelayCall:
         return self._memory.sums.get(tensor.name)
 
     def emit_sums(self, sums: Sums) -> Tensor:
-        """The result of a convolution, which a call that follows may change if it alone reads it."""
+        """The result of a convolution, which the only call that reads it may change."""
         bias = () if sums.bias is None else (sums.bias,)
         if self._is_read_once:
             self._sums = sums

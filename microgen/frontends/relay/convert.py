@@ -209,7 +209,7 @@ class _Conversion:
         return str(span) if span else self._file
 
 
-def _operands(expr: Expr) -> tuple[Expr, ...]:
+def _operands(expr: Expr) -> Sequence[Expr]:
     """What must have a value before; a function is one without its body."""
     return () if isinstance(expr, Function) else children(expr)
 

@@ -77,5 +77,5 @@ class Scope:
         return self._uses[expr] == 1 and (binder is None or self._uses[binder] == 1)
 
 
-def _read(expr: Expr) -> tuple[Expr, ...]:
+def _read(expr: Expr) -> Sequence[Expr]:
     return (expr.value, expr.body) if isinstance(expr, Let) else children(expr)

@@ -70,7 +70,9 @@ def _where(call: RelayCall) -> Tensor:
     condition, lhs, rhs = (call.tensor(i) for i in range(3))
     if condition.dtype is not DType.BOOL:
         condition = call.emit("cast", CastAttrs(), (condition,), dtype=DType.BOOL, quant=None)
-    return call.emit("where", WhereAttrs(), (condition, lhs, rhs), dtype=lhs.dtype, quant=lhs.type.quant)
+    return call.emit(
+        "where", WhereAttrs(), (condition, lhs, rhs), dtype=lhs.dtype, quant=lhs.type.quant
+    )
 
 
 IMPORTERS = {

@@ -126,7 +126,9 @@ def _expect_floats(call: RelayCall) -> None:
             )
     call.expect(call.tensor(0), DType.FLOAT32)
     if call.output().dtype is not DType.FLOAT32:
-        raise call.unsupported(f"has the out_dtype {call.output().dtype.value}", supported="float32")
+        raise call.unsupported(
+            f"has the out_dtype {call.output().dtype.value}", supported="float32"
+        )
 
 
 IMPORTERS = {

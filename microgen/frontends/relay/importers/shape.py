@@ -1,0 +1,83 @@
+"""Operators that change the shape or the order of elements, or repeat them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.ops.broadcast_to import BroadcastToAttrs
+from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.transpose import TransposeAttrs
+
+
+def _reshape(call: RelayCall) -> Tensor:
+    """The shape is the inferred one, whatever the attributes say it by."""
+    return call.reshaped(call.tensor(0), call.output().shape)
+
+
+def _transpose(call: RelayCall) -> Tensor:
+    data, axes = call.tensor(0), call.attrs["axes"]
+    rank = len(data.shape)
+    order = tuple(a % rank for a in axes) if axes else tuple(reversed(range(rank)))
+    if order == tuple(range(rank)):
+        return data
+    return call.emit("transpose", TransposeAttrs(order), (data,))
+
+
+def _layout_transform(call: RelayCall) -> Tensor:
+    source, target = call.attrs["src_layout"], call.attrs["dst_layout"]
+    if not (source.isalpha() and source.isupper() and sorted(source) == sorted(target)):
+        raise call.unsupported(
+            f"goes from {source!r} to {target!r}", supported="layouts that split no axis"
+        )
+    return call.laid_out(call.tensor(0), source, target)
+
+
+def _concatenate(call: RelayCall) -> Tensor:
+    parts = call.tensors(0)
+    axis = call.attrs["axis"] % max(1, len(parts[0].shape))
+    return call.emit("concatenate", ConcatenateAttrs(axis), parts)
+
+
+def _stack(call: RelayCall) -> Tensor:
+    shape = call.output().shape
+    axis = call.attrs["axis"] % len(shape)
+    single = (*shape[:axis], 1, *shape[axis + 1 :])
+    parts = tuple(call.reshaped(part, single) for part in call.tensors(0))
+    return call.emit("concatenate", ConcatenateAttrs(axis), parts)
+
+
+def _broadcast_to(call: RelayCall) -> Tensor:
+    data, shape = call.tensor(0), call.output().shape
+    if data.shape == shape:
+        return data
+    return call.emit("broadcast_to", BroadcastToAttrs(shape), (data,))
+
+
+def _filled(call: RelayCall) -> Value:
+    """A constant of one number: of ``zeros``, ``ones``, and those like another tensor."""
+    kind = call.output()
+    number = 1 if "ones" in call.op else 0
+    return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
+
+
+def _full(call: RelayCall) -> Tensor:
+    return _broadcast_to(call)
+
+
+_RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape")
+
+IMPORTERS = {
+    **dict.fromkeys(_RESHAPES, _reshape),
+    "transpose": _transpose,
+    "layout_transform": _layout_transform,
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "broadcast_to": _broadcast_to,
+    "full": _full,
+    "zeros": _filled,
+    "ones": _filled,
+    "zeros_like": _filled,
+    "ones_like": _filled,
+}
