@@ -10,7 +10,7 @@ from typing import Any
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import tensors
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
-from microgen.ir.graph import Array, Attrs, DType, Origin, Quant, TensorType
+from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
 from microgen.numerics import Numerics
 from microgen.ops import registry
 from microgen.ops.layout_transform import LayoutTransformAttrs
@@ -90,6 +90,7 @@ class RelayCall:
         self.args = tuple(args)
         self.result = result
         self.numerics = numerics
+        self._layouts = tuple((k, v) for k, v in call.attrs.items() if k.endswith("layout"))
         self._is_read_once = is_read_once
         self._place = place
         self._graph = graph
@@ -182,7 +183,16 @@ class RelayCall:
         self, op: str, attrs: Attrs, inputs: Sequence[Tensor], kind: TensorType, hint: str
     ) -> Tensor:
         name = self._graph.fresh(f"{self.name}#{hint}")
-        node = tensors.node(op, attrs, inputs, name, self.origin, self._place)
+        node = Node(
+            op,
+            tuple(tensor.name for tensor in inputs),
+            (name,),
+            attrs,
+            self.origin,
+            self._place.target,
+            self._place.function,
+            self._layouts,
+        )
         value = tensors.folded(node, inputs, kind, self.where)
         self._made[name] = None
         if value is not None:

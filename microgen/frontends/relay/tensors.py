@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -119,15 +120,10 @@ class Tensors:
                 self.constants[new] = self.constants.pop(old)
         for i in range(first, len(self.nodes)):
             node = self.nodes[i]
-            self.nodes[i] = Node(
-                node.op,
-                tuple(names.get(name, name) for name in node.inputs),
-                tuple(names.get(name, name) for name in node.outputs),
-                node.attrs,
-                node.origin,
-                node.target,
-                node.function,
+            inputs, outputs = (
+                tuple(names.get(name, name) for name in side) for side in (node.inputs, node.outputs)
             )
+            self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
 
 
 def folded(node: Node, inputs: Sequence[Tensor], output: TensorType, where: str) -> Array | None:
@@ -151,14 +147,6 @@ def folded(node: Node, inputs: Sequence[Tensor], output: TensorType, where: str)
     except StatusError:
         return None
     return np.asarray(found)
-
-
-def node(
-    op: str, attrs: Attrs, inputs: Sequence[Tensor], output: str, origin: Origin, place: Place
-) -> Node:
-    """A node of one output, as part of ``place``."""
-    names = tuple(tensor.name for tensor in inputs)
-    return Node(op, names, (output,), attrs, origin, place.target, place.function)
 
 
 @dataclass(frozen=True, slots=True)
