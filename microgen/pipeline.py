@@ -56,9 +56,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
-    library = mlf.library(
-        program, plan, board, frontends.files(model), text=text.show(source)
-    )
+    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(source))
     headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),

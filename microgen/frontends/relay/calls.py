@@ -26,7 +26,7 @@ class Sums:
 
     ``data``, ``weight`` and ``bias`` are in the layouts of the graph's op; ``finish`` makes the
     call's result of the op's, whose channels are the result's axis ``axis`` then.
-    ``weight_axis`` of the weight is that of the channels.
+    ``weight_axis`` of the weight is that of the channels. ``layouts`` are those declared.
     """
 
     op: str
@@ -37,6 +37,7 @@ class Sums:
     axis: int
     weight_axis: int
     finish: Callable[[RelayCall, Tensor], Tensor]
+    layouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def channels(self) -> int:
@@ -240,8 +241,9 @@ class RelayCall:
     def emit_sums(self, sums: Sums) -> Tensor:
         """The result of a convolution, which the only call that reads it may change."""
         bias = () if sums.bias is None else (sums.bias,)
+        self._layouts = sums.layouts or self._layouts
         if self._is_read_once:
-            self._sums = sums
+            self._sums = dataclasses.replace(sums, layouts=self._layouts)
         found = self.emit(sums.op, sums.attrs, (sums.data, sums.weight, *bias), hint="NHWC")
         return sums.finish(self, found)
 

@@ -9,8 +9,16 @@ from microgen.relay.expr import Call
 
 # DLPack's device types, as TVM names them.
 _NAMES = {
-    1: "cpu", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm",
-    12: "ext_dev", 14: "hexagon", 15: "webgpu",
+    1: "cpu",
+    2: "cuda",
+    4: "opencl",
+    7: "vulkan",
+    8: "metal",
+    9: "vpi",
+    10: "rocm",
+    12: "ext_dev",
+    14: "hexagon",
+    15: "webgpu",
 }
 _HOST_KINDS = ("c", "llvm")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
+from microgen.ir.graph import Array, DType, Graph, Node, Quant, TensorType, frozen
 from microgen.ir.interpreter import evaluate_node
 from microgen.ops import registry
 from microgen.ops.base import StatusError
@@ -121,7 +121,8 @@ class Tensors:
         for i in range(first, len(self.nodes)):
             node = self.nodes[i]
             inputs, outputs = (
-                tuple(names.get(name, name) for name in side) for side in (node.inputs, node.outputs)
+                tuple(names.get(name, name) for name in side)
+                for side in (node.inputs, node.outputs)
             )
             self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
 
