@@ -79,7 +79,8 @@ def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -
         raise call.unsupported(
             f"has the rounding_method {rounding!r}", supported=", ".join(rounded)
         )
-    return np.clip(rounded[rounding], 0, size - 1)
+    inside: Array = np.clip(rounded[rounding], 0, size - 1)
+    return inside
 
 
 IMPORTERS = {"image.resize2d": _resize2d, "nn.upsampling": _upsampling}
