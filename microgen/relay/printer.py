@@ -28,6 +28,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.lexer import WORD
 from microgen.relay.literals import attr_text, scalar_text
 from microgen.relay.op import registry
 from microgen.relay.visit import children, post_order
@@ -110,12 +111,15 @@ class _Printer:
         self._taken.add(name)
         return name
 
-    def _block(self, root: Expr, depth: int) -> list[str]:
-        """The lines of a body whose value is ``root``: lets and temporaries, then the value."""
+    def _block(self, root: Expr, depth: int, bracketed: Let | None = None) -> list[str]:
+        """The lines of a body whose value is ``root``: lets and temporaries, then the value.
+
+        A let with several users has a name, and a block of its own, where it is ``bracketed``.
+        """
         if depth > MAX_DEPTH:
             raise ModelError(f"functions or lets are nested deeper than {MAX_DEPTH}")
         lines: list[str] = []
-        while isinstance(root, Let) and self._uses[root] <= 1:
+        while isinstance(root, Let) and (root is bracketed or self._uses[root] <= 1):
             value = self._final(root.value, lines, depth)
             lines.append(f"let {self._declared(root.var)} = {value};")
             root = root.body
@@ -157,7 +161,7 @@ class _Printer:
             case Function():
                 return self._function("fn ", expr, depth + 1)
             case Let():
-                return f"(\n{_indented(self._block(expr, depth + 1))}\n)"
+                return f"(\n{_indented(self._block(expr, depth + 1, expr))}\n)"
             case Op(name):
                 return name
             case GlobalVar(name):
@@ -199,7 +203,7 @@ def _before(expr: Expr) -> Sequence[Expr]:
 
 def _word(name: str) -> str:
     """A name of a function or an attribute, which must be one in the text too."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
+    if not re.fullmatch(WORD, name, re.ASCII):
         raise ModelError(f"the name {name!r} cannot be written in Relay text")
     return name
 
