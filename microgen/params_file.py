@@ -146,7 +146,7 @@ class _Reader:
 
     def names(self) -> list[str]:
         """The head of the file: the names of the arrays that follow."""
-        self.expect("<Q", LIST_MAGIC, "magic number")
+        self.expect("<Q", _LIST_MAGIC, "magic number")
         self.expect("<Q", 0, "reserved word")
         names = [self.string() for _ in range(self.count())]
         self.expect("<Q", len(names), "number of arrays")

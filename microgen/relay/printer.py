@@ -80,11 +80,13 @@ class _Printer:
     def numbered(self, function: Function) -> dict[Expr, str]:
         """Of each expression printed, its temporary; of those printed inline, the next ones."""
         found: dict[Expr, str] = {}
-        for expr in post_order(function):
+        inline = [e for e in post_order(function) if not _is_atom(e)]
+        bound = {e.value for e in inline if isinstance(e, Let)}
+        for expr in inline:
             name = self._names.get(expr, "")
             if not re.fullmatch("%[0-9]+", name):
                 name = f"%{self._temporaries}"
-                self._temporaries += not _is_atom(expr)
+                self._temporaries += expr not in bound
             found[expr] = name
         return found
 

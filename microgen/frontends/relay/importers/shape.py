@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.relay.tensors import Tensor, Value, bounded
 from microgen.ops.broadcast_to import BroadcastToAttrs
 from microgen.ops.cast import CastAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
@@ -57,6 +57,7 @@ def _broadcast(call: RelayCall, data: Tensor, shape: tuple[int, ...]) -> Tensor:
 def _filled(call: RelayCall) -> Value:
     """A constant of one number, which is the operator's name."""
     kind = call.output()
+    bounded(kind, call.where)
     number = 1 if call.op == "ones" else 0
     return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
 
