@@ -69,6 +69,12 @@ class _Conversion:
         place = Place(devices.default_target(self._targets))
         scope = Scope(main, place, "", 0, self._names_in(main))
         inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
+        if not any(map(fields, inputs)):
+            raise UnsupportedError(
+                "@main has no inputs",
+                where=self._file,
+                hint="supported: functions of one tensor or more",
+            )
         scope.bind(inputs)
         outputs = fields(self._first_order(self._value_of(main.body, scope), main))
         if not outputs:
