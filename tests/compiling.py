@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
+from microgen import codegens, frontends, lowering, mlf, partition, passes, planner, project, record
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
@@ -53,8 +53,9 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         )
     )
     kernels = {k for function in program.functions for k in function.body}
+    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(graph))
     files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
+        emitted.merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,

@@ -16,13 +16,15 @@ _ALIGNMENT = 16  # of inner buffers: no element needs more
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     """The nodes, each with the changes of layout before and behind it that nothing else reads."""
-    uses, producer = graph.uses_of(), graph.producer_of()
+    uses = graph.uses_of()
+    producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}
     for node in nodes:
         mine = [node]
         if node.op != LAYOUT_TRANSFORM:
             before = (producer.get(name) for name in node.inputs)
-            mine = [*(n for n in before if n and _is_own_layout(n, uses)), node]
+            free = [n for n in before if n and found.get(n.outputs[0]) == [n]]
+            mine = [*(n for n in free if _is_own_layout(n, node, uses)), node]
         elif (source := producer.get(node.inputs[0])) and _may_end(source, node, uses):
             mine = [*found.pop(source.outputs[0], [source]), node]
         for member in mine:
@@ -31,8 +33,17 @@ def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     return [tuple(group) for group in found.values()]
 
 
-def _is_own_layout(node: Node, uses: Mapping[str, int]) -> bool:
-    return node.op == LAYOUT_TRANSFORM and uses[node.outputs[0]] == 1
+def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
+    """Whether a change of layout that ends no other group is for ``node`` alone."""
+    return (
+        change.op == LAYOUT_TRANSFORM
+        and uses[change.outputs[0]] == 1
+        and _place(change) == _place(node)
+    )
+
+
+def _place(node: Node) -> tuple[str, str]:
+    return node.target, node.function
 
 
 def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
@@ -40,7 +51,7 @@ def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
     return (
         source.op != LAYOUT_TRANSFORM
         and len(source.outputs) == 1
-        and source.target == node.target
+        and _place(source) == _place(node)
         and uses[node.inputs[0]] == 1
     )
 
