@@ -9,6 +9,7 @@ from microgen import (
     codegens,
     conventions,
     frontends,
+    llvm_ir,
     lowering,
     metadata,
     mlf,
@@ -20,7 +21,7 @@ from microgen import (
 )
 from microgen.codegens.base import Codegen
 from microgen.compiled import Compiled
-from microgen.emit.model import emit
+from microgen.emit.model import emit, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
@@ -45,23 +46,26 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(Unit(program, plan, _emit_options(model, options)))
+    unit = Unit(program, plan, _emit_options(model, options))
     library = mlf.library(program, plan, board, model, text=text.show(source))
     described = metadata.metadata(program, plan, options)
     if options.interface == "packed":
         library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))
     headers, sources = _kernel_files(program)
     files = project.assemble(
-        emitted.merged(library),
+        emit(unit).merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
         interface=options.interface,
+        toolchain=options.toolchain,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )
+    if options.emit:
+        files = files.merged(llvm_ir.operators(operators_alone(unit), files, board))
     promise = record.manifest(
         program, plan, board, options, model=model, estimate=estimate, files=files
     )

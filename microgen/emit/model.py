@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from microgen.emit.constants import constants
@@ -65,3 +67,13 @@ def _rendered(outputs: Outputs) -> FileTree:
             for path, (name, data) in outputs.items()
         }
     )
+
+
+def operators_alone(unit: Unit) -> Mapping[str, bytes]:
+    """Each primitive function's name -> a C source that defines it and no other."""
+    template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
+    programs = {f.name: replace(unit.program, functions=(f,)) for f in unit.program.functions}
+    return {
+        name: template.render(operators(replace(unit, program=program))).encode()
+        for name, program in programs.items()
+    }
