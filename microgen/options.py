@@ -11,7 +11,7 @@ from microgen.errors import MicrogenError, UnsupportedError
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
-EXECUTORS = ("aot",)
+EXECUTORS = ("aot", "graph")
 INTERFACES = ("c", "packed")
 CONSTANT_ALIGNMENTS = (4, 8, 16, 32, 64, 128, 256)
 TOOLCHAINS = ("gcc", "llvm")
@@ -81,17 +81,26 @@ class Options:
                 where="--unpacked-api",
                 hint="leave it out, or ask for --interface packed",
             )
-        if self.executor == "aot" and not self.link_params:
+        if self.executor == "graph" and (self.interface != "c" or self.unpacked_api is not None):
             raise UnsupportedError(
-                "'off' leaves the parameters out of the firmware, and the aot executor cannot "
-                "load them",
+                "the graph executor has one interface: it calls packed functions, and is run "
+                "through tvmgen_<name>_run of the C interface or TVMGraphExecutor_Run",
+                where="--interface" if self.interface != "c" else "--unpacked-api",
+                hint="leave it out",
+            )
+        if not self.link_params:
+            raise UnsupportedError(
+                f"'off' leaves the parameters out of the firmware, and nothing could load them "
+                f"there for the {self.executor} executor",
                 where="--link-params",
                 hint="use 'on'",
             )
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether operators take plain pointers."""
+        """Whether operators take plain pointers. The graph executor's are packed functions."""
+        if self.executor == "graph":
+            return False
         return self.interface == "c" if self.unpacked_api is None else self.unpacked_api
 
     @property
@@ -101,7 +110,11 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
-        return {**asdict(self), "unpacked_api": self.is_unpacked}
+        promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
+        if self.executor == "graph":
+            # A parameter file aligns each array to its elements, not to more.
+            promised["constant_alignment"] = 1
+        return {**asdict(self), **promised}
 
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:

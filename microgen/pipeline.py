@@ -24,6 +24,9 @@ from microgen.compiled import Compiled
 from microgen.emit.model import emit, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
+from microgen.executors import graph as executor_graph
+from microgen.executors import stored
+from microgen.executors.graph import ExecutorGraph
 from microgen.files import MANIFEST, FileTree
 from microgen.ir import text
 from microgen.ir.graph import Graph
@@ -43,11 +46,18 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
     conventions.check(program, options)
-    plan = _plan(program, parts.graph, options)
+    program, plan, executed = _executed(program, parts.graph, board, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    unit = Unit(program, plan, _emit_options(model, options))
-    library = mlf.library(program, plan, board, model, text=text.show(source))
+    unit = Unit(program, plan, _emit_options(model, board, options), executed)
+    library = mlf.library(
+        program,
+        plan,
+        board,
+        model,
+        text=text.show(source),
+        graph_json=executed.dumps().encode() if executed else None,
+    )
     described = metadata.metadata(program, plan, options)
     if options.interface == "packed":
         library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))
@@ -59,8 +69,9 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
-        interface=options.interface,
         toolchain=options.toolchain,
+        interface=options.interface,
+        executor=options.executor,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )
@@ -73,13 +84,26 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
 
 
-def _emit_options(model: Path, options: Options) -> EmitOptions:
+def _executed(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
+    """The program as its executor has it, its plan, and what the graph executor is to run."""
+    if options.executor == "aot":
+        return program, _plan(program, graph, options), None
+    stored.refuse_unsupported(program)
+    executed = executor_graph.build(program)
+    program = stored.stored(program, executed)
+    return program, stored.plan(program, executed, board.cpu.pointer_bytes), executed
+
+
+def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
     return EmitOptions(
         model.name,
         specialise=options.specialises,
         interface=options.interface,
         unpacked=options.is_unpacked,
         constant_alignment=options.constant_alignment,
+        pointer_bytes=board.cpu.pointer_bytes,
     )
 
 
@@ -96,7 +120,8 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    return program, _plan(program, parts.graph, options)
+    program, plan, _ = _executed(program, parts.graph, board, options)
+    return program, plan
 
 
 def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:

@@ -20,6 +20,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
+_MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
     "README.md",
@@ -59,14 +60,16 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
-    interface: str = "c",
     toolchain: str = "gcc",
+    interface: str = "c",
+    executor: str = "aot",
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed".
+    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed",
+    ``executor`` "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -74,13 +77,16 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
+    values["executor"] = executor
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
-    runtime = _closure([*main.values(), platform], ())
+    own = model_files.files.values()
+    runtime = _closure([*main.values(), platform, *own], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
     needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
-    needed |= _closure(model_files.files.values(), ())
+    needed |= runtime
 
     values["model_sources"] = [
         *sorted(
@@ -90,7 +96,7 @@ def assemble(
     ]
     values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
-    shared = _closure(main.values(), ())
+    shared = _closure([*main.values(), *own], ())
     values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(shared)]
     semihosting = _closure([zephyr], ()).keys() - shared.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
@@ -102,7 +108,14 @@ def assemble(
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
 
 
+def _model_folders(model_files: FileTree) -> list[str]:
+    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
+    return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
+
+
 _C_OR_ASM = (".c", ".s")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/")
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
@@ -150,7 +163,6 @@ def _values(
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
-        "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
         "qemu_command": _qemu_command(board),
@@ -219,7 +231,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header in ``src`` the source of the same name."""
+    include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -228,8 +240,9 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = str(PurePosixPath(name).with_suffix(".c"))
-        if name.startswith("src/") and (resources.folder("crt") / source).is_file():
+        source = f"src/{PurePosixPath(name).stem}.c"
+        is_runtime = name.startswith(_RUNTIME_HEADERS)
+        if is_runtime and (resources.folder("crt") / source).is_file():
             pending.append(source)
     return found
 

@@ -317,7 +317,8 @@ static void copy(const TVMGraphExecutorNode *node)
     (void)memmove(to->data, from->data, mg_graph_tensor_bytes(to));
 }
 
-int TVMGraphExecutor_RunNode(TVMGraphExecutor *executor, uint32_t node)
+/* Kept whole: profiles look for it, for all operators are called from here. */
+__attribute__((noinline)) int TVMGraphExecutor_RunNode(TVMGraphExecutor *executor, uint32_t node)
 {
     if (node >= executor->counts.nodes) {
         return kTvmErrorFunctionCallInvalidArg;

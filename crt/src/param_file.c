@@ -27,7 +27,7 @@ static uint64_t number(const uint8_t *at, uint32_t nbytes)
 }
 
 /* A number of `nbytes` bytes, 0 if they are not there. */
-static uint64_t read(mg_bytes *bytes, uint32_t nbytes)
+static uint64_t read_number(mg_bytes *bytes, uint32_t nbytes)
 {
     const uint8_t *const at = take(bytes, nbytes);
 
@@ -36,7 +36,7 @@ static uint64_t read(mg_bytes *bytes, uint32_t nbytes)
 
 static void expect(mg_bytes *bytes, uint64_t wanted)
 {
-    if (read(bytes, 8U) != wanted) {
+    if (read_number(bytes, 8U) != wanted) {
         bytes->failed = true;
     }
 }
@@ -44,7 +44,7 @@ static void expect(mg_bytes *bytes, uint64_t wanted)
 /* Each item takes 8 bytes and more: what claims to be more than that ends at once. */
 static uint32_t read_count(mg_bytes *bytes)
 {
-    const uint64_t count = read(bytes, 8U);
+    const uint64_t count = read_number(bytes, 8U);
 
     if (count > bytes->left / 8U || count > UINT32_MAX) {
         bytes->failed = true;
@@ -59,11 +59,11 @@ bool mg_param_open(mg_param_file *file, const uint8_t *data, size_t size)
     uint32_t i;
 
     expect(&bytes, LIST_MAGIC);
-    (void)read(&bytes, 8U);
+    (void)read_number(&bytes, 8U);
     file->count = read_count(&bytes);
     file->names = bytes;
     for (i = 0U; i < file->count && !bytes.failed; i++) {
-        (void)take(&bytes, read(&bytes, 8U));
+        (void)take(&bytes, read_number(&bytes, 8U));
     }
     expect(&bytes, file->count);
     file->arrays = bytes;
@@ -76,17 +76,17 @@ bool mg_param_next(mg_param_file *file, mg_param *param)
     uint64_t ndim;
     uint64_t num_data;
 
-    param->name_length = (size_t)read(&file->names, 8U);
+    param->name_length = (size_t)read_number(&file->names, 8U);
     param->name = (const char *)take(&file->names, param->name_length);
     expect(bytes, ARRAY_MAGIC);
     (void)take(bytes, 16U); /* a reserved word and the device that the data was on */
-    ndim = read(bytes, 4U);
-    param->dtype.code = (uint8_t)read(bytes, 1U);
-    param->dtype.bits = (uint8_t)read(bytes, 1U);
-    param->dtype.lanes = (uint16_t)read(bytes, 2U);
+    ndim = read_number(bytes, 4U);
+    param->dtype.code = (uint8_t)read_number(bytes, 1U);
+    param->dtype.bits = (uint8_t)read_number(bytes, 1U);
+    param->dtype.lanes = (uint16_t)read_number(bytes, 2U);
     param->shape = take(bytes, ndim * 8U);
     param->ndim = (int32_t)ndim;
-    num_data = read(bytes, 8U);
+    num_data = read_number(bytes, 8U);
     param->data = take(bytes, num_data);
     param->num_data = (size_t)num_data;
     return !bytes->failed && ndim <= INT32_MAX;

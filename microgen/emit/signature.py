@@ -42,6 +42,12 @@ def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
     return [_taken(p, kinds) for p, kinds in zip(function.parameters, columns, strict=True)]
 
 
+def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
+    """What the packed function takes: the graph executor knows of no scratch."""
+    taken = zip(function.parameters, takes(function, unit), strict=True)
+    return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
+
+
 def _taken(parameter: Parameter, kinds: tuple[TensorType, ...]) -> Taken:
     first = kinds[0]
     if all(kind.shape == first.shape for kind in kinds):
@@ -75,13 +81,14 @@ def shapes(unit: Unit) -> dict[str, Any]:
     """Values of ``src/tensors.h.j2`` and ``src/tensors.c.j2``: each shape once."""
     program = unit.program
     kinds = [port.type for port in (*program.inputs, *program.outputs)]
-    if not unit.options.unpacked:
+    if not unit.options.unpacked and unit.graph is None:
         kinds += [
             kind
             for call in program.calls
             for kind in argument_types(call, program.function(call.function))
         ]
-        kinds += [taken.type for function in program.functions for taken in takes(function, unit)]
+    if not unit.options.unpacked:
+        kinds += [t.type for f in program.functions for t in taken_arguments(f, unit)]
     return {
         **unit.common("TENSORS_"),
         "shapes": [

@@ -7,6 +7,7 @@ from typing import Any
 
 from microgen import cnames
 from microgen.emit import symbols
+from microgen.executors.graph import ExecutorGraph
 from microgen.program import MemoryPlan, Program
 
 
@@ -16,22 +17,25 @@ class EmitOptions:
     operator, so that the compiler knows the shape; otherwise operators call the shared form.
     ``interface`` is "c" or "packed": what the entry point is. ``unpacked``: operators take plain
     pointers, else DLTensors by the packed convention. Constants are aligned to
-    ``constant_alignment`` bytes."""
+    ``constant_alignment`` bytes. The target's pointers have ``pointer_bytes``."""
 
     model_file: str
     specialise: bool = True
     interface: str = "c"
     unpacked: bool = True
     constant_alignment: int = 4
+    pointer_bytes: int = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One model: its program, where its buffers lie, and how it is to be emitted."""
+    """One model: its program, where its buffers lie, and how it is to be emitted; ``graph``: what
+    the graph executor runs, where that runs it."""
 
     program: Program
     plan: MemoryPlan
     options: EmitOptions
+    graph: ExecutorGraph | None = None
 
     @property
     def module(self) -> str:

@@ -10,15 +10,15 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _ENTRY = "TVMSystemLibEntryPoint"
 _NAMES = "tvm_function_names"
-_FUNCTIONS = "tvm_functions"
+FUNCTIONS = "tvm_functions"
 
 
 def registry(subject: Subject) -> Finding:
     """``TVMSystemLibEntryPoint`` is there, and the registry names every packed function of the
     plan, each with its address."""
-    modules = [m for m in subject.manifest.modules if m.options.get("interface") == "packed"]
+    modules = [m for m in subject.manifest.modules if _has_registry(m)]
     if not modules:
-        return not_applicable("the interface is not packed")
+        return not_applicable("no function is called by name")
     wanted = [name for module in modules for name in _functions(module)]
     expected = f"{_ENTRY}, and a registry of {len(wanted)} packed functions by name"
     entries = [s for s in subject.elf.named(_ENTRY) if s.kind == "func" and s.binding == "global"]
@@ -27,16 +27,22 @@ def registry(subject: Subject) -> Finding:
     return judged(expected, problems, f"{len(wanted)} functions")
 
 
+def _has_registry(module: ModuleRecord) -> bool:
+    return bool(module.options["interface"] == "packed" or module.options["executor"] == "graph")
+
+
 def _functions(module: ModuleRecord) -> list[str]:
     """Names of the packed functions of a module, operators by the order of their first calls."""
     operators = dict.fromkeys(call.packed for call in module.calls if call.packed)
+    if module.options["executor"] == "graph":
+        return [*operators]
     return [f"{module.prefix}_run", f"{module.prefix}_get_c_metadata", *operators]
 
 
 def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
-    names, functions = _bytes_of(subject, _NAMES), _bytes_of(subject, _FUNCTIONS)
+    names, functions = _bytes_of(subject, _NAMES), _bytes_of(subject, FUNCTIONS)
     if names is None or functions is None:
-        yield f"{_NAMES} and {_FUNCTIONS} are not one object each, with bytes"
+        yield f"{_NAMES} and {FUNCTIONS} are not one object each, with bytes"
         return
     count, listed = _listed(names)
     if count != len(listed) or sorted(listed) != sorted(wanted):
