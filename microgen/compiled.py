@@ -123,7 +123,8 @@ class Compiled:
 
 
 def _argument_bytes(call: Call, *, constants: bool) -> int:
-    pairs = zip(call.args, call.types, strict=True)
+    # Not strict: what is no tensor, a device's context, comes last and has no type.
+    pairs = zip(call.args, call.types, strict=False)
     return sum(
         kind.nbytes
         for argument, kind in pairs
