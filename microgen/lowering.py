@@ -138,7 +138,7 @@ class _Lowering:
                 in_place=primitive.in_place,
                 tensor=self._model_name(tensor),
                 tensor_type=self.graph.types[tensor],
-                op=region.nodes[-1].op,
+                op=region.main.op,
                 origin=region.origin,
                 kernel=primitive.kernel,
                 reason=primitive.reason,

@@ -141,20 +141,13 @@ class EstimateRecord:
     ram_budget: int
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The whole of ``microgen.json``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRecord:
+    """One model of the firmware. ``options`` are those of ``generate``; ``kernels`` are the C
+    kernel symbols whose code the operators contain or call."""
 
-    ``board`` is ``Board.to_json()``. ``options`` are those of ``generate``. ``kernels`` are the
-    C kernel symbols whose code the operators contain or call. ``files`` maps each other file of
-    the project to its SHA-256.
-    """
-
-    format: int
-    microgen: str
     module: str
     model: ModelRecord
-    board: dict[str, Any]
     options: dict[str, Any]
     inputs: tuple[PortRecord, ...]
     outputs: tuple[PortRecord, ...]
@@ -162,13 +155,32 @@ class Manifest:
     kernels: tuple[str, ...]
     plan: PlanRecord
     constants: tuple[ConstantRecord, ...]
-    estimate: EstimateRecord
-    files: dict[str, str]
 
     @property
     def prefix(self) -> str:
         """``tvmgen_<module>``, which every symbol of the model starts with."""
         return f"tvmgen_{self.module}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(ModuleRecord):
+    """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
+
+    ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
+    SHA-256. ``more`` are the other models.
+    """
+
+    format: int
+    microgen: str
+    board: dict[str, Any]
+    estimate: EstimateRecord
+    files: dict[str, str]
+    more: tuple[ModuleRecord, ...] = ()
+
+    @property
+    def modules(self) -> tuple[ModuleRecord, ...]:
+        """Every model, in the order they were given."""
+        return (self, *self.more)
 
     def dumps(self) -> bytes:
         """The file's content: sorted keys, so that equal manifests are equal bytes."""

@@ -18,7 +18,8 @@ from microgen import (
     record,
 )
 from microgen.codegens.base import Codegen
-from microgen.emit.model import EmitOptions, emit
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
 from microgen.ir.graph import Graph
@@ -53,7 +54,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
+    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
     library = mlf.library(program, plan, board, model)
     headers, sources = _kernel_files(program)
     files = project.assemble(

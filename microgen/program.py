@@ -54,19 +54,27 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Inner:
+    """A buffer inside a primitive function: ``offset`` bytes into its scratch, of C elements."""
+
+    offset: int
+    ctype: str
+
+
+@dataclass(frozen=True, slots=True)
 class KernelCall:
     """One C kernel inside a primitive function.
 
     ``params`` are the compile-time constants: the fields of the kernel's parameter struct
-    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, in
-    the kernel's argument order. ``can_fail``: the kernel returns a status.
+    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, "NULL",
+    or buffers inside it, in the kernel's argument order. ``can_fail``: the kernel returns a status.
     """
 
     symbol: str
     header: str
     source: str
     params: Fields
-    args: tuple[str, ...]
+    args: tuple[str | Inner, ...]
     can_fail: bool = False
 
 
@@ -96,6 +104,8 @@ class Call:
     ``args`` are in the order of the function's parameters, scratch left out: ``scratch`` is its
     size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
+    ``device`` names the context of the device that computes it, if it has one: the runner opens
+    the device before the call, passes the context last, and closes it afterwards.
     """
 
     index: int
@@ -111,6 +121,7 @@ class Call:
     reason: str
     summary: str
     refusals: tuple[str, ...] = ()
+    device: str = ""
 
 
 @dataclass(frozen=True, slots=True)

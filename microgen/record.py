@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from microgen import mlf
-from microgen.emit.model import arena_symbol, constant_symbol
+from microgen.emit import symbols
 from microgen.files import FileTree
 from microgen.manifest import (
     FORMAT,
@@ -88,7 +88,7 @@ def _call(call: Call, program: Program) -> CallRecord:
             continue
         argument = next(given)
         is_constant = argument.storage is Storage.CONSTANT
-        name = constant_symbol(program.module, argument.name) if is_constant else argument.name
+        name = symbols.constant(program.module, argument.name) if is_constant else argument.name
         args.append(ArgumentRecord(argument.storage.value, name))
     roles = [p.role for p in function.parameters]
     return CallRecord(
@@ -119,7 +119,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         alignment=options.alignment,
         pools=tuple(
             PoolRecord(
-                p.name, arena_symbol(program.module, p.name), ARENA_SECTION, p.nbytes, p.alignment
+                p.name, symbols.arena(program.module, p.name), ARENA_SECTION, p.nbytes, p.alignment
             )
             for p in plan.pools
             if p.nbytes
@@ -143,7 +143,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
 
 def _constant(constant: Constant, module: str) -> ConstantRecord:
     return ConstantRecord(
-        symbol=constant_symbol(module, constant.name),
+        symbol=symbols.constant(module, constant.name),
         nbytes=constant.array.nbytes,
         ctype=constant.ctype,
         transform=constant.transform.kind,

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
-from microgen.emit.model import EmitOptions, emit
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
@@ -37,7 +38,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    emitted = emit(program, plan, EmitOptions(model.name, specialise=options.specialises))
+    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
     kernels = {k for function in program.functions for k in function.body}
     files = project.assemble(
         emitted.merged(mlf.library(program, plan, board, model)),

@@ -13,7 +13,8 @@ from microgen.codegens.base import Codegen
 
 @functools.cache
 def registry() -> Mapping[str, Codegen]:
-    """Name -> codegen, for every module of this folder but ``base``."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "base")
-    found = [importlib.import_module(f"{__name__}.{name}").CODEGEN for name in names]
+    """Name -> codegen, for every module of this folder that has a ``CODEGEN``."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    found = [module.CODEGEN for module in modules if hasattr(module, "CODEGEN")]
     return MappingProxyType({codegen.name: codegen for codegen in found})

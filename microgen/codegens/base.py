@@ -11,6 +11,8 @@ from microgen.kernels.base import KernelConstant
 from microgen.program import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
 
+LAYOUT_TRANSFORM = "layout_transform"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -29,9 +31,15 @@ class Region:
     nodes: tuple[Node, ...]
 
     @property
+    def main(self) -> Node:
+        """The last node that computes: what stands around it changes layouts."""
+        computing = [node for node in self.nodes if node.op != LAYOUT_TRANSFORM]
+        return (computing or self.nodes)[-1]
+
+    @property
     def origin(self) -> Origin:
-        """The last node's: it names what the region computes."""
-        return self.nodes[-1].origin
+        """The main node's: it names what the region computes."""
+        return self.main.origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class Primitive:
 
     ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
     ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
-    names, or how to compute the constant. ``scratch`` is in bytes.
+    names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
     """
 
     words: tuple[str, ...]
@@ -50,6 +58,7 @@ class Primitive:
     inputs: tuple[str, ...]
     constants: tuple[KernelConstant, ...]
     outputs: tuple[str, ...]
+    output_bytes: tuple[int, ...]
     scratch: int
     in_place: tuple[InPlace, ...]
     kernel: str

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from microgen.codegens import fusion
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Kernel, KernelConstant
 from microgen.ops import registry as ops
+from microgen.ops.base import Activation
 from microgen.program import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board
 
@@ -29,37 +31,54 @@ class Builtin:
     name = "builtin"
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
-        """One region per node for which some kernel fits."""
-        claims: list[Region | Refusal] = []
+        """A region for each node for which some kernel fits, with what changes its layouts."""
+        taken: list[Node] = []
+        refused: list[Refusal] = []
         for node in graph.nodes:
             kernel, refusals = _choice(node, graph, board)
             if kernel:
-                claims.append(Region(self.name, (node,)))
+                taken.append(node)
             else:
-                claims.append(Refusal(self.name, node, "; ".join(refusals) or "it has no kernel"))
-        return claims
+                why = "; ".join(refusals) or "it has no kernel"
+                refused.append(Refusal(self.name, node, why))
+        return [*(Region(self.name, group) for group in fusion.groups(taken, graph)), *refused]
 
     def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        """The primitive function of the region's only node."""
-        (node,) = region.nodes
-        kernel, refusals = _choice(node, graph, board)
-        assert kernel is not None, "claims said so"
-        inputs, constants = _arguments(kernel, node, graph)
-        parameters = _parameters(kernel, inputs, constants, node, graph)
-        return Primitive(
-            words=ops()[node.op].parts(node.attrs, len(node.inputs)),
-            target=board.cpu.name,
-            parameters=parameters,
-            body=_kernel_calls(kernel, node, graph, parameters, constants),
-            inputs=tuple(inputs),
-            constants=tuple(c for c in constants if not c.is_absent),
-            outputs=node.outputs,
-            scratch=kernel.scratch(node, graph),
-            in_place=_in_place(kernel, node, graph, inputs, parameters),
-            kernel=kernel.symbol,
-            reason=_reason(kernel, node, graph, board),
-            refusals=tuple(refusals),
-        )
+        """The primitive function of the region's nodes."""
+        primitives = {node.outputs[0]: _primitive(node, graph, board) for node in region.nodes}
+        main = primitives[region.main.outputs[0]]
+        return main if len(primitives) == 1 else fusion.fused([*primitives.values()], main)
+
+
+def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
+    kernel, refusals = _choice(node, graph, board)
+    assert kernel is not None, "claims said so"
+    inputs, constants = _arguments(kernel, node, graph)
+    parameters = _parameters(kernel, inputs, constants, node, graph)
+    return Primitive(
+        words=_words(node, graph),
+        target=board.cpu.name,
+        parameters=parameters,
+        body=_kernel_calls(kernel, node, graph, parameters, constants),
+        inputs=tuple(inputs),
+        constants=tuple(c for c in constants if not c.is_absent),
+        outputs=node.outputs,
+        output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
+        scratch=kernel.scratch(node, graph),
+        in_place=_in_place(kernel, node, graph, inputs, parameters),
+        kernel=kernel.symbol,
+        reason=_reason(kernel, node, graph, board),
+        refusals=tuple(refusals),
+    )
+
+
+def _words(node: Node, graph: Graph) -> tuple[str, ...]:
+    """The words of the function's name; TVM's clamp of floats from 0 up is ``nn.relu``."""
+    words = ops()[node.op].parts(node.attrs, len(node.inputs))
+    is_relu = getattr(node.attrs, "activation", None) is Activation.RELU
+    if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
+        return (*words[:-1], "nn_relu")
+    return words
 
 
 def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[str]]:
@@ -142,7 +161,7 @@ def _kernel_calls(
             header=kernel.header,
             source=kernel.source,
             params=params,
-            args=(*(f"in{position}" for position in positions), *rest),
+            args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,
         )
         for positions, params in kernel.calls(node, graph)

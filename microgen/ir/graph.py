@@ -115,13 +115,17 @@ class Attrs:
 @dataclass(frozen=True, slots=True)
 class Node:
     """One operation. ``inputs`` and ``outputs`` are tensor names; a trailing optional input
-    that is absent is simply not listed."""
+    that is absent is simply not listed. ``target`` is the name of the target that computes it; the
+    host's, the CPU that runs the runner, is empty. ``function``: the external function that the
+    node is part of, by its global symbol; empty for all but those of partitioned models."""
 
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attrs: Attrs
     origin: Origin
+    target: str = ""
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)

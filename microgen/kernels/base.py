@@ -63,8 +63,8 @@ class Kernel:
 
     ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
     ``params(node, graph)`` are the struct's fields, in order.
-    ``inputs`` are the positions of the node's inputs that are passed as tensors (the others are
-    the kernel's own business in ``constants``).
+    ``inputs`` are the positions of the node's inputs that are passed as tensors, constant or not,
+    NULL where the node has none (the others are the kernel's own business in ``constants``).
     ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
     ``scratch(node, graph)`` is in bytes.
     ``each_input(node, graph, position)``, where there is one, says that the kernel is called once
@@ -103,7 +103,8 @@ class Kernel:
 
     def passed(self, node: Node) -> tuple[int, ...]:
         """Positions of the inputs that are passed as tensors in some call."""
-        return self.inputs if self.each_input is None else tuple(range(len(node.inputs)))
+        given = range(len(node.inputs))
+        return tuple(given if self.each_input else (i for i in self.inputs if i in given))
 
     @property
     def file(self) -> str:
@@ -125,6 +126,7 @@ _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 _WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
 
 REFERENCE = frozenset[Feature]()  # what a reference kernel needs: nothing
+DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, for which weights may be computed
 
 
 def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]:
@@ -145,7 +147,7 @@ def only(dtype: DType) -> Refuse:
     return refusal
 
 
-def float_weights(node: Node, graph: Graph) -> str | None:
+def constant_float_weights(node: Node, graph: Graph) -> str | None:
     """Refusal unless the data is float32, and weight and bias are constants."""
     return _computed(node, graph) or only(DType.FLOAT32)(node, graph)
 
@@ -248,15 +250,6 @@ def _bias(node: Node, dtype: DType) -> KernelConstant:
     if dtype is DType.INT16:
         return KernelConstant("bias", "int64_t", bias, transform="widen")
     return KernelConstant("bias", "int32_t", bias)
-
-
-def float_weight_and_bias(node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
-    """float32 weight, and bias or NULL."""
-    bias = node.inputs[2] if len(node.inputs) > 2 else ""
-    return (
-        KernelConstant("weight", "float", node.inputs[1]),
-        KernelConstant("bias", "float", bias),
-    )
 
 
 def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:

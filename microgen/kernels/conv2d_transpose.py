@@ -79,9 +79,9 @@ KERNELS = (
     base.Kernel(
         symbol="mg_conv2d_transpose_f32",
         needs=base.REFERENCE,
-        refusal=base.float_weights,
+        refusal=base.only(DType.FLOAT32),
         params=_shaped_params,
-        constants=base.float_weight_and_bias,
+        inputs=base.DATA_WEIGHT_BIAS,
         ulps=window.FLOAT_ULPS,
     ),
 )

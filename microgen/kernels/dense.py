@@ -108,9 +108,9 @@ KERNELS = (
     base.Kernel(
         symbol="mg_dense_f32",
         needs=base.REFERENCE,
-        refusal=base.float_weights,
+        refusal=base.only(DType.FLOAT32),
         params=_plain_params,
-        constants=base.float_weight_and_bias,
+        inputs=base.DATA_WEIGHT_BIAS,
         ulps=8,
     ),
 )

@@ -70,8 +70,8 @@ KERNELS = (
     base.Kernel(
         symbol="mg_depthwise_conv2d_f32",
         needs=base.REFERENCE,
-        refusal=base.float_weights,
+        refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
-        constants=base.float_weight_and_bias,
+        inputs=base.DATA_WEIGHT_BIAS,
     ),
 )

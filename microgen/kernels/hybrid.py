@@ -8,7 +8,7 @@ from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops import hybrid
 
-refusal = base.float_weights  # float32 data, constant weights
+refusal = base.constant_float_weights
 
 
 def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:

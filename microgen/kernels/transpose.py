@@ -1,16 +1,17 @@
-"""Kernels for transpose."""
+"""Kernels for transpose, and for layout_transform, which is one."""
 
 from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, strided
+from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.transpose import TransposeAttrs
 
 OP_NAME = "transpose"
 
 
 def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
-    assert isinstance(node.attrs, TransposeAttrs)
+    assert isinstance(node.attrs, TransposeAttrs | LayoutTransformAttrs)
     steps = strided.row_major(graph.types[node.inputs[0]].shape)
     return tuple(steps[axis] for axis in node.attrs.axes)
 

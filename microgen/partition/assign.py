@@ -40,8 +40,10 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     for node in graph.nodes:
         if _key(node) not in owner and not ops()[node.op].is_view:
             raise _unclaimed(node, refusals)
-    regions = dict.fromkeys(owner[_key(n)] for n in graph.nodes if _key(n) in owner)
-    return Partition(graph, tuple(regions), tuple(r for r in refusals if _key(r.node) in owner))
+    # A region's call takes the place of its last node: all that it reads is computed by then.
+    last_first = dict.fromkeys(owner[_key(n)] for n in reversed(graph.nodes) if _key(n) in owner)
+    regions = tuple(reversed(last_first))
+    return Partition(graph, regions, tuple(r for r in refusals if _key(r.node) in owner))
 
 
 def _key(node: Node) -> str:

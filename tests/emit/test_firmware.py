@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from microgen import builder, planner, runner
-from microgen.emit.model import EmitOptions, emit
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import RunError
 from microgen.ir.graph import Graph, Origin
 from microgen.ir.interpreter import evaluate
@@ -134,7 +135,7 @@ def test_the_model_drops_into_a_program_of_ones_own_and_null_is_an_error_code(
 def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
     b = Builder()
     program = program_of(b.graph(b.conv(b.input(1, 4, 4, 2), 2)))
-    files = emit(program, planner.plan(program), EmitOptions("x.tflite")).files
+    files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
     assert not [name for name in files if name.endswith(".s")]
     assert not [text for text in files.values() if b"global_workspace" in text]
 
@@ -142,7 +143,7 @@ def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
 def test_size_macros_and_the_order_of_the_header_are_tvms() -> None:
     b = Builder()
     program = program_of(b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3)))
-    files = emit(program, planner.plan(program), EmitOptions("x.tflite")).files
+    files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
     header = files["model/codegen/host/include/tvmgen_default.h"].decode()
     wanted = [
         "#define TVMGEN_DEFAULT_INPUT0_SIZE 32",

@@ -88,8 +88,10 @@ def calls_of(case: Case) -> Iterator[Call]:
 
 def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
     node, graph = case.node, case.graph
-    passed = kernel.passed(node)
-    inputs = [case.inputs[i].array for i in passed]
+    passed = tuple(
+        dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
+    )
+    inputs = [case.inputs[i].array if i < len(case.inputs) else None for i in passed]
     constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
     output = np.full(case.output_type.shape, 0x5A, case.output_dtype.numpy)
     scratch = kernel.scratch(node, graph)

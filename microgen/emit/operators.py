@@ -1,0 +1,62 @@
+"""The operators: each primitive function around the bodies of its kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microgen import cnames
+from microgen.emit import literals
+from microgen.emit.unit import Unit
+from microgen.program import Inner, KernelCall, Parameter, PrimFunc, Role, Value
+
+
+def operators(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/lib1.h.j2`` and ``src/lib1.c.j2``."""
+    functions = unit.program.functions
+    return {
+        **unit.common("LIB1_"),
+        "headers": sorted({kernel.header for f in functions for kernel in f.body}),
+        "functions": [_function(f, unit) for f in functions],
+    }
+
+
+def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    calls = [c for c in unit.program.calls if c.function == function.name]
+    layers = [cnames.comment(c.tensor) for c in calls]
+    return {
+        "name": function.name,
+        "layers": ", ".join(f'"{layer}"' for layer in layers),
+        "parameters": [_declaration(p) for p in function.parameters],
+        "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],
+        "can_fail": any(k.can_fail for k in function.body),
+        "is_one_kernel": len(function.body) == 1,
+    }
+
+
+def _kernel(kernel: KernelCall, index: int, function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    is_only = len(function.body) == 1
+    return {
+        "symbol": kernel.symbol,
+        "callee": f"{kernel.symbol}_body" if unit.options.specialise else kernel.symbol,
+        "params_name": "params" if is_only else f"params_{index}",
+        "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
+        "args": [_argument(argument) for argument in kernel.args],
+        "can_fail": kernel.can_fail,
+    }
+
+
+def _argument(argument: str | Inner) -> str:
+    if isinstance(argument, str):
+        return argument
+    return f"({argument.ctype} *)&scratch[{argument.offset}]"
+
+
+def _declaration(parameter: Parameter) -> str:
+    const = "const " if parameter.role in (Role.INPUT, Role.CONSTANT) else ""
+    return f"{const}{parameter.ctype} *{parameter.name}"
+
+
+def _initialiser(value: Value | tuple[Value, ...]) -> str:
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(literals.scalar, value)) + "}"
+    return literals.scalar(value)

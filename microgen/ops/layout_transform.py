@@ -1,0 +1,59 @@
+"""layout_transform: the axes in another order, each named by a letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutTransformAttrs(Attrs):
+    """Input: data of any dtype. A layout has one upper-case letter per axis, outermost first:
+    "NCHW" is what Relay's 2-D ops have by default, "NHWC" what kernels compute in."""
+
+    src_layout: str
+    dst_layout: str
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Axis k of the output is axis ``axes[k]`` of the data."""
+        return tuple(self.src_layout.index(letter) for letter in self.dst_layout)
+
+
+def infer(attrs: LayoutTransformAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The sizes in their new order."""
+    if len(inputs) != 1:
+        raise ValueError(f"layout_transform has {len(inputs)} inputs; one is expected")
+    source, target = attrs.src_layout, attrs.dst_layout
+    letters = set(source)
+    is_order = len(letters) == len(source) and sorted(source) == sorted(target)
+    if not is_order or not (source.isupper() and source.isalpha()):
+        raise ValueError(f"{target!r} is no order of the axes of {source!r}")
+    shape = inputs[0].shape
+    if len(shape) != len(source):
+        raise ValueError(f"the input {inputs[0]} has not the {len(source)} axes of {source!r}")
+    return (tuple(shape[axis] for axis in attrs.axes),)
+
+
+def check(
+    _attrs: LayoutTransformAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def reference(attrs: LayoutTransformAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TVM topi/transform.h, layout_transform, of layouts that split no axis."""
+    return (operands.inputs[0].transpose(attrs.axes).copy(),)
+
+
+def parts(_attrs: LayoutTransformAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("layout_transform",)
+
+
+OP = Op("layout_transform", LayoutTransformAttrs, infer, check, reference, parts)

@@ -1,0 +1,185 @@
+"""Several nodes in one primitive function: which, under what name, and that they compute right."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen import codegens, lowering, partition
+from microgen.codegens import fusion
+from microgen.codegens.base import Primitive
+from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.kernels.base import KernelConstant
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.program import Inner, KernelCall, Parameter, Program, Role
+from microgen.target import board as boards
+
+BOARD = boards.load("mps2_an386")
+ORIGIN = Origin("x.relay", "conv")
+
+
+def _layout(source: str, target: str, data: str, out: str) -> Node:
+    return Node("layout_transform", (data,), (out,), LayoutTransformAttrs(source, target), ORIGIN)
+
+
+def channels_first() -> Graph:
+    """A float32 NCHW convolution with weights and bias as inputs, and a relu."""
+    attrs = Conv2DAttrs((1, 1), (1, 1), (1, 1, 1, 1), Activation.RELU, Rounding.SINGLE)
+    shapes = {
+        "d": (1, 4, 6, 5),
+        "w": (3, 4, 3, 3),
+        "b": (3,),
+        "d1": (1, 6, 5, 4),
+        "w1": (3, 3, 3, 4),
+        "c": (1, 6, 5, 3),
+        "out": (1, 3, 6, 5),
+    }
+    nodes = (
+        _layout("NCHW", "NHWC", "d", "d1"),
+        _layout("OIHW", "OHWI", "w", "w1"),
+        Node("nn.conv2d", ("d1", "w1", "b"), ("c",), attrs, ORIGIN),
+        _layout("NHWC", "NCHW", "c", "out"),
+    )
+    types = {name: TensorType(shape, DType.FLOAT32) for name, shape in shapes.items()}
+    return Graph("x", ("d", "w", "b"), ("out",), nodes, types, {})
+
+
+def lowered(graph: Graph) -> Program:
+    parts = partition.assign(graph, [codegens.registry()["builtin"]], BOARD)
+    known = codegens.registry()
+    return lowering.lower(parts, known, BOARD, module="default", output_names=graph.outputs)
+
+
+def test_changes_of_layout_are_fused_into_the_function_under_tvms_name() -> None:
+    program = lowered(channels_first())
+    (function,) = program.functions
+    assert function.name == "tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu"
+    assert [(p.name, p.ctype, p.role.value) for p in function.parameters] == [
+        ("in0", "float", "input"),
+        ("in1", "float", "input"),
+        ("in2", "float", "input"),
+        ("out0", "float", "output"),
+        ("scratch", "uint8_t", "scratch"),
+    ]
+    (call,) = program.calls
+    assert [a.name for a in call.args] == ["d", "w", "b", "output"]
+    assert (call.op, call.kernel) == ("nn.conv2d", "mg_conv2d_f32")
+    assert call.scratch == 3 * 4 * 9 * 4 + 6 * 5 * 4 * 4 + 6 * 5 * 3 * 4
+
+
+def test_what_something_else_reads_is_not_inside() -> None:
+    graph = channels_first()
+    groups = fusion.groups(graph.nodes, graph.replace(outputs=("out", "c")))
+    assert [[n.op for n in group] for group in groups] == [
+        ["layout_transform", "layout_transform", "nn.conv2d"],
+        ["layout_transform"],
+    ]
+
+
+def test_a_change_of_layout_by_itself_is_a_function() -> None:
+    graph = channels_first()
+    alone = graph.replace(nodes=graph.nodes[:1], outputs=("d1",), inputs=("d",))
+    assert [f.name for f in lowered(alone).functions] == ["tvmgen_default_fused_layout_transform"]
+
+
+def _step(name: str, reads: str, writes: str, nbytes: int, scratch: int = 0) -> Primitive:
+    parameters = (
+        Parameter("in0", "float", Role.INPUT),
+        Parameter("table", "int8_t", Role.CONSTANT),
+        Parameter("out0", "float", Role.OUTPUT),
+        Parameter("scratch", "uint8_t", Role.SCRATCH),
+    )
+    names = tuple(p.name for p in parameters)
+    return Primitive(
+        words=(name,),
+        target="cpu",
+        parameters=parameters,
+        body=(KernelCall(name, "x.h", "x.c", (), names),),
+        inputs=(reads,),
+        constants=(KernelConstant("table", "int8_t", name),),
+        outputs=(writes,),
+        output_bytes=(nbytes,),
+        scratch=scratch,
+        in_place=(),
+        kernel=name,
+        reason="",
+        refusals=(),
+    )
+
+
+def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
+    steps = [
+        _step("a", "x", "t", 100, 8),
+        _step("b", "t", "u", 30, 8),
+        _step("c", "u", "v", 60, 8),
+        _step("d", "v", "y", 400, 8),
+    ]
+    whole = fusion.fused(steps, steps[1])
+    assert whole.words == ("b",)
+    tensors = {"t": 100, "u": 30, "v": 60}
+    offset = {
+        name: [a.offset for a in kernel.args if isinstance(a, Inner) and a.ctype == "float"][-1]
+        for name, kernel in zip(tensors, whole.body, strict=False)
+    }
+    assert offset["v"] == offset["t"] == 0  # one is dead before the other is born
+    assert offset["u"] >= 100
+    assert whole.scratch < sum(tensors.values()) + 32
+    assert [p.name for p in whole.parameters] == [
+        "in0",
+        "table",
+        "table_",
+        "table__",
+        "table___",
+        "out0",
+        "scratch",
+    ]
+    assert [c.tensor for c in whole.constants] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_two_inner_buffers_that_live_together_overlap(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 8))
+    sizes = [int(n) for n in rng.integers(1, 200, count)]
+    steps = [
+        _step(f"s{i}", f"t{i - 1}", f"t{i}", nbytes, int(rng.integers(1, 50)))
+        for i, nbytes in enumerate(sizes)
+    ]
+    # every step but the first reads the first's result, too: it lives to the end
+    steps = [steps[0], *(_reading(step, "t0") for step in steps[1:])]
+    whole = fusion.fused(steps, steps[0])
+    for i, kernel in enumerate(whole.body):
+        spans = []
+        for argument, role in zip(kernel.args, steps[i].parameters, strict=True):
+            if isinstance(argument, Inner):
+                spans.append((argument.offset, _nbytes(steps, i, role)))
+        spans.sort()
+        assert all(a + n <= b for (a, n), (b, _) in itertools.pairwise(spans))
+        assert all(a + n <= whole.scratch for a, n in spans)
+
+
+def _reading(step: Primitive, tensor: str) -> Primitive:
+    if step.inputs == (tensor,):
+        return step
+    extra = Parameter("in1", "float", Role.INPUT)
+    body = (replace(step.body[0], args=("in1", *step.body[0].args)),)
+    return replace(
+        step,
+        parameters=(extra, *step.parameters),
+        body=body,
+        inputs=(tensor, *step.inputs),
+    )
+
+
+def _nbytes(steps: list[Primitive], index: int, parameter: Parameter) -> int:
+    if parameter.role is Role.SCRATCH:
+        return steps[index].scratch
+    if parameter.role is Role.OUTPUT:
+        return steps[index].output_bytes[0]
+    name = "t0" if parameter.name == "in1" else steps[index].inputs[-1]
+    return steps[int(name[1:])].output_bytes[0]
