@@ -306,9 +306,19 @@ class MemoryPlan:
         return self.peak - self.lower_bound
 
     @property
-    def external_pools(self) -> tuple[Pool, ...]:
-        """The pools that the caller passes, in the order of the C struct's fields."""
-        return tuple(p for p in (*self.pools, *self.constant_pools) if not p.is_internal)
+    def used_pools(self) -> tuple[Pool, ...]:
+        """The pools in which something lies, the workspace's first."""
+        return tuple(pool for pool in (*self.pools, *self.constant_pools) if pool.nbytes)
+
+    @property
+    def passed_pools(self) -> tuple[Pool, ...]:
+        """Those of them that the caller passes, in the order of the C struct's fields."""
+        return tuple(pool for pool in self.used_pools if not pool.is_internal)
+
+    @property
+    def constant_places(self) -> Mapping[str, ConstantPlacement]:
+        """The constants that lie in pools, by name."""
+        return {place.name: place for place in self.constants}
 
     def pool(self, name: str) -> Pool:
         """The pool of that name."""

@@ -25,7 +25,7 @@ def emit(unit: Unit) -> FileTree:
         f"src/{module}_params.h": ("src/params.h.j2", constants(unit)),
         f"src/{module}_params.c": ("src/params.c.j2", constants(unit)),
     }
-    if unit.plan.peak:
+    if any(p.is_internal and p.nbytes for p in unit.plan.pools):
         outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
     templates = environment(f"project/{_HOST}")
     return FileTree(
