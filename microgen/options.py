@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from microgen import cnames
+from microgen import cnames, pools
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.program import Pool
 
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
@@ -18,7 +19,8 @@ TOOLCHAINS = ("gcc",)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none.
+    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
+    are declarations as ``microgen.pools`` reads them.
 
     Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
     that this version does not have yet.
@@ -35,6 +37,8 @@ class Options:
     alignment: int = 16
     ram: int = 0
     flash: int = 0
+    pool: tuple[str, ...] = ()
+    workspace_io: bool = False
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
@@ -53,11 +57,18 @@ class Options:
         for flag, value in (("--ram", self.ram), ("--flash", self.flash)):
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
+        object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
+        pools.parse(self.pool, self.alignment)
 
     @property
     def specialises(self) -> bool:
         """Whether each operator gets a body compiled for its own shape."""
         return self.optimize != "flash"
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The memory pools, declared or by default, in spill order."""
+        return pools.parse(self.pool, self.alignment)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""

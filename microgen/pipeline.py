@@ -14,8 +14,10 @@ from microgen import (
     partition,
     passes,
     planner,
+    pools,
     project,
     record,
+    workspace_io,
 )
 from microgen.codegens.base import Codegen
 from microgen.emit.model import emit
@@ -51,8 +53,9 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    plan = _plan(program, parts.graph, options)
-    board = capacity.placed(program, board, options)
+    plan, program = _plan(program, parts.graph, options)
+    capacity.check_regions(plan, board)
+    board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
     library = mlf.library(program, plan, board, model)
@@ -63,6 +66,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        pools=plan.used_pools,
         board=board,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
@@ -87,20 +91,28 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    return program, _plan(program, parts.graph, options)
+    plan, program = _plan(program, parts.graph, options)
+    return program, plan
 
 
-def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:
-    """The plan, unless the asked alignment is less than what C demands of a buffer's elements."""
-    for buffer in program.buffers:
-        kind = graph.types[buffer.tensor]
-        if kind.dtype.nbytes > options.alignment:
-            raise UnsupportedError(
-                f"{options.alignment} is too small an alignment for {buffer.tensor!r}, {kind}",
-                where="--alignment",
-                hint=f"ask for at least {kind.dtype.nbytes}",
-            )
-    return planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+def _plan(program: Program, graph: Graph, options: Options) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with what is planned.
+
+    Refused is an alignment that is less than what C demands of a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    if options.workspace_io:
+        program = workspace_io.planned(program)
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    for pool in pools.workspace(options.pools):
+        for tensor, kind in kinds.items():
+            if kind.dtype.nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"{pool.alignment} is too small an alignment for {tensor!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {kind.dtype.nbytes}",
+                )
+    return planner.plan(program, algorithm=options.planner, pools=options.pools), program
 
 
 def load_board(name: str) -> Board:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import app_memory, resources
 from microgen.emit.environment import environment
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Port
+from microgen.program import Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -55,12 +55,13 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    pools: tuple[Pool, ...] = (),
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function.
+    ``has_state``: the model's header has a reset function. ``pools`` are those that the plan uses.
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -68,6 +69,7 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board), "has_state": has_state}
+    values |= app_memory.values(values["prefix"], (*inputs, *outputs), board, pools)
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
     runtime = _closure([*main.values(), platform], ())

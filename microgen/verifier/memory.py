@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 
 from microgen.manifest import BufferRecord, PoolRecord
-from microgen.verifier.elf import Elf, Symbol
+from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _BUFFER_NAME = re.compile(r"(sid|scratch)_\d+")
@@ -20,7 +20,7 @@ def arena(subject: Subject) -> Finding:
     pools = _placed_pools(subject)
     if not pools:
         return not_applicable("the plan has no workspace")
-    problems = [p for pool in pools for p in _arena_problems(subject.elf, pool)]
+    problems = [p for pool in pools for p in _arena_problems(subject, pool)]
     expected = "; ".join(
         f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
     )
@@ -28,8 +28,8 @@ def arena(subject: Subject) -> Finding:
     return judged(expected, problems, found)
 
 
-def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
-    symbols = elf.named(pool.symbol)
+def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
+    symbols = subject.elf.named(pool.symbol)
     if len(symbols) != 1:
         yield f"{len(symbols)} symbols {pool.symbol}"
         return
@@ -42,10 +42,17 @@ def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
         yield f"{pool.symbol} at {symbol.address:#x} is not aligned to {pool.alignment}"
     if symbol.section != pool.section:
         yield f"{pool.symbol} is in {symbol.section or 'no section'}, not {pool.section}"
+    if pool.capacity is not None and symbol.size > pool.capacity:
+        yield f"{pool.symbol} has {symbol.size} bytes, {pool.capacity} were given"
+    if not subject.board.is_host:
+        memory = subject.board.memory(pool.memory or subject.board.arena)
+        if not memory.origin <= symbol.address <= symbol.end <= memory.origin + memory.length:
+            yield f"{pool.symbol} at {symbol.address:#x} is not in {memory.name}"
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer: one local object at arena + offset, of its exact size."""
+    """Each planned buffer: one local object at arena + offset, of its exact size. Those in a pool
+    that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
@@ -54,7 +61,7 @@ def sids(subject: Subject) -> Finding:
     count = len(_placed_buffers(subject))
     expected = (
         f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
-        f"and of its size, aligned to {subject.manifest.plan.alignment}"
+        f"and of its size, aligned as its pool is"
     )
     return judged(expected, problems, f"{count} as planned")
 
@@ -74,7 +81,7 @@ def _buffer_problems(
         yield f"{record.name} is at {symbol.address:#x}, planned {planned:#x}"
     if symbol.size != record.nbytes:
         yield f"{record.name} has {symbol.size} bytes, planned {record.nbytes}"
-    if symbol.address % subject.manifest.plan.alignment:
+    if symbol.address % pool.alignment:
         yield f"{record.name} at {symbol.address:#x} is not aligned"
     if symbol.section != pool.section:
         yield f"{record.name} is in {symbol.section or 'no section'}, not {pool.section}"
