@@ -25,7 +25,23 @@ def values(
         "clears_inputs": has_workspace_io or bool(moved),
         "run_arguments": ", ".join([*arguments, *(["&workspace_pools"] if passed else [])]),
         "regions": _regions(pools, moved),
+        "memories": _memories(board, {pool.memory for pool in pools}),
     }
+
+
+def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
+    """The board's memories that something lies in, or may."""
+    used = {board.flash, board.ram, board.constants, board.large_constants, board.arena}
+    return [
+        {
+            "name": m.name,
+            "access": m.access,
+            "origin": f"0x{m.origin:08x}",
+            "length": f"0x{m.length:x}",
+        }
+        for m in board.memories
+        if m.name in used | asked | {board.buffers}
+    ]
 
 
 def main_section(memory: str) -> str:

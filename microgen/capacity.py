@@ -38,7 +38,7 @@ class _Need:
 def check_regions(plan: MemoryPlan, board: Board) -> None:
     """Raises BoardError for a pool in a memory which the board has not, or not for that."""
     for pool in (*plan.pools, *plan.constant_pools):
-        fit = [m.name for m in (board.memories if pool.is_constant else board.rams)]
+        fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
         if pool.memory and pool.memory not in fit:
             raise BoardError(
                 f"{board.name} has no memory {pool.memory!r} for it",

@@ -127,15 +127,6 @@ def _values(
         "inputs": [_port(prefix, port) for port in inputs],
         "outputs": [_port(prefix, port) for port in outputs],
         "board": board,
-        "memories": [
-            {
-                "name": m.name,
-                "access": m.access,
-                "origin": f"0x{m.origin:08x}",
-                "length": f"0x{m.length:x}",
-            }
-            for m in board.memories
-        ],
         "cflags": [*board.cpu.cflags, *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
         "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],

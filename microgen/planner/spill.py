@@ -43,17 +43,17 @@ def place(
     if len(pools) == 1:
         return (_only(liveness, pools[0], allowed, planner),)
     shares = planner is not on_demand.place
-    if not shares:
-        end = max((b.last for b in liveness.buffers), default=0)
-        always = tuple(replace(b, first=0, last=end) for b in liveness.buffers)
-        return tuple(
-            planner(part.liveness(liveness), part.pool.alignment)
-            for part in _filled(Liveness(always, ()), pools, allowed, shares)
-        )
     merged = tuple(p for p in all_merged(liveness) if allowed[p.input] == allowed[p.output])
-    liveness = replace(liveness, pairs=merged)
-    parts = _filled(liveness, pools, allowed, shares)
+    liveness = replace(liveness, pairs=merged if shares else ())
+    seen = liveness if shares else _always(liveness)
+    parts = _filled(seen, pools, allowed, shares)
     return tuple(_packed(part, liveness, planner) for part in parts)
+
+
+def _always(liveness: Liveness) -> Liveness:
+    """As if every buffer lived all the time: nothing shares memory."""
+    end = max((b.last for b in liveness.buffers), default=0)
+    return Liveness(tuple(replace(b, first=0, last=end) for b in liveness.buffers), ())
 
 
 def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) -> Layout:
