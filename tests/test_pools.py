@@ -1,0 +1,74 @@
+"""Declarations of pools, as a command line has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from microgen import pools
+from microgen.errors import MicrogenError
+from microgen.options import Options
+from microgen.program import Pool
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("sram:1024", Pool("sram", 0, 16, capacity=1024)),
+        ("sram:256K", Pool("sram", 0, 16, capacity=262144)),
+        ("sram:2M", Pool("sram", 0, 16, capacity=2097152)),
+        ("sram:0", Pool("sram", 0, 16, capacity=0)),
+        ("sram:*", Pool("sram", 0, 16)),
+        ("sram:", Pool("sram", 0, 16)),
+        ("dram:1K:external", Pool("dram", 0, 16, capacity=1024, is_internal=False)),
+        (
+            "d:*:align=64:targets=c+ethos-u:memory=psram",
+            Pool("d", 0, 64, targets=("c", "ethos-u"), memory="psram"),
+        ),
+    ],
+)
+def test_workspace_pools(spec: str, expected: Pool) -> None:
+    assert pools.parse([spec], 16) == (expected,)
+
+
+def test_constant_pools_leave_the_default_workspace() -> None:
+    declared = pools.parse(["w:1K:const:external", "v::const"], 8)
+    assert declared == (
+        Pool("w", 0, 8, capacity=1024, is_internal=False, is_constant=True),
+        Pool("v", 0, 8, is_constant=True),
+        Pool("global_workspace", 0, 8),
+    )
+    assert pools.workspace(declared) == declared[2:]
+    assert pools.constant(declared) == declared[:2]
+    assert pools.parse([], 16) == (Pool("global_workspace", 0, 16),)
+
+
+@pytest.mark.parametrize(
+    ("specs", "message"),
+    [
+        (["sram"], "--pool sram: has no size; expected NAME:SIZE"),
+        (["1a:5"], "'1a' is no C identifier"),
+        (["a-b:5"], "'a-b' is no C identifier"),
+        (["int:5"], "'int' is no C identifier"),
+        ([":5"], "'' is no C identifier"),
+        (["a:5x"], "'5x' is no size: expected bytes"),
+        (["a:-5"], "'-5' is no size"),
+        (["a:5:outside"], "'outside' is unknown"),
+        (["a:5:colour=red"], "'colour' is unknown"),
+        (["a:5:align=3"], "'3' is no alignment"),
+        (["a:5:align=512"], "'512' is no alignment"),
+        (["a:5:memory="], "memory= says nothing"),
+        (["a:5:const:targets=c"], "targets are for workspace pools"),
+        (["a:5", "A:6"], "'A' and 'a' are one name in macros"),
+        (["a:5", "a:6"], "'a' and 'a' are one name"),
+        (["a:5:const", "global_workspace:6:const"], "are one name in macros"),
+        (["a:5:clock_frequency_hz=1"], "is nothing that a planner would use"),
+        (["a:5:read_bandwidth_bytes_per_cycle=4"], "is nothing that a planner would use"),
+        (["a:5:target_burst_bytes=4"], "is nothing that a planner would use"),
+        (["a:5:write_latency_cycles=4"], "is nothing that a planner would use"),
+    ],
+)
+def test_refusals(specs: list[str], message: str) -> None:
+    with pytest.raises(MicrogenError, match=r"--pool") as error:
+        Options(pool=tuple(specs))
+    assert message in str(error.value)
+    assert error.value.exit_code == 2
