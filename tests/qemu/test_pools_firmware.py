@@ -1,5 +1,5 @@
-"""Pools in several memories, pools of the caller's, and buffers too large for the fast memory: built,
-verified, run and compared layer by layer."""
+"""Pools in several memories, pools of the caller's, and buffers too large for the fast memory:
+built, verified, run and compared layer by layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_i
 def _run(project: Path) -> None:
     result = microgen.run(project, compare=True)
     assert not result.checks.failed
-    assert result.verdicts
-    assert all(verdict.equal for verdict in result.verdicts), result.verdicts
+    for verdict in result.verdicts:
+        assert verdict.is_skipped or (verdict.ok and verdict.layers), str(verdict)
 
 
 def _addresses(project: Path) -> dict[str, int]:
@@ -92,7 +92,7 @@ def test_memories_that_a_board_has_not(board: str, pool: str, message: str) -> N
 
 
 def _wide(channels: int) -> bytes:
-    """ABS, NEG, SQUARE_DIFFERENCE's like: float32 [1,56,56,channels] in, between and out."""
+    """ABS, NEG, ADD: float32 [1,56,56,channels] in, between and out."""
     shape = (1, 56, 56, channels)
     tensors = [TensorSpec(name, shape, "float32") for name in ("x", "a", "b", "y")]
     operators = [
@@ -120,10 +120,9 @@ def test_what_the_fast_memory_cannot_hold_moves(
     result = microgen.run(tmp_path / "p", compare=channels == 12)
     assert not result.checks.failed
     where = _addresses(tmp_path / "p")
-    assert where["tvmgen_default_global_workspace"] >> 24 == (
-        0x21 if moved["arena"] == "sram" else 0x20
-    )
-    assert where["output_output"] >> 24 == (0x21 if moved["buffers"] == "sram" else 0x20)
+    tops = {"ram": 0x20, "sram": 0x21}
+    assert where["tvmgen_default_global_workspace"] >> 24 == tops[moved["arena"]]
+    assert where["output_output"] >> 24 == tops[moved["buffers"]]
 
 
 def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
