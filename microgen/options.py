@@ -58,7 +58,7 @@ class Options:
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
         object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
-        pools.parse(self.pool, self.alignment)
+        self._check_pools()
 
     @property
     def specialises(self) -> bool:
@@ -69,6 +69,23 @@ class Options:
     def pools(self) -> tuple[Pool, ...]:
         """The memory pools, declared or by default, in spill order."""
         return pools.parse(self.pool, self.alignment)
+
+    def _check_pools(self) -> None:
+        declared = pools.parse(self.pool, self.alignment)
+        if self.executor != "aot" and (self.pool or self.workspace_io):
+            raise UnsupportedError(
+                "the graph executor has one memory, which it is given",
+                where="--pool" if self.pool else "--workspace-io",
+                hint="leave it out, or use --executor aot",
+            )
+        if self.interface != "c" and (
+            self.workspace_io or not all(p.is_internal for p in declared)
+        ):
+            raise UnsupportedError(
+                "packed arguments are tensors: they have no place for a caller's pools",
+                where="--workspace-io" if self.workspace_io else "--pool",
+                hint="use --interface c, or internal pools",
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""

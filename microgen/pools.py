@@ -14,6 +14,8 @@ DEFAULT = "global_workspace"
 
 _UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 # What TVM's options have, and no planner here or there looks at.
+# tvmgen_<module>_<name> is a symbol, and these are others.
+_TAKEN = re.compile(r"run|reset|map_inputs|map_outputs|get_c_metadata|(p[0-9]|fused_).*", re.I)
 _UNUSED = ("clock", "bandwidth", "latency", "burst")
 
 
@@ -53,6 +55,8 @@ def _parse(spec: str, alignment: int) -> Pool:
         raise _bad(spec, "has no size")
     if cnames.identifier(name) != name:
         raise _bad(spec, f"{name!r} is no C identifier that a struct's field can have")
+    if _TAKEN.fullmatch(name):
+        raise _bad(spec, f"{name!r} is the name of something else in the generated code")
     words = [word for word in rest[1:] if "=" not in word]
     settings = dict(word.split("=", 1) for word in rest[1:] if "=" in word)
     _check_words(spec, words, settings)

@@ -105,7 +105,8 @@ class Call:
     size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
-    the device before the call, passes the context last, and closes it afterwards.
+    the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
+    those that the model's operators were declared with.
     """
 
     index: int
@@ -122,6 +123,7 @@ class Call:
     summary: str
     refusals: tuple[str, ...] = ()
     device: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

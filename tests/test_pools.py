@@ -49,6 +49,8 @@ def test_constant_pools_leave_the_default_workspace() -> None:
         (["1a:5"], "'1a' is no C identifier"),
         (["a-b:5"], "'a-b' is no C identifier"),
         (["int:5"], "'int' is no C identifier"),
+        (["run:5"], "'run' is the name of something else"),
+        (["p12:5"], "'p12' is the name of something else"),
         ([":5"], "'' is no C identifier"),
         (["a:5x"], "'5x' is no size: expected bytes"),
         (["a:-5"], "'-5' is no size"),

@@ -117,7 +117,9 @@ class Node:
     """One operation. ``inputs`` and ``outputs`` are tensor names; a trailing optional input
     that is absent is simply not listed. ``target`` is the name of the target that computes it; the
     host's, the CPU that runs the runner, is empty. ``function``: the external function that the
-    node is part of, by its global symbol; empty for all but those of partitioned models."""
+    node is part of, by its global symbol; empty for all but those of partitioned models.
+    ``layouts`` are those that the model's own operator was declared with, by attribute name:
+    ("data_layout", "NCHW"), say."""
 
     op: str
     inputs: tuple[str, ...]
@@ -126,6 +128,7 @@ class Node:
     origin: Origin
     target: str = ""
     function: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

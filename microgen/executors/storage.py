@@ -1,0 +1,56 @@
+"""Storage ids for reuse: what holds a value until its last reader has run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# A free storage this many times too large, or too small, is left to others (TVM's match_range_).
+_MATCH_RANGE = 16
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """A storage: its id, and the bytes of the largest value that it is to hold."""
+
+    storage_id: int
+    nbytes: int
+
+
+@dataclass(slots=True)
+class Tokens:
+    """All storages, and which of them are free.
+
+    Source: TVM v0.14, graph_plan_memory.cc, TokenAllocator1D.
+    """
+
+    all: list[Token] = field(default_factory=list)
+    free: list[Token] = field(default_factory=list)
+
+    def new(self, nbytes: int) -> Token:
+        """A storage that nothing has used."""
+        token = Token(len(self.all), nbytes)
+        self.all.append(token)
+        return token
+
+    def request(self, nbytes: int) -> Token:
+        """The free storage that fits best, grown if need be; a new one where none is near."""
+        near = [
+            token
+            for token in self.free
+            if token.nbytes * _MATCH_RANGE >= nbytes and token.nbytes <= nbytes * _MATCH_RANGE
+        ]
+        larger = [token for token in near if token.nbytes >= nbytes]
+        if larger:
+            found = min(larger, key=lambda token: token.nbytes)
+        elif near:
+            found = max(near, key=lambda token: token.nbytes)
+        else:
+            return self.new(nbytes)
+        self.free.remove(found)
+        found.nbytes = max(found.nbytes, nbytes)
+        return found
+
+    def release(self, token: Token) -> None:
+        """Let others use the storage."""
+        if token not in self.free:
+            self.free.append(token)
