@@ -58,7 +58,7 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:
-    for flag in ("composite", "merge_regions", "emit"):
+    for flag in ("composite", "merge_regions"):
         if getattr(args, flag, None):
             raise UnsupportedError(
                 "is not available in this version",
