@@ -55,7 +55,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    plan, program = _plan(program, parts.graph, options)
+    plan, program = _plan(program, parts.graph, board, options)
     capacity.check_regions(plan, board)
     board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
@@ -96,11 +96,13 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    plan, program = _plan(program, parts.graph, options)
+    plan, program = _plan(program, parts.graph, board, options)
     return program, plan
 
 
-def _plan(program: Program, graph: Graph, options: Options) -> tuple[MemoryPlan, Program]:
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
     """The plan, and the program with what is planned.
 
     Refused is an alignment that is less than what C demands of a buffer's elements.
@@ -109,15 +111,18 @@ def _plan(program: Program, graph: Graph, options: Options) -> tuple[MemoryPlan,
     if options.workspace_io:
         program = workspace_io.planned(program)
         kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
-    for pool in pools.workspace(options.pools):
-        for tensor, kind in kinds.items():
-            if kind.dtype.nbytes > pool.alignment:
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
                 raise UnsupportedError(
-                    f"{pool.alignment} is too small an alignment for {tensor!r}, {kind}",
+                    f"{pool.alignment} is too small an alignment for {name!r}, {kind}",
                     where=f"--pool {pool.name}" if options.pool else "--alignment",
-                    hint=f"ask for at least {kind.dtype.nbytes}",
+                    hint=f"ask for at least {nbytes}",
                 )
-    return planner.plan(program, algorithm=options.planner, pools=options.pools), program
+    declared = pools.on_host(options.pools, board.cpu.name)
+    return planner.plan(program, algorithm=options.planner, pools=declared), program
 
 
 def load_board(name: str) -> Board:

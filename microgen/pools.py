@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microgen import cnames
 from microgen.errors import MicrogenError, UnsupportedError
@@ -11,6 +12,7 @@ from microgen.program import Pool
 
 SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"
+HOST = "c"
 
 _UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 # What TVM's options have, and no planner here or there looks at.
@@ -39,14 +41,12 @@ def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
     return tuple(pools)
 
 
-def workspace(pools: Sequence[Pool]) -> tuple[Pool, ...]:
-    """The pools that buffers may lie in, in spill order."""
-    return tuple(pool for pool in pools if not pool.is_constant)
-
-
-def constant(pools: Sequence[Pool]) -> tuple[Pool, ...]:
-    """The pools that constants may lie in, in spill order."""
-    return tuple(pool for pool in pools if pool.is_constant)
+def on_host(pools: Sequence[Pool], host: str) -> tuple[Pool, ...]:
+    """The pools with ``c``, TVM's name for what the host's compiler compiles, as ``host``."""
+    return tuple(
+        replace(pool, targets=tuple(host if t == HOST else t for t in pool.targets))
+        for pool in pools
+    )
 
 
 def _parse(spec: str, alignment: int) -> Pool:

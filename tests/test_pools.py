@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from microgen import pools
+from microgen import options, pools
 from microgen.errors import MicrogenError
 from microgen.options import Options
 from microgen.program import Pool
@@ -37,9 +39,12 @@ def test_constant_pools_leave_the_default_workspace() -> None:
         Pool("v", 0, 8, is_constant=True),
         Pool("global_workspace", 0, 8),
     )
-    assert pools.workspace(declared) == declared[2:]
-    assert pools.constant(declared) == declared[:2]
     assert pools.parse([], 16) == (Pool("global_workspace", 0, 16),)
+
+
+def test_the_hosts_target_is_c() -> None:
+    declared = pools.parse(["a:5:targets=c+npu", "b:5"], 16)
+    assert [p.targets for p in pools.on_host(declared, "cortex-m4f")] == [("cortex-m4f", "npu"), ()]
 
 
 @pytest.mark.parametrize(
@@ -74,3 +79,27 @@ def test_refusals(specs: list[str], message: str) -> None:
         Options(pool=tuple(specs))
     assert message in str(error.value)
     assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {"interface": "packed", "pool": ("a:5:external",)},
+            "--pool: packed arguments are tensors",
+        ),
+        ({"interface": "packed", "workspace_io": True}, "--workspace-io: packed arguments"),
+        ({"executor": "graph", "pool": ("a:5",)}, "--pool: the graph executor has one memory"),
+        ({"executor": "graph", "workspace_io": True}, "--workspace-io: the graph executor"),
+    ],
+)
+def test_pools_that_an_interface_cannot_pass_are_refused_not_dropped(
+    asked: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TVM v0.14 leaves external pools out of packed calls and says nothing."""
+    monkeypatch.setattr(options, "INTERFACES", ("c", "packed"))
+    monkeypatch.setattr(options, "EXECUTORS", ("aot", "graph"))
+    with pytest.raises(MicrogenError, match=message):
+        Options(**asked)
+    if "interface" in asked:
+        Options(interface="packed", pool=("a:5",))

@@ -122,7 +122,9 @@ def _layouts(
     except spill.NoRoomError as missing:
         buffer = buffers.get(missing.buffer)
         tensor = buffer.tensor if buffer else "scratch memory"
-        raise refusal.no_room(missing, tensor, sorted(targets[missing.buffer])) from None
+        is_state = buffer is not None and buffer.is_state
+        used = sorted(targets[missing.buffer])
+        raise refusal.no_room(missing, tensor, used, is_state=is_state) from None
 
 
 def _may_hold(pool: Pool, buffer: Buffer | None) -> bool:

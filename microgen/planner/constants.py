@@ -34,6 +34,6 @@ def place(
             lacks.append((pool, end - pool.capacity))
         else:
             missing = NoRoomError(constant.name, constant.array.nbytes, tuple(lacks))
-            raise no_room(missing, constant.origin, ())
+            raise no_room(missing, constant.origin)
     sized = (replace(pool, nbytes=end) for pool, end in zip(pools, ends, strict=True))
     return tuple(sized), tuple(placements)

@@ -9,17 +9,18 @@ from microgen.planner.spill import NoRoomError
 from microgen.program import Pool
 
 
-def no_room(missing: NoRoomError, tensor: str, targets: Sequence[str]) -> CapacityError:
+def no_room(
+    missing: NoRoomError, tensor: str, targets: Sequence[str] = (), *, is_state: bool = False
+) -> CapacityError:
     """The error for a buffer or constant that holds ``tensor`` and is used by calls of
     ``targets``: where it was tried, and by how many bytes each place is too small."""
     what = f'"{tensor}" ({missing.buffer}, {missing.nbytes:,} bytes) fits no pool'
     if not missing.lacks:
-        used = f" by {', '.join(targets)}" if targets else ""
         return CapacityError(
-            f"{what}: none may be used{used}",
+            f"{what}: none is for {', '.join(targets)}{' and outlives a call' if is_state else ''}",
             where="--pool",
-            hint="declare a pool without targets, or add them to one; variables need a pool that "
-            "is not external",
+            hint="declare one without targets, or add these to one"
+            + (", which is not external: it holds a variable" if is_state else ""),
         )
     lacking = ", ".join(_lacks(pool, nbytes) for pool, nbytes in missing.lacks)
     pool, nbytes = missing.lacks[-1]

@@ -99,25 +99,25 @@ class _Life:
 
 
 def sid_overlap(subject: Subject) -> Finding:
-    """Buffers that share addresses never live at once.
+    """Buffers that share addresses never live at once; in a pool that the caller passes, offsets.
 
     Lifetimes are the manifest's and, independently, those from the first to the last call that
     names the buffer; state lives during all calls. A recorded in-place pair may meet in the one
     call, at one address.
     """
-    buffers = _buffer_symbols(subject)
+    buffers = _extents(subject)
     lives = _lives(subject)
     if not buffers:
         return not_applicable("the ELF has no buffer to compare: see sids")
     pairs = [
         (a, b)
         for a, b in combinations(sorted(buffers.keys() & lives.keys()), 2)
-        if _overlap(buffers[a][0], buffers[b][0])
+        if buffers[a].meets(buffers[b])
     ]
     in_place = {frozenset(pair) for pair in subject.manifest.plan.in_place}
     problems = []
     for a, b in pairs:
-        same_address = buffers[a][0].address == buffers[b][0].address
+        same_address = buffers[a].start == buffers[b].start
         excused = frozenset((a, b)) in in_place and same_address and _hand_over(lives[a], lives[b])
         if lives[a].meets(lives[b]) and not excused:
             problems.append(f"{a} and {b} live at once and overlap in memory")
@@ -132,7 +132,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
             if argument.storage in ("sid", "scratch"):
                 used.setdefault(argument.name, []).append(call.index)
     lives = {}
-    for record in _placed_buffers(subject):
+    for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
@@ -152,8 +152,29 @@ def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-def _overlap(a: Symbol, b: Symbol) -> bool:
-    return a.address < b.end and b.address < a.end
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """Bytes from ``start`` to ``end`` of a passed pool, or of the address space, ""."""
+
+    space: str
+    start: int
+    end: int
+
+    def meets(self, other: _Extent) -> bool:
+        return self.space == other.space and self.start < other.end and other.start < self.end
+
+
+def _extents(subject: Subject) -> dict[str, _Extent]:
+    """Where each buffer is, by its symbol, or in the manifest where it has none."""
+    passed = {pool.name for pool in subject.manifest.plan.pools if not pool.symbol}
+    found = {
+        b.name: _Extent(b.pool, b.offset, b.offset + b.nbytes)
+        for b in subject.manifest.plan.buffers
+        if b.pool in passed
+    }
+    for name, symbols in _buffer_symbols(subject).items():
+        found[name] = _Extent("", symbols[0].address, symbols[0].end)
+    return found
 
 
 def _memory_file(subject: Subject) -> str:

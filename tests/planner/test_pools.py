@@ -117,7 +117,7 @@ def test_a_buffer_lies_where_all_its_users_may_read_and_write(algorithm: str) ->
 
 def test_a_target_without_a_pool_is_named() -> None:
     program = _with_target(chain([64, 64]), 1, "npu")
-    with pytest.raises(CapacityError, match="none may be used by c, npu; declare a pool without"):
+    with pytest.raises(CapacityError, match="none is for c, npu; declare one without"):
         plan(program, pools=[Pool("host", 0, 16, targets=("c",))])
 
 
@@ -171,7 +171,7 @@ def test_variables_stay_out_of_pools_that_a_caller_passes(algorithm: str) -> Non
     outside = Pool("dram", 0, 16, is_internal=False)
     made = plan(program, algorithm=algorithm, pools=[outside, Pool("own", 0, 16)])
     assert (_in(made, "dram"), _in(made, "own")) == ({"a"}, {"state"})
-    with pytest.raises(CapacityError, match=r"variables need a pool that is not external"):
+    with pytest.raises(CapacityError, match=r"none is for c and outlives a call"):
         plan(program, algorithm=algorithm, pools=[outside])
 
 
