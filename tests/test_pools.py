@@ -86,7 +86,7 @@ def test_refusals(specs: list[str], message: str) -> None:
     [
         (
             {"interface": "packed", "pool": ("a:5:external",)},
-            "--pool: packed arguments are tensors",
+            "--pool: packed arguments",
         ),
         ({"interface": "packed", "workspace_io": True}, "--workspace-io: packed arguments"),
         ({"executor": "graph", "pool": ("a:5",)}, "--pool: the graph executor has one memory"),
