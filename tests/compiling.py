@@ -50,7 +50,19 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    emitted = emit(
+        Unit(
+            program,
+            plan,
+            EmitOptions(
+                model.name,
+                options.specialises,
+                options.interface,
+                options.is_unpacked,
+                options.constant_alignment,
+            ),
+        )
+    )
     kernels = {k for function in program.functions for k in function.body}
     files = project.assemble(
         emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
@@ -60,6 +72,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         has_state=bool(program.state),
         pools=plan.used_pools,
         board=board,
+        interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )

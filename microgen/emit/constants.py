@@ -16,6 +16,7 @@ def constants(unit: Unit) -> dict[str, Any]:
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
     return {
         **unit.common("PARAMS_"),
+        "alignment": unit.options.constant_alignment,
         "pools": [_pool(pool) for pool in pools],
         "constants": [_constant(c, unit) for c in unit.program.constants if c.name not in passed],
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from microgen import cnames
-from microgen.emit import symbols
+from microgen.emit import packed, symbols
 from microgen.emit.header import header
+from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.program import Argument, Call, Parameter, Placement, Pool, PrimFunc, Role, Storage
 
@@ -18,18 +18,23 @@ def runner(unit: Unit) -> dict[str, Any]:
     program = unit.program
     fields = _fields(unit)
     calls = [_call(call, unit) for call in program.calls]
-    return {
+    values = {
         **header(unit),
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
         "state": [(unit.place(b.name), b) for b in program.state],
         "main_parameters": ", ".join(f"{p.ctype} *{p.name}" for p in fields) or "void",
-        "unused": [p.name for p in fields if not _is_used(p.name, calls)],
+        "unused": [p.name for p in fields if p.name not in _used(unit)],
         "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
         "pointers": [p.source for p in fields],
         "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
         "run_arguments": ", ".join(p.source for p in fields),
         "calls": calls,
     }
+    if unit.options.interface == "packed":
+        values |= packed.entry(unit)
+    if not unit.options.unpacked:
+        values |= tensors(unit)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,14 @@ def _fields(unit: Unit) -> list[_Field]:
     return [*inputs, *outputs, *pools]
 
 
-def _is_used(name: str, calls: list[dict[str, Any]]) -> bool:
-    return any(name in re.findall(r"\w+", text) for call in calls for text in call["args"])
+def _used(unit: Unit) -> set[str]:
+    """The parameters of main that some call needs."""
+    plan = unit.plan
+    names = {argument.name for call in unit.program.calls for argument in call.args}
+    names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
+    pools = {p.pool for p in plan.placements if p.name in names}
+    pools |= {p.pool for p in plan.constants if p.name in names}
+    return names | {name for pool, name in unit.passed_pools.items() if pool in pools}
 
 
 def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
@@ -85,8 +96,17 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         "types": cnames.comment(call.summary),
         "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
         "function": call.function,
-        "args": _arguments(call, unit.program.function(call.function), unit),
+        "args": _arguments(call, unit.program.function(call.function), unit)
+        if unit.options.unpacked
+        else _packed_arguments(call),
+        "index": call.index,
     }
+
+
+def _packed_arguments(call: Call) -> list[str]:
+    count = len(call.types) + bool(call.scratch)
+    values, codes = f"(TVMValue *)values_{call.index}", "(int *)type_codes"
+    return [values, codes, str(count), "NULL", "NULL", "NULL"]
 
 
 def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:

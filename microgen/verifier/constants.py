@@ -16,14 +16,17 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def constants_section(subject: Subject) -> Finding:
-    """Each constant: one object of its size in ``.rodata.tvm`` or its pool's section, in memory
-    that nothing writes."""
+    """Each constant: one object of its size and alignment in ``.rodata.tvm`` or its pool's section,
+    in memory that nothing writes."""
     records = [record for record in subject.manifest.constants if record.symbol]
     if not records:
         return not_applicable("the model has no constants but what a caller passes")
     problems = [p for record in records for p in _place_problems(subject, record)]
     sections = ", ".join(dict.fromkeys(record.section for record in records))
-    expected = f"{len(records)} objects in {sections}, read-only, each of its size"
+    expected = (
+        f"{len(records)} objects in {sections}, read-only, each of its size, aligned to "
+        f"{_alignment(subject)}"
+    )
     total = sum(record.nbytes for record in records)
     return judged(expected, problems, f"{len(records)} objects, {total} bytes")
 
@@ -40,8 +43,15 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
         yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
     if symbol.section != record.section:
         yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
+    if not record.pool and symbol.address % _alignment(subject):
+        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {_alignment(subject)}"
     if _is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
+
+
+def _alignment(subject: Subject) -> int:
+    """What ``--constant-alignment`` asked for."""
+    return int(subject.manifest.options.get("constant_alignment", 1))
 
 
 def _is_writable(subject: Subject, symbol: Symbol) -> bool:
