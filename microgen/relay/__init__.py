@@ -14,7 +14,7 @@ from typing import Any
 
 from microgen.relay import transform
 from microgen.relay.builder import Namespace, TupleWrapper, const, var
-from microgen.relay.equal import structural_equal, structural_hash
+from microgen.relay.structural import structural_equal, structural_hash
 from microgen.relay.expr import (
     Call,
     Constant,
