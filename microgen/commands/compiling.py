@@ -15,7 +15,7 @@ DEFAULT_BOARD = "mps2_an386"
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
