@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+import numpy as np
+
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import devices, importers, tensors
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import Array, Graph, Node
 from microgen.numerics import Numerics
 from microgen.relay.expr import (
     Call,
@@ -83,14 +85,25 @@ class _Conversion:
         nodes, live = _live(self._tensors.nodes, names)
         given = tuple(t.name for value in inputs for t in fields(value))
         live.update(given)
+        constants = {name: a for name, a in self._tensors.constants.items() if name in live}
+        self._check_numbers(constants)
         return Graph(
             name=PurePath(self._file).stem,
             inputs=given,
             outputs=names,
             nodes=nodes,
             types={name: kind for name, kind in self._tensors.types.items() if name in live},
-            constants={name: a for name, a in self._tensors.constants.items() if name in live},
+            constants=constants,
         )
+
+    def _check_numbers(self, constants: Mapping[str, Array]) -> None:
+        for name, array in constants.items():
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise UnsupportedError(
+                    f'the constant "{name}" has NaN among its values',
+                    where=self._file,
+                    hint="C has no literal for it",
+                )
 
     def _input(self, name: str, found: Type) -> Value:
         if isinstance(found, TupleType):

@@ -183,6 +183,12 @@ def test_devices_are_targets() -> None:
     assert [(n.op, n.target) for n in graph.nodes] == [("tanh", "npu"), ("add", "")]
 
 
+def test_a_device_may_be_said_of_a_variable() -> None:
+    source = text("  let %a = tanh(%x);\n  let %b = on_device(%a, device_type=12);\n  add(%b, %x)")
+    graph = graph_of(source, {1: "c", 12: "npu"})
+    assert [(n.op, n.target) for n in graph.nodes] == [("tanh", "npu"), ("add", "")]
+
+
 def test_one_target_is_that_of_everything() -> None:
     assert {n.target for n in graph_of(ON_DEVICE, {1: "npu"}).nodes} == {"npu"}
     assert {n.target for n in graph_of(ON_DEVICE, {1: "llvm"}).nodes} == {""}
