@@ -36,8 +36,9 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """What a call passes: ``storage`` is "input", "output", "sid", "scratch" or "constant";
-    ``name`` the port's C name, the buffer's name, or the constant's symbol."""
+    """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
+    "device"; ``name`` the port's or device's C name, the buffer's name, or the constant's symbol.
+    """
 
     storage: str
     name: str
@@ -48,7 +49,8 @@ class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
     ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
-    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``.
+    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``target`` computes it, the
+    host if empty; ``device`` is the C name of the device whose hooks stand around it, if any.
     """
 
     index: int
@@ -63,6 +65,18 @@ class CallRecord:
     refusals: tuple[str, ...]
     args: tuple[ArgumentRecord, ...]
     output: int
+    target: str = ""
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRecord:
+    """A device: the C field of its context, its target's kind, and the C functions of its hooks:
+    activate, open, close, deactivate."""
+
+    name: str
+    target: str
+    hooks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +169,7 @@ class ModuleRecord:
     kernels: tuple[str, ...]
     plan: PlanRecord
     constants: tuple[ConstantRecord, ...]
+    devices: tuple[DeviceRecord, ...] = ()
 
     @property
     def prefix(self) -> str:

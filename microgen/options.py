@@ -7,6 +7,8 @@ from typing import Any
 
 from microgen import cnames
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.target import targets
+from microgen.target.targets import Targets
 
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
@@ -18,7 +20,8 @@ TOOLCHAINS = ("gcc",)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none.
+    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``targets``
+    are declarations as ``target.targets`` has them.
 
     Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
     that this version does not have yet.
@@ -35,9 +38,11 @@ class Options:
     alignment: int = 16
     ram: int = 0
     flash: int = 0
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
+        targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
         _one_of("--numerics", self.numerics, NUMERICS)
         _one_of("--optimize", self.optimize, OPTIMIZE)
@@ -53,6 +58,11 @@ class Options:
         for flag, value in (("--ram", self.ram), ("--flash", self.flash)):
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
+
+    @property
+    def target_map(self) -> Targets:
+        """The targets besides the host."""
+        return targets.parse(self.targets)
 
     @property
     def specialises(self) -> bool:

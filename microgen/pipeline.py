@@ -49,7 +49,12 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
@@ -63,6 +68,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
         board=board,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
@@ -85,7 +91,12 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     source = frontends.load(model, numerics=options.numerics)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     return program, _plan(program, parts.graph, options)
 

@@ -20,6 +20,7 @@ class Storage(enum.Enum):
     OUTPUT = "output"  # the caller's output buffer
     SID = "sid"  # a planned buffer in a workspace pool
     CONSTANT = "constant"  # read-only memory
+    DEVICE = "device"  # the driver's: the context of a device
 
 
 class Role(enum.Enum):
@@ -30,6 +31,7 @@ class Role(enum.Enum):
     OUTPUT = "output"
     STATE = "state"  # read, and updated for the next inference
     SCRATCH = "scratch"
+    DEVICE = "device"  # the context of the device that computes it
 
 
 Value = int | float  # an int is an int32_t in C, a float a float
@@ -38,7 +40,8 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes. ``name`` is the sid's, the constant's or the port's."""
+    """One pointer that a call passes. ``name`` is the sid's, the constant's, the port's or the
+    device's."""
 
     storage: Storage
     name: str
@@ -86,6 +89,38 @@ class PrimFunc:
     target: str
     parameters: tuple[Parameter, ...]
     body: tuple[KernelCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalModule:
+    """The external functions of one target, which its codegen compiled in one step: their names,
+    in the order of their first calls."""
+
+    target: str
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that the runner drives through hooks: TVM's device API.
+
+    ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
+    ``context`` the C parameter that passes its context to the runner and to operators. The others
+    are the hooks' C functions.
+    """
+
+    name: str
+    target: str
+    context: str
+    activate: str
+    open: str
+    close: str
+    deactivate: str
+
+    @property
+    def hooks(self) -> tuple[str, str, str, str]:
+        """The C functions, in the order of a device's life."""
+        return self.activate, self.open, self.close, self.deactivate
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +222,8 @@ class Program:
     """Everything that the planner and the emitter need.
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
-    ``constants`` are what the firmware holds.
+    ``constants`` are what the firmware holds. ``devices`` are those that some call needs, in the
+    order in which their targets were declared.
     """
 
     module: str
@@ -198,6 +234,14 @@ class Program:
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
+    devices: tuple[Device, ...] = ()
+    external_modules: tuple[ExternalModule, ...] = ()
+
+    @property
+    def lowered_functions(self) -> dict[str, tuple[PrimFunc, ...]]:
+        """The functions of each target, in the order of their first calls."""
+        targets = dict.fromkeys(function.target for function in self.functions)
+        return {t: tuple(f for f in self.functions if f.target == t) for t in targets}
 
     @property
     def state(self) -> tuple[Buffer, ...]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from microgen import resources
 from microgen.emit.environment import environment
+from microgen.emit.header import device
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Port
+from microgen.program import Device, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -27,6 +28,8 @@ _TEMPLATES = (
     "sample.yaml",
     "src/main.c",
 )
+
+_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
@@ -55,12 +58,14 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    devices: tuple[Device, ...] = (),
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function.
+    ``has_state``: the model's header has a reset function. ``devices`` are those that it passes
+    contexts to.
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -68,7 +73,10 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board), "has_state": has_state}
-    main = {"src/main.c": _render("src/main.c", values)}
+    values["devices"] = [device(d) for d in devices]
+    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
+    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
+    own = sorted(name for name in main if name.endswith(".c"))
     headers = [f"include/{header}" for header in kernel_headers]
     runtime = _closure([*main.values(), platform], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
@@ -81,13 +89,13 @@ def assemble(
         ),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
-    values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
+    values["runtime_sources"] = [*own, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
     shared = _closure(main.values(), ())
-    values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(shared)]
+    values["zephyr_sources"] = [*own, "src/platform_zephyr.c", *_sources(shared)]
     semihosting = _closure([zephyr], ()).keys() - shared.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
-    rendered = {name: _render(name, values) for name in _TEMPLATES}
+    rendered = {name: _render(name, values) for name in templates}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
     needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC}
@@ -191,7 +199,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header in ``src`` the source of the same name."""
+    include, transitively, and for each header the source of the same name in ``src``."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -200,8 +208,8 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = str(PurePosixPath(name).with_suffix(".c"))
-        if name.startswith("src/") and (resources.folder("crt") / source).is_file():
+        source = f"src/{PurePosixPath(name).stem}.c"
+        if name.endswith(".h") and (resources.folder("crt") / source).is_file():
             pending.append(source)
     return found
 

@@ -27,14 +27,17 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
         boards.load(board),
         module=options.name,
         output_names=graph.outputs,
+        targets=options.target_map,
     )
 
 
-def write_project(graph: Graph, root: Path, options: Options | None = None) -> Program:
-    """A native project for the graph, whose model file is a stand-in."""
+def write_project(
+    graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
+) -> Program:
+    """A project for the graph, whose model file is a stand-in."""
     options = options or Options()
-    board = boards.load("native")
-    program = program_of(graph, options)
+    board = boards.load(board_name)
+    program = program_of(graph, options, board_name)
     plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
@@ -46,6 +49,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
         board=board,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),

@@ -9,6 +9,7 @@ from typing import Any
 
 from microgen import options
 from microgen.errors import UnsupportedError
+from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 
@@ -24,6 +25,13 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
     add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
     add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
+    add(
+        "--target",
+        action="append",
+        default=[],
+        metavar=targets.SYNTAX,
+        help="a target besides the host, which nodes of the model name; may be repeated",
+    )
     add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
     add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
@@ -52,7 +60,8 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
     given = vars(args)
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
-    return {**chosen, "codegen": tuple(filter(None, args.codegen.split(",")))}
+    codegen = tuple(filter(None, args.codegen.split(",")))
+    return {**chosen, "codegen": codegen, "targets": tuple(args.target)}
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:

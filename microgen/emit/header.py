@@ -6,7 +6,7 @@ from typing import Any
 
 from microgen import cnames
 from microgen.emit.unit import Unit
-from microgen.program import Port
+from microgen.program import Device, Port
 
 
 def header(unit: Unit) -> dict[str, Any]:
@@ -16,6 +16,28 @@ def header(unit: Unit) -> dict[str, Any]:
         "inputs": [_port(port, unit) for port in unit.program.inputs],
         "outputs": [_port(port, unit) for port in unit.program.outputs],
         "has_state": bool(unit.program.state),
+        "run_parameters": _run_parameters(unit),
+        "devices": [device(d) for d in unit.program.devices],
+    }
+
+
+def _run_parameters(unit: Unit) -> list[str]:
+    """The parameters of the entry point: structures of pointers."""
+    structures = ["inputs", "outputs", *(["devices"] if unit.program.devices else [])]
+    return [f"struct {unit.prefix}_{name} *{name}" for name in structures]
+
+
+def device(device: Device) -> dict[str, Any]:
+    """A device as templates see it: its field, its target, its context and its hooks."""
+    return {
+        "name": device.name,
+        "target": cnames.comment(device.target),
+        "context": device.context,
+        "activate": device.activate,
+        "open": device.open,
+        "close": device.close,
+        "deactivate": device.deactivate,
+        "hooks": device.hooks,
     }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from microgen import cnames
 from microgen.emit import symbols
-from microgen.emit.header import header
+from microgen.emit.header import device, header
 from microgen.emit.unit import Unit
 from microgen.program import Argument, Call, Parameter, Placement, PrimFunc, Role, Storage
 
@@ -15,23 +16,47 @@ def runner(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib0.c.j2``."""
     program, plan = unit.program, unit.plan
     ports = [*program.inputs, *program.outputs]
+    parameters = _parameters(unit)
     kept = [buffer.name for buffer in program.state]
     used = {argument.name for call in program.calls for argument in call.args}
-    run = [f"inputs->{p.name}" for p in program.inputs]
-    run += [f"outputs->{p.name}" for p in program.outputs]
     return {
         **header(unit),
         "arena": unit.arena,
         "buffers": [_row(p, p.name in kept) for p in plan.placements],
         "state": [(plan.by_name[b.name], b.reset_byte) for b in program.state],
-        "main_parameters": ", ".join(f"void *{p.name}" for p in ports),
+        "main_parameters": ", ".join(p.declaration for p in parameters),
+        "main_arguments": ", ".join(p.name for p in parameters),
         "unused": [p.name for p in ports if p.name not in used],
-        "run_arguments": ", ".join(run),
+        "run_arguments": ", ".join(p.argument for p in parameters),
         "calls": [_call(call, unit) for call in program.calls],
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """A parameter of the runner, and what the entry point passes for it."""
+
+    name: str
+    argument: str
+
+    @property
+    def declaration(self) -> str:
+        """In C."""
+        return f"void *{self.name}"
+
+
+def _parameters(unit: Unit) -> list[_Parameter]:
+    """The runner's parameters in C order: inputs, outputs, devices."""
+    program = unit.program
+    return [
+        *(_Parameter(p.name, f"inputs->{p.name}") for p in program.inputs),
+        *(_Parameter(p.name, f"outputs->{p.name}") for p in program.outputs),
+        *(_Parameter(d.context, f"devices->{d.name}") for d in program.devices),
+    ]
+
+
 def _call(call: Call, unit: Unit) -> dict[str, Any]:
+    devices = {d.name: device(d) for d in unit.program.devices}
     number = f"{call.index + 1}/{len(unit.program.calls)}"
     why = "; ".join((call.reason, *(f"not {refusal}" for refusal in call.refusals)))
     return {
@@ -39,6 +64,7 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         "types": cnames.comment(call.summary),
         "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
         "function": call.function,
+        "device": devices.get(call.device),
         "args": _arguments(call, unit.program.function(call.function), unit),
     }
 
@@ -58,6 +84,8 @@ def _place(buffer: str, unit: Unit) -> str:
 
 
 def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
+    if argument.storage is Storage.DEVICE:
+        return parameter.name
     if argument.storage is Storage.CONSTANT:
         return symbols.constant(unit.module, argument.name)
     const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "

@@ -36,6 +36,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
+    "device_hooks": linked.device_hooks,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
