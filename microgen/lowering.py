@@ -55,6 +55,7 @@ def lower(
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
     taken = {port.name for port in (*inputs, *outputs)}
+    lowering_cache.check_symbols(partition.regions, taken)
     needed = devices.of(targets, {region.target for region in partition.regions}, taken)
     lowered = lowering_cache.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed

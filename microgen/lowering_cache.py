@@ -12,9 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from microgen import cnames
 from microgen.codegens.base import Codegen, Primitive, Region
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from microgen.program import Device, ExternalModule, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
+
+
+_RUNTIME = ("TVM", "mg_", "mem")  # what names of the runtime begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,28 @@ def lower_regions(
 
 def _symbol(region: Region) -> str:
     return cnames.identifier(region.function) if region.function else ""
+
+
+def check_symbols(regions: Sequence[Region], taken: Collection[str]) -> None:
+    """Raise MicrogenError if an external function would have a C name that is another's, the
+    runtime's, or among ``taken``: those of parameters of the runner."""
+    owners: dict[str, str] = {}
+    for region in regions:
+        name = _symbol(region)
+        other = owners.setdefault(name, region.function)
+        if other != region.function:
+            what = f"is {name!r} in C, as {other!r} is"
+        elif name in taken:
+            what = f"is {name!r} in C, as an input or an output is"
+        elif name == "main" or name.startswith(_RUNTIME):
+            what = f"is {name!r} in C, a name of the runtime"
+        else:
+            continue
+        raise MicrogenError(
+            f"the external function {region.function!r} {what}",
+            where=str(region.origin),
+            hint="give it another global_symbol",
+        )
 
 
 def _on_device(primitive: Primitive, context: str) -> Primitive:
