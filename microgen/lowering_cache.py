@@ -17,7 +17,6 @@ from microgen.ir.graph import Graph
 from microgen.program import Device, ExternalModule, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
-
 _RUNTIME = ("TVM", "mg_", "mem")  # what names of the runtime begin with
 
 

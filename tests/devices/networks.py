@@ -42,7 +42,7 @@ def dividing(*places: str) -> Graph:
     for i, place in enumerate(places):
         out = f"q{i}"
         origin = Origin("test", out)
-        attrs = DivideAttrs(Activation.NONE)
+        attrs = DivideAttrs(Activation.NONE, shifts_wrap=False)
         nodes.append(Node("divide", (data, "y"), (out,), attrs, origin, target=place))
         types[out] = kind
         data = out
