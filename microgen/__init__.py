@@ -3,7 +3,7 @@
 The public API; the command line is a thin layer on it.
 """
 
-from microgen.api import RunResult, build, compile_model, generate, run, verify
+from microgen.api import RunResult, build, compile_model, export, generate, run, verify
 from microgen.errors import MicrogenError
 from microgen.pipeline import Compiled
 from microgen.version import __version__
@@ -15,6 +15,7 @@ __all__ = [
     "__version__",
     "build",
     "compile_model",
+    "export",
     "generate",
     "run",
     "verify",

@@ -78,6 +78,17 @@ def partition(model: str | Path, board: str, **options: Any) -> Partition:
     return pipeline.partition_model(Path(model), pipeline.load_board(board), Options(**options))
 
 
+def export(project: str | Path, output: str | Path) -> int:
+    """Pack a project's model library as the archive ``output``; returns its size in bytes.
+
+    Equal projects give equal archives. Raises ProjectError if a file is not as it was generated,
+    or if ``output`` cannot be written.
+    """
+    from microgen.mlf import export as archive
+
+    return archive.export(Path(project), Path(output))
+
+
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     """Compile a project. Raises BuildError, CapacityError or ToolError."""
     from microgen import builder

@@ -17,6 +17,7 @@ COMMANDS = (
     "build",
     "verify",
     "run",
+    "export",
     "inspect",
     "partition",
     "plan",

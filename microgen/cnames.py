@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from microgen.errors import MicrogenError
+from microgen.tvm_names import sanitize_name
 
 MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before the hash
+# TVM's runtime has room for 119 characters of a function's name, and the longest that a module
+# gives is tvmgen_<module>_get_c_metadata.
+MAX_MODULE_NAME = 96
 
 _KEYWORDS = frozenset(
     [
@@ -103,21 +107,35 @@ _KEYWORDS = frozenset(
 )
 
 
+# What a header of the C library that generated code includes may define, as macro or type.
+_C_LIBRARY = re.compile(
+    r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
+    r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
+    r"|mem(cpy|move|set|cmp|chr)"
+)
+# What the runner names itself, beside its parameters.
+_RUNNER = frozenset(["NULL_POINTER", "status"])
+
+
 def identifier(name: str) -> str:
     """The name with every character but ASCII letters and digits made ``_``, as TVM does.
 
-    Names that C or C++ could not use as a struct's field get a leading ``t_``.
+    Names that C, C++, the C library or the runner use otherwise get a leading ``t_``.
     """
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    if not plain or plain[0].isdigit() or plain.startswith("_") or plain in _KEYWORDS:
+    plain = sanitize_name(name) if name else ""
+    if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
         return f"t_{plain.lstrip('_')}"
     return plain
 
 
-def unique(name: str, taken: Container[str]) -> str:
-    """The name, or the first of ``name_1``, ``name_2``, ... that is not taken."""
+def _is_taken(plain: str) -> bool:
+    return plain in _KEYWORDS or plain in _RUNNER or _C_LIBRARY.fullmatch(plain) is not None
+
+
+def unique(name: str, taken: Container[str], *, key: Callable[[str], str] = str) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken."""
     candidate, number = name, 0
-    while candidate in taken:
+    while key(candidate) in taken:
         number += 1
         candidate = f"{name}_{number}"
     return candidate
@@ -134,10 +152,10 @@ def function_name(prefix: str, words: tuple[str, ...]) -> str:
 
 def module_name(name: str) -> str:
     """``name`` if it can stand in identifiers and file names; MicrogenError otherwise."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_]{0,63}", name):
+    if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9_]{{0,{MAX_MODULE_NAME - 1}}}", name):
         raise MicrogenError(
-            f"{name!r} cannot name a module: expected 1 to 64 ASCII letters, digits and '_', "
-            "the first not '_'",
+            f"{short(name)!r} cannot name a module: expected 1 to {MAX_MODULE_NAME} ASCII letters, "
+            "digits and '_', the first not '_'",
             where="--name",
             hint="use a name such as 'kws' or 'model_2'",
         )

@@ -79,15 +79,19 @@ def lower(
     )
 
 
+# Macros of the header, TVMGEN_<M>_<NAME>_SIZE, that no input or output may define again.
+_OWN_MACROS = ("WORKSPACE",)
+
+
 def _ports(
     tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
 ) -> tuple[Port, ...]:
-    """Ports with unique C identifiers made from ``names``."""
-    used = set(taken) - set(tensors)
+    """Ports with C identifiers made from ``names``, which differ as macros, too."""
+    used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
     ports = []
     for tensor, name in zip(tensors, names, strict=True):
-        plain = cnames.unique(cnames.identifier(name), used)
-        used.add(plain)
+        plain = cnames.unique(cnames.identifier(name), used, key=str.upper)
+        used.add(plain.upper())
         ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
     return tuple(ports)
 
@@ -95,11 +99,12 @@ def _ports(
 def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
     """Output ports, named ``output`` or ``output0``, ``output1``, ... as TVM names them."""
     count = len(graph.outputs)
-    used = set(taken)
+    used = {name.upper() for name in taken}
     ports: list[Port] = []
     for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
-        plain = cnames.unique("output" if count == 1 else f"output{i}", used)
-        used.add(plain)
+        plain = "output" if count == 1 else f"output{i}"
+        plain = cnames.unique(plain, used, key=str.upper)
+        used.add(plain.upper())
         name = cnames.unique(model_name, {p.tensor for p in ports})
         ports.append(Port(plain, name, graph.types[tensor]))
     return tuple(ports)

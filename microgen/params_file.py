@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +35,17 @@ _CODES = {
     DType.FLOAT32: (2, 32),
 }
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An array of a file without its data; ``dtype`` may be one that microgen does not have."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
 
 
 def dumps(arrays: Mapping[str, Array]) -> bytes:
@@ -53,16 +65,20 @@ def loads(data: bytes) -> dict[str, Array]:
     Raises ProjectError if ``data`` is not exactly one well-formed file.
     """
     reader = _Reader(data)
-    reader.expect("<Q", _LIST_MAGIC, "magic number")
-    reader.expect("<Q", 0, "reserved word")
-    names = [reader.string() for _ in range(reader.count())]
-    reader.expect("<Q", len(names), "number of arrays")
-    if len(set(names)) != len(names):
-        raise _damaged("two arrays have one name")
-    arrays = {name: reader.array() for name in names}
-    if reader.left:
-        raise _damaged(f"{reader.left} bytes stand after the last array")
+    arrays = {name: reader.array() for name in reader.names()}
+    reader.end()
     return arrays
+
+
+def describe(data: bytes) -> tuple[Described, ...]:
+    """What a file holds, of any dtype that TVM writes.
+
+    Raises ProjectError if ``data`` is not exactly one well-formed file.
+    """
+    reader = _Reader(data)
+    found = tuple(reader.described(name) for name in reader.names())
+    reader.end()
+    return found
 
 
 def _string(text: str) -> bytes:
@@ -128,12 +144,42 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise _damaged("a name is not UTF-8") from error
 
-    def array(self) -> Array:
+    def names(self) -> list[str]:
+        """The head of the file: the names of the arrays that follow."""
+        self.expect("<Q", _LIST_MAGIC, "magic number")
+        self.expect("<Q", 0, "reserved word")
+        names = [self.string() for _ in range(self.count())]
+        self.expect("<Q", len(names), "number of arrays")
+        if len(set(names)) != len(names):
+            raise _damaged("two arrays have one name")
+        return names
+
+    def end(self) -> None:
+        if self.left:
+            raise _damaged(f"{self.left} bytes stand after the last array")
+
+    def head(self) -> int:
+        """The head of an array, up to its number of dimensions."""
         self.expect("<Q", _ARRAY_MAGIC, "array's magic number")
         self.expect("<Q", 0, "array's reserved word")
         self.expect("<i", _CPU, "device type")
         self.expect("<i", 0, "device id")
-        rank = self.number("<i")
+        return self.number("<i")
+
+    def described(self, name: str) -> Described:
+        rank = self.head()
+        kind, bits, lanes = self.number("<B"), self.number("<B"), self.number("<H")
+        if kind not in _KINDS or not bits or not lanes:
+            raise _damaged(f"there is no dtype of code {kind}, {bits} bits, {lanes} lanes")
+        shape = self.shape(rank)
+        nbytes = math.prod(shape) * ((bits * lanes + 7) // 8)
+        self.expect("<q", nbytes, "number of bytes")
+        self.take(nbytes)
+        dtype = "bool" if (kind, bits) == (1, 1) else f"{_KINDS[kind]}{bits}"
+        return Described(name, shape, f"{dtype}x{lanes}" if lanes > 1 else dtype, nbytes)
+
+    def array(self) -> Array:
+        rank = self.head()
         dtype = self.dtype()
         shape = self.shape(rank)
         nbytes = math.prod(shape) * dtype.nbytes

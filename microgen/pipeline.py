@@ -22,6 +22,7 @@ from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
@@ -60,7 +61,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
     emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
-    library = mlf.library(program, plan, board, model)
+    library = mlf.library(program, plan, board, model, text=text.show(source))
     headers, sources = _kernel_files(program)
     files = project.assemble(
         emitted.merged(library),

@@ -9,6 +9,7 @@ from microgen import codegens, lowering, mlf, partition, passes, planner, projec
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
+from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
@@ -44,7 +45,7 @@ def write_project(
     emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
     kernels = {k for function in program.functions for k in function.body}
     files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model)),
+        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,

@@ -1,4 +1,4 @@
-"""``microgen inspect``: what is inside a model, a project or an ELF."""
+"""``microgen inspect``: what is inside a model, a project, a model library or an ELF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from microgen import inspection
 from microgen.console import Console, Outcome
 
-HELP = "Show what is inside a model, a generated project or a firmware ELF."
+HELP = "Show what is inside a model, a project, a model library or a firmware ELF."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,9 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def generated() -> dict[str, bytes]:
-    return dict(microgen.compile_model(DIGITS, "mps2_an386").files.files)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SOURCE_DATE_EPOCH", raising=False)
+        return dict(microgen.compile_model(DIGITS, "mps2_an386").files.files)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -1,55 +1,49 @@
-"""What is inside a model, a generated project or an ELF, as data and as text."""
+"""What is inside a model, a generated project, a model library or an ELF, as data and as text."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
 from pathlib import Path
-from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.console import Group
 
 from microgen import cnames, frontends, manifest
 from microgen.errors import MicrogenError
+from microgen.inspection import library
+from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
-
-
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """The same findings twice."""
-
-    data: dict[str, Any]
-    text: RenderableType
+from microgen.mlf import contents, tar
 
 
 def inspect(path: Path) -> Inspected:
-    """Inspect a project directory, an ELF file or a model. Raises MicrogenError otherwise."""
+    """Inspect a project or library directory, an ELF, a library archive or a model.
+
+    Raises MicrogenError for anything else.
+    """
     if path.is_dir():
-        return _project(manifest.load(path))
+        is_library = os.path.isfile(path / contents.METADATA)
+        return library.inspect(path) if is_library else _project(manifest.load(path))
     if not path.exists():
         raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
     with path.open("rb") as file:
-        magic = file.read(4)
-    return _elf(path) if magic == b"\x7fELF" else _model(frontends.load(path))
+        head = file.read(_HEAD_BYTES)
+    if head.startswith(b"\x7fELF"):
+        return _elf(path)
+    if tar.is_tar(head) or path.name.endswith((".tar", ".tar.gz")):
+        return library.inspect(path)
+    return _model(frontends.load(path))
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in _NUMBERS else "left")
-    return table
-
-
-_NUMBERS = ("bytes", "offset", "constants", "address")
+_HEAD_BYTES = 262  # up to tar's magic
 
 
 def _project(record: Manifest) -> Inspected:
     plan = record.plan
     has_targets = any(call.target for call in record.calls)
     places = ("target", "device") if has_targets else ()
-    table = _table("call", "layer", "op", *places, "kernel", "why", "output")
+    table = columns("call", "layer", "op", *places, "kernel", "why", "output")
     for call in record.calls:
         why = "; ".join((call.reason, *call.refusals))
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
@@ -91,12 +85,12 @@ def _elf(path: Path) -> Inspected:
     from microgen.verifier import elf as elf_reader
 
     elf = elf_reader.load(path)
-    table = _table("section", "address", "bytes")
+    table = columns("section", "address", "bytes")
     sections = [s for s in elf.sections if s.size]
     for section in sections:
         table.add_row(section.name, f"0x{section.address:08x}", f"{section.size:,}")
     objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]
-    largest = _table("largest symbols", "bytes")
+    largest = columns("largest symbols", "bytes")
     for symbol in objects:
         largest.add_row(symbol.name, f"{symbol.size:,}")
     data = {
@@ -109,7 +103,7 @@ def _elf(path: Path) -> Inspected:
 
 
 def _model(graph: Graph) -> Inspected:
-    table = _table("layer", "op", "output", "constants")
+    table = columns("layer", "op", "output", "constants")
     for node in graph.nodes:
         nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
         output = str(graph.types[node.outputs[0]])

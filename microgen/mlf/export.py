@@ -1,0 +1,69 @@
+"""Packs the library of a generated project as one archive, as TVM exports it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from microgen import manifest
+from microgen.errors import ProjectError
+from microgen.mlf import tar
+from microgen.mlf.metadata import RUNTIME_FOLDER
+
+# Folder of the project -> folder of the archive.
+_PLACES = {"model/": "", "crt/": f"{RUNTIME_FOLDER}/"}
+
+
+def export(project: Path, output: Path) -> int:
+    """Write ``model/``, and the runtime that it needs, as a tar archive; returns its bytes.
+
+    Only files of the manifest are packed. Raises ProjectError if one is absent or changed, or if
+    ``output`` cannot be written.
+    """
+    digests = manifest.load(project).files
+    files = {
+        target + name.removeprefix(source): _sound(project, name, digest)
+        for name, digest in digests.items()
+        for source, target in _PLACES.items()
+        if name.startswith(source)
+    }
+    data = tar.write(files)
+    try:
+        _replace(output, data)
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be written: {error.strerror}", where=str(output), hint="choose another -o"
+        ) from error
+    return len(data)
+
+
+def _sound(project: Path, name: str, digest: str) -> bytes:
+    """A file's content, as it was generated."""
+    try:
+        data = (project / name).read_bytes()
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"
+        ) from error
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ProjectError(
+            "is not as it was generated, so that the archive would not be what its metadata says",
+            where=str(project / name),
+            hint="generate again",
+        )
+    return data
+
+
+def _replace(output: Path, data: bytes) -> None:
+    """Write the file whole or not at all."""
+    handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, 0o644)
+        os.replace(name, output)
+    except OSError:
+        os.unlink(name)
+        raise

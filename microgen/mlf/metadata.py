@@ -1,0 +1,147 @@
+"""``metadata.json`` of Model Library Format 7.
+
+Source of the fields: TVM v0.14, ``tvm.micro.model_library_format``. Beyond TVM's, entries of
+memory have ``target``: TVM keys them by device type, so that two targets of one type overwrite
+each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from microgen.errors import MicrogenError
+from microgen.mlf import storage
+from microgen.program import MemoryPlan, Port, Program, Storage
+from microgen.target.board import Board
+from microgen.version import __version__
+
+VERSION = 7
+RUNTIME_FOLDER = "runtime"  # of the exported archive; a project has it as crt/
+_CPU = 1  # DLPack's kDLCPU: every target here computes on a CPU's memory
+_DATE = "%Y-%m-%d %H:%M:%SZ"
+
+
+def dumps(modules: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """The file for one or more modules, by name; equal modules give equal bytes."""
+    text = json.dumps({"version": VERSION, "modules": modules}, indent=2, sort_keys=True)
+    return f"{text}\n".encode()
+
+
+def module(
+    program: Program, plan: MemoryPlan, board: Board, *, graph_json: bytes | None = None
+) -> dict[str, Any]:
+    """The entry of one module. ``graph_json`` is the graph executor's; None for AOT."""
+    memory: dict[str, Any] = {"functions": _functions(program, plan, board)}
+    if graph_json is not None:
+        memory["sids"] = storage.sids(json.loads(graph_json))
+    return {
+        "model_name": program.module,
+        "export_datetime": export_datetime(),
+        "memory": memory,
+        "target": [_described(target, board) for target in _targets(program, board)],
+        "executors": ["aot" if graph_json is None else "graph"],
+        "style": "full-model",
+        "external_dependencies": [
+            {
+                "short_name": "microgen_crt",
+                "url": f"./{RUNTIME_FOLDER}",
+                "url_type": "mlf_path",
+                "version_spec": __version__,
+            }
+        ],
+    }
+
+
+def export_datetime() -> str:
+    """The date that ``SOURCE_DATE_EPOCH`` gives, in UTC; without it 1970-01-01 00:00:00Z.
+
+    Raises MicrogenError if the variable is not a number of seconds.
+    """
+    text = os.environ.get("SOURCE_DATE_EPOCH", "0")
+    try:
+        if not (text.isascii() and text.isdigit()):
+            raise ValueError(text)
+        return datetime.fromtimestamp(int(text), UTC).strftime(_DATE)
+    except (ValueError, OverflowError, OSError) as error:
+        raise MicrogenError(
+            f"{text!r} is not a number of seconds since 1970",
+            where="SOURCE_DATE_EPOCH",
+            hint="unset the variable, or give it a whole number",
+        ) from error
+
+
+def _targets(program: Program, board: Board) -> list[str]:
+    """The host first, then the other targets in the order of their first function."""
+    return list(dict.fromkeys([board.cpu.name, *(f.target for f in program.functions)]))
+
+
+def _described(target: str, board: Board) -> str:
+    """A target in TVM's notation."""
+    return f"c -keys={target}" if target == board.cpu.name else target
+
+
+def _functions(program: Program, plan: MemoryPlan, board: Board) -> dict[str, Any]:
+    scratch = _scratch(program)
+    constants = _constants(program)
+    main = []
+    for target in _targets(program, board):
+        own = [scratch[f.name] for f in program.functions if f.target == target]
+        entry = {
+            "device": _CPU,
+            "target": _described(target, board),
+            "workspace_size_bytes": max(own, default=0),
+            "constants_size_bytes": constants.get(target, 0),
+            "io_size_bytes": 0,
+        }
+        main.append(entry)
+    main[0] |= {
+        # The arena is planned whole: scratch of every operator, on whatever target, is in it.
+        "workspace_size_bytes": plan.peak,
+        "io_size_bytes": program.io_bytes,
+        "inputs": _ports(program.inputs),
+        "outputs": _ports(program.outputs),
+    }
+    return {"main": main, "operator_functions": list(_operators(program, board, scratch))}
+
+
+def _ports(ports: tuple[Port, ...]) -> dict[str, Any]:
+    return {p.name: {"size": p.type.nbytes, "dtype": p.type.dtype.value} for p in ports}
+
+
+def _operators(
+    program: Program, board: Board, scratch: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
+    for function in program.functions:
+        need = {
+            "device": _CPU,
+            "target": _described(function.target, board),
+            "workspace_size_bytes": scratch[function.name],
+        }
+        yield {"function_name": function.name, "workspace": [need]}
+
+
+def _scratch(program: Program) -> dict[str, int]:
+    """Bytes of scratch by function: the most of its calls."""
+    found = dict.fromkeys((f.name for f in program.functions), 0)
+    for call in program.calls:
+        found[call.function] = max(found[call.function], call.scratch)
+    return found
+
+
+def _constants(program: Program) -> dict[str, int]:
+    """Bytes of constants by target; each counts for the first target that reads it."""
+    reader: dict[str, str] = {}
+    for call in program.calls:
+        target = program.function(call.function).target
+        for argument in call.args:
+            if argument.storage is Storage.CONSTANT:
+                reader.setdefault(argument.name, target)
+    found: dict[str, int] = {}
+    for constant in program.constants:
+        target = reader[constant.name]
+        found[target] = found.get(target, 0) + constant.array.nbytes
+    return found

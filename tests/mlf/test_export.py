@@ -1,0 +1,152 @@
+"""``microgen export``: an archive that is the same every time, that tar reads and cc compiles."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen.cli import main
+from microgen.errors import ProjectError
+from microgen.mlf import tar
+from tests.tools import NEEDS_NINJA
+
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
+LONG = "x" * 96
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("export") / "p"
+    microgen.generate(DIGITS, "native", path, name=LONG)
+    return path
+
+
+@pytest.fixture(scope="module")
+def archive(project: Path) -> Path:
+    path = project.parent / "x.tar"
+    microgen.export(project, path)
+    return path
+
+
+def test_members_are_named_and_owned_as_tvms(archive: Path) -> None:
+    with tarfile.open(archive) as found:
+        members = found.getmembers()
+    assert members[0].name == "."
+    names = [member.name for member in members]
+    assert f"./codegen/host/src/{LONG}_lib0.c" in names
+    assert {m.uid for m in members} == {m.gid for m in members} == {0}
+    assert {m.uname for m in members} == {m.gname for m in members} == {"root"}
+    assert {m.mtime for m in members} == {0}
+    assert {m.mode for m in members} == {0o644, 0o755}
+    assert all(m.isfile() or m.isdir() for m in members)
+    assert names == sorted(names, key=lambda name: name.split("/"))
+
+
+def test_the_metadata_is_found_where_users_of_tvm_look(archive: Path) -> None:
+    with tarfile.open(archive, "r:*") as found:
+        member = found.extractfile("./metadata.json")
+        assert member is not None
+        record = json.load(member)
+    assert list(record["modules"]) == [LONG]
+
+
+def test_equal_projects_give_equal_archives(project: Path, tmp_path: Path) -> None:
+    microgen.generate(DIGITS, "native", tmp_path / "again", name=LONG)
+    nbytes = microgen.export(tmp_path / "again", tmp_path / "again.tar")
+    data = (tmp_path / "again.tar").read_bytes()
+    assert len(data) == nbytes
+    microgen.export(project, tmp_path / "first.tar")
+    assert (tmp_path / "first.tar").read_bytes() == data
+
+
+def test_our_reader_python_and_gnu_tar_find_the_same(archive: Path, tmp_path: Path) -> None:
+    ours = tar.read(archive.read_bytes())
+    with tarfile.open(archive) as found:
+        theirs = {m.name[2:]: found.extractfile(m).read() for m in found if m.isfile()}  # type: ignore[union-attr]
+    assert ours == theirs
+    subprocess.run(["tar", "xf", archive, "-C", tmp_path], check=True)
+    on_disk = {
+        p.relative_to(tmp_path).as_posix(): p.read_bytes()
+        for p in tmp_path.rglob("*")
+        if p.is_file()
+    }
+    assert ours == on_disk
+
+
+@NEEDS_NINJA
+def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
+    """Its sources compile, and run on zeros, with nothing but its own runtime."""
+    subprocess.run(["tar", "xf", archive, "-C", tmp_path], check=True)
+    main_c = tmp_path / "main.c"
+    main_c.write_text(
+        f'#include "tvmgen_{LONG}.h"\n'
+        f"static int8_t image[TVMGEN_{LONG.upper()}_IMAGE_SIZE];\n"
+        f"static int8_t output[TVMGEN_{LONG.upper()}_OUTPUT_SIZE];\n"
+        "int main(void)\n{\n"
+        f"    struct tvmgen_{LONG}_inputs in = {{image}};\n"
+        f"    struct tvmgen_{LONG}_outputs out = {{output}};\n"
+        f"    return (int)tvmgen_{LONG}_run(&in, &out);\n}}\n"
+    )
+    host = tmp_path / "codegen/host"
+    sources = [p for p in sorted((host / "src").iterdir()) if p.suffix in (".c", ".s")]
+    include = [f"-I{host}/include", f"-I{tmp_path}/runtime/include"]
+    command = ["cc", "-std=c99", *include, main_c, *sources, "-o", tmp_path / "a.out"]
+    subprocess.run(command, check=True)
+    subprocess.run([tmp_path / "a.out"], check=True)
+
+
+def test_the_command_says_what_it_wrote(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "x.tar"
+    assert main(["export", str(project), "-o", str(output), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"ok": True, "output": str(output), "nbytes": output.stat().st_size}
+
+
+def test_a_changed_or_absent_file_is_refused(project: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "p"
+    shutil.copytree(project, copy)
+    text = copy / "model/src" / f"{LONG}.relay"
+    text.write_text("changed")
+    with pytest.raises(ProjectError, match="is not as it was generated"):
+        microgen.export(copy, tmp_path / "x.tar")
+    text.unlink()
+    with pytest.raises(ProjectError, match="No such file"):
+        microgen.export(copy, tmp_path / "x.tar")
+    assert not (tmp_path / "x.tar").exists()
+
+
+def test_files_that_are_not_the_projects_are_left_out(project: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "p"
+    shutil.copytree(project, copy)
+    (copy / "model/notes.txt").write_text("mine")
+    microgen.export(copy, tmp_path / "x.tar")
+    assert "notes.txt" not in tar.read((tmp_path / "x.tar").read_bytes())
+
+
+def test_what_cannot_be_written_leaves_nothing(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder.tar").mkdir()
+    for output in (tmp_path / "folder.tar", tmp_path / "absent" / "x.tar"):
+        with pytest.raises(ProjectError, match="cannot be written"):
+            microgen.export(project, output)
+    assert [p.name for p in tmp_path.iterdir()] == ["folder.tar"]
+
+
+def test_folders_that_are_no_projects_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="is not a generated project"):
+        microgen.export(tmp_path, tmp_path / "x.tar")
+
+
+def test_an_empty_tree_is_an_archive_of_nothing() -> None:
+    data = tar.write({})
+    assert tar.read(data) == {}
+    with tarfile.open(fileobj=io.BytesIO(data)) as found:
+        assert found.getnames() == []
