@@ -20,7 +20,7 @@ def of(targets: Targets, used: Collection[str], taken: Collection[str]) -> tuple
     """A device for each target with the device API among the kinds that are ``used``, in the order
     of declaration. ``taken`` are C names that no context may have.
 
-    Raises MicrogenError if two devices would have one name.
+    Raises MicrogenError if two devices would have one name, or a hook that of a port.
     """
     needed = [t for t in targets if t.use_device_api and t.kind in used]
     devices = tuple(_device(target, taken) for target in needed)
@@ -34,7 +34,18 @@ def of(targets: Targets, used: Collection[str], taken: Collection[str]) -> tuple
                     where="--target",
                     hint="name them so that their letters and digits differ, case aside",
                 )
+        _check_hooks(device, taken)
     return devices
+
+
+def _check_hooks(device: Device, taken: Collection[str]) -> None:
+    clash = next((hook for hook in device.hooks if hook in taken), None)
+    if clash:
+        raise MicrogenError(
+            f"an input or output has the name of a hook of {device.target!r}, {clash}",
+            where="--target",
+            hint="name the target, or the tensor, otherwise",
+        )
 
 
 def _device(target: Target, taken: Collection[str]) -> Device:

@@ -17,7 +17,7 @@ from microgen.ir.graph import Graph
 from microgen.program import Device, ExternalModule, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
-_RUNTIME = ("TVM", "mg_", "mem")  # what names of the runtime begin with
+_RUNTIME = ("TVM", "mg_")  # what names of the runtime begin with
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from microgen.errors import UnsupportedError
 from microgen.executors.storage import Token, Tokens
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.program import Argument, Call, Constant, PrimFunc, Program, Role, Storage
@@ -80,7 +81,17 @@ class ExecutorGraph:
 
 
 def build(program: Program, types: Mapping[str, TensorType]) -> ExecutorGraph:
-    """The graph of a program. ``types`` are those of the tensors that its buffers hold."""
+    """The graph of a program. ``types`` are those of the tensors that its buffers hold.
+
+    Raises UnsupportedError for a program with devices: the JSON has no place for their hooks.
+    """
+    if program.devices:
+        raise UnsupportedError(
+            f"target {program.devices[0].target!r} has the device API, which only the AOT executor "
+            "drives",
+            where="--executor graph",
+            hint="generate with --executor aot, or declare the target without :device-api",
+        )
     state = _Building(program, types)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)

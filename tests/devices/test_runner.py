@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from microgen import planner
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
 from microgen.options import Options
 from microgen.program import Program
 from tests.compiling import program_of
@@ -88,6 +92,19 @@ def test_the_model_sees_what_it_should() -> None:
 
 def test_devices_are_activated_in_the_order_of_their_declaration() -> None:
     assert [d.target for d in _network("three devices").devices] == ["a-1", "b", "c_3"]
+
+
+def test_devices_are_the_last_parameters_in_the_order_of_the_struct() -> None:
+    """TVM lets a pool and a device change places where there are two devices."""
+    program = _network("two devices")
+    unit = Unit(program, planner.plan(program), EmitOptions("x.tflite"))
+    files = emit(unit).files
+    source = files["model/codegen/host/src/default_lib0.c"].decode()
+    (declared,) = set(re.findall(r"___tvm_main__\((void .*)\)", source))
+    assert declared.endswith("void *device_context_npu0, void *device_context_npu1")
+    assert "devices->npu0, devices->npu1);" in source
+    header = files["model/codegen/host/include/tvmgen_default.h"].decode()
+    assert re.findall(r"void \*(npu\d);", header) == ["npu0", "npu1"]
 
 
 def test_a_declared_device_that_nothing_needs_is_not_there() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 
 import pytest
 
 from microgen import lowering
 from microgen.commands import compiling
 from microgen.errors import MicrogenError
+from microgen.ir.graph import Graph
 from microgen.options import Options
 from microgen.target import targets
 from microgen.target.targets import HOST, Target
 from tests.compiling import program_of
-from tests.devices.networks import chain
+from tests.devices.networks import NPU, chain
 
 
 @pytest.mark.parametrize(
@@ -117,22 +119,20 @@ def test_digits_stay_in_the_names_of_hooks() -> None:
     assert [d.name for d in program.devices] == ["npu0", "npu1", "ethos_u55"]
 
 
-def test_a_context_gives_way_to_an_input_of_its_name() -> None:
+def _with_input(name: str) -> Graph:
     graph = chain("npu0")
-    name = "device_context_npu0"
-    nodes = tuple(
-        node.__class__(
-            node.op,
-            tuple(name if i == "input0" else i for i in node.inputs),
-            node.outputs,
-            node.attrs,
-            node.origin,
-            node.target,
-        )
-        for node in graph.nodes
-    )
+    (node,) = graph.nodes
+    node = dataclasses.replace(node, inputs=(name, *node.inputs[1:]))
     types = {name if n == "input0" else n: kind for n, kind in graph.types.items()}
-    graph = graph.replace(inputs=(name,), nodes=nodes, types=types)
-    program = program_of(graph, Options(targets=("npu0:device-api",)))
-    assert program.inputs[0].name == name
-    assert program.devices[0].context == f"{name}_1"
+    return graph.replace(inputs=(name,), nodes=(node,), types=types)
+
+
+def test_a_context_gives_way_to_an_input_of_its_name() -> None:
+    program = program_of(_with_input("device_context_npu0"), Options(targets=(NPU,)))
+    assert program.inputs[0].name == "device_context_npu0"
+    assert program.devices[0].context == "device_context_npu0_1"
+
+
+def test_an_input_named_as_a_hook_is_refused() -> None:
+    with pytest.raises(MicrogenError, match="the name of a hook of 'npu0', TVMDeviceNpu0Open"):
+        program_of(_with_input("TVMDeviceNpu0Open"), Options(targets=(NPU,)))
