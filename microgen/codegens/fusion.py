@@ -17,13 +17,15 @@ _ALIGNMENT = 16  # of inner buffers: no element needs more
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     """The nodes, each with the changes of layout before and behind it that nothing else reads."""
-    uses, producer = graph.uses_of(), graph.producer_of()
+    uses = graph.uses_of()
+    producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}
     for node in nodes:
         mine = [node]
         if node.op != LAYOUT_TRANSFORM:
             before = (producer.get(name) for name in node.inputs)
-            mine = [*(n for n in before if n and _is_own_layout(n, node, uses)), node]
+            free = [n for n in before if n and found.get(n.outputs[0]) == [n]]
+            mine = [*(n for n in free if _is_own_layout(n, node, uses)), node]
         elif (source := producer.get(node.inputs[0])) and _may_end(source, node, uses):
             mine = [*found.pop(source.outputs[0], [source]), node]
         for member in mine:
@@ -32,11 +34,12 @@ def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     return [tuple(group) for group in found.values()]
 
 
-def _is_own_layout(layout: Node, node: Node, uses: Mapping[str, int]) -> bool:
+def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
+    """Whether a change of layout that ends no other group is for ``node`` alone."""
     return (
-        layout.op == LAYOUT_TRANSFORM
-        and layout.place == node.place
-        and uses[layout.outputs[0]] == 1
+        change.op == LAYOUT_TRANSFORM
+        and uses[change.outputs[0]] == 1
+        and change.place == node.place
     )
 
 

@@ -184,3 +184,10 @@ def _nbytes(steps: list[Primitive], index: int, parameter: Parameter) -> int:
         return steps[index].output_bytes[0]
     name = "t0" if parameter.name == "in1" else steps[index].inputs[-1]
     return steps[int(name[1:])].output_bytes[0]
+
+
+def test_changes_of_layout_on_another_target_are_not_inside() -> None:
+    graph = channels_first()
+    conv = replace(graph.nodes[2], target="npu0")
+    groups = fusion.groups((*graph.nodes[:2], conv, graph.nodes[3]), graph)
+    assert [len(group) for group in groups] == [1, 1, 1, 1]
