@@ -15,7 +15,8 @@ NUMERICS = ("litert", "tflm")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
 EXECUTORS = ("aot",)
 INTERFACES = ("c",)
-TOOLCHAINS = ("gcc",)
+TOOLCHAINS = ("gcc", "llvm")
+EMITS = ("", "llvm-ir")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Options:
     numerics: str = "litert"
     optimize: str = "balanced"
     toolchain: str = "gcc"
+    emit: str = ""
     alignment: int = 16
     ram: int = 0
     flash: int = 0
@@ -48,7 +50,8 @@ class Options:
         _one_of("--optimize", self.optimize, OPTIMIZE)
         _available("--executor", self.executor, EXECUTORS)
         _available("--interface", self.interface, INTERFACES)
-        _available("--toolchain", self.toolchain, TOOLCHAINS)
+        _one_of("--toolchain", self.toolchain, TOOLCHAINS)
+        _one_of("--emit", self.emit, EMITS)
         if self.alignment not in {1 << bits for bits in range(9)}:
             raise MicrogenError(
                 f"{self.alignment} is not an alignment: expected a power of two from 1 to 256",
@@ -76,7 +79,7 @@ class Options:
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise MicrogenError(f"{value!r} is not one of {', '.join(known)}", where=flag)
+        raise MicrogenError(f"{value!r} is not one of {', '.join(filter(None, known))}", where=flag)
 
 
 def _available(flag: str, value: str, known: tuple[str, ...]) -> None:

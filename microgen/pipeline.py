@@ -9,6 +9,7 @@ from microgen import (
     capacity,
     codegens,
     frontends,
+    llvm_ir,
     lowering,
     mlf,
     partition,
@@ -18,7 +19,7 @@ from microgen import (
     record,
 )
 from microgen.codegens.base import Codegen
-from microgen.emit.model import emit
+from microgen.emit.model import emit, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.files import MANIFEST, FileTree
@@ -60,20 +61,23 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     plan = _plan(program, parts.graph, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    unit = Unit(program, plan, EmitOptions(model.name, options.specialises))
     library = mlf.library(program, plan, board, model, text=text.show(source))
     headers, sources = _kernel_files(program)
     files = project.assemble(
-        emitted.merged(library),
+        emit(unit).merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
         devices=program.devices,
         board=board,
+        toolchain=options.toolchain,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )
+    if options.emit:
+        files = files.merged(llvm_ir.operators(operators_alone(unit), files, board))
     promise = record.manifest(
         program, plan, board, options, model=model, estimate=estimate, files=files
     )

@@ -59,6 +59,7 @@ def assemble(
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
     devices: tuple[Device, ...] = (),
+    toolchain: str = "gcc",
 ) -> FileTree:
     """The whole project but its manifest.
 
@@ -72,7 +73,7 @@ def assemble(
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(module, inputs, outputs, board), "has_state": has_state}
+    values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
     values["devices"] = [device(d) for d in devices]
     templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
     main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
@@ -98,15 +99,16 @@ def assemble(
     rendered = {name: _render(name, values) for name in templates}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
-    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC}
+    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
     crt = {f"crt/{name}": data for name, data in needed.items()}
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
 
 
 _C_OR_ASM = (".c", ".s")
 
-# Headers for compilers that come without a C library; CMakeLists.txt searches them last.
-_LIBC = ("libc/stdint.h", "libc/string.h")
+# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
+# own stdint.h needs no other, and takes one that it finds.
+_LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 # Debian's packages, by the compiler's prefix.
 _COMPILERS = {
@@ -124,7 +126,11 @@ def _sources(names: Iterable[str]) -> list[str]:
 
 
 def _values(
-    module: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], board: Board
+    module: str,
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    board: Board,
+    toolchain: str,
 ) -> dict[str, Any]:
     """What the templates are given; the lists of sources are added to it."""
     prefix = f"tvmgen_{module}"
@@ -142,13 +148,15 @@ def _values(
             }
             for m in board.memories
         ],
-        "cflags": [*board.cpu.cflags, *board.cflags],
+        "is_llvm": toolchain == "llvm",
+        "cflags": [*board.cpu.flags(toolchain), *board.cflags],
+        "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
         "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
         "qemu_command": _qemu_command(board),
-        "toolchain_note": _toolchain_note(board),
+        "toolchain_note": _toolchain_note(board, toolchain),
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
         + _ZEPHYR_OWN_STACK_BYTES,
     }
@@ -179,12 +187,24 @@ def _qemu_command(board: Board) -> str:
     )
 
 
-def _toolchain_note(board: Board) -> str:
+def _toolchain_note(board: Board, toolchain: str) -> str:
+    if toolchain == "llvm":
+        helpers = "" if board.is_host else _libgcc_note(board)
+        return (
+            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        )
     if board.is_host:
         return "It needs CMake, Ninja and a C compiler."
     return (
         f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
         f"{_COMPILERS[board.toolchain]}); no C library."
+    )
+
+
+def _libgcc_note(board: Board) -> str:
+    return (
+        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
+        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
     )
 
 

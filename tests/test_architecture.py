@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": PROGRAM,
     "project": {*PROGRAM, "emit", "files", "resources", "target"},
+    "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},

@@ -65,7 +65,7 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:
-    for flag in ("composite", "merge_regions", "pool", "emit"):
+    for flag in ("composite", "merge_regions", "pool"):
         if getattr(args, flag, None):
             raise UnsupportedError(
                 "is not available in this version",

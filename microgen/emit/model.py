@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
@@ -34,3 +37,13 @@ def emit(unit: Unit) -> FileTree:
             for path, (name, data) in outputs.items()
         }
     )
+
+
+def operators_alone(unit: Unit) -> Mapping[str, bytes]:
+    """Each primitive function's name -> a C source that defines it and no other."""
+    template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
+    programs = {f.name: replace(unit.program, functions=(f,)) for f in unit.program.functions}
+    return {
+        name: template.render(operators(replace(unit, program=program))).encode()
+        for name, program in programs.items()
+    }

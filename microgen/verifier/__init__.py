@@ -113,7 +113,7 @@ def _subject(
         manifest=record,
         board=board,
         parameters=cache(lambda: _parameters(project, record)),
-        disassembly=cache(lambda: disassemble(path, board.toolchain)),
+        disassembly=cache(lambda: disassemble(path, board)),
         ram=ram or 0,
         flash=flash or 0,
         painted_stack=painted_stack,

@@ -42,13 +42,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class InlineTable:
-    """A table of offsets from ``base``, behind the instruction that jumps through it: entries of
-    ``width`` bytes, in units of ``unit`` bytes."""
+    """A table at ``base``, behind the instruction that jumps through it: entries of ``width``
+    bytes, offsets in units of ``unit`` bytes from ``origin``, which is ``base`` if None."""
 
     base: int
     width: int
     unit: int
     signed: bool
+    origin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

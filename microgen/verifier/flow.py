@@ -72,6 +72,12 @@ def frame(code: Code, start: int) -> Frame:
     return Frame(start, walk.depth, edges, problems, tuple(sorted(walk.handlers)))
 
 
+def _is_padding(instruction: Instruction) -> bool:
+    """Alignment: ``nop``, or two bytes of zeros, which clang's assembler puts before literals."""
+    zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
+    return zeros or instruction.mnemonic == "nop"
+
+
 def _by_site(edge: Edge) -> tuple[int, int, int]:
     return edge.site, edge.target, edge.depth
 
@@ -139,7 +145,7 @@ class _Walk:
 
     def follows_call(self, instruction: Instruction) -> bool:
         """Whether it is a call or breakpoint, or only alignment after one."""
-        while instruction.mnemonic == "nop":
+        while _is_padding(instruction):
             before = [self.code.instructions.get(instruction.address - n) for n in (2, 4)]
             found = next((i for i in before if i and i.next == instruction.address), None)
             if found is None:
@@ -227,13 +233,14 @@ class _Walk:
         """
         assert table is not None
         at = table.base
+        origin = table.base if table.origin is None else table.origin
         while at not in self.code.instructions:
             data = self.code.elf.read(at, table.width)
             if data is None:
                 self.problem(instruction.address, "its jump table has no end")
                 return
             offset = int.from_bytes(data, "little", signed=table.signed)
-            target = table.base + table.unit * offset
+            target = origin + table.unit * offset & ~1
             if target in self.code.instructions:
                 self.reach(target, state)
             at += table.width
