@@ -14,7 +14,7 @@ import numpy as np
 
 from microgen import cnames, devices, lowering_cache, transforms
 from microgen.codegens.base import Codegen, Primitive, Region
-from microgen.ir.graph import Array, Graph, frozen
+from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
 from microgen.kernels.base import KernelConstant
 from microgen.lowering_cache import Lowered
 from microgen.partition import Partition
@@ -76,6 +76,7 @@ def lower(
         parameters=state.parameters,
         devices=needed,
         external_modules=lowered.external,
+        parameter_ids=state.parameter_ids,
     )
 
 
@@ -124,6 +125,7 @@ class _Lowering:
     constants: dict[Transform, Constant] = field(default_factory=dict)
     parameters: dict[str, Array] = field(default_factory=dict)
     parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    parameter_ids: dict[str, int] = field(default_factory=dict)
     storage: dict[str, Argument] = field(default_factory=dict)
     next_sid: int = 0
 
@@ -143,13 +145,13 @@ class _Lowering:
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
         arguments += [self._constant(c, region) for c in primitive.constants]
         arguments += [self._result(name) for name in primitive.outputs]
-        arguments += [Argument(Storage.DEVICE, device.name)] if device else []
+        context = [Argument(Storage.DEVICE, device.name)] if device else []
         tensor = primitive.outputs[0]
         self.calls.append(
             Call(
                 index=len(self.calls),
                 function=lowered.function.name,
-                args=tuple(arguments),
+                args=(*arguments, *context),
                 scratch=primitive.scratch,
                 in_place=primitive.in_place,
                 tensor=self._model_name(tensor),
@@ -161,6 +163,7 @@ class _Lowering:
                 refusals=primitive.refusals,
                 summary=self._summary(primitive),
                 device=device.name if device else "",
+                types=self._types(primitive, arguments),
                 layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
             )
         )
@@ -187,6 +190,7 @@ class _Lowering:
         source = self._parameter(constant)
         transform = Transform(constant.transform, (source,), constant.arguments)
         if transform not in self.constants:
+            self.parameter_ids.setdefault(source, self.next_sid)
             self.next_sid += 1
             self.constants[transform] = self._new_constant(constant, transform, region)
         return Argument(Storage.CONSTANT, self.constants[transform].name)
@@ -224,6 +228,16 @@ class _Lowering:
             if output == tensor:
                 return port.tensor
         return tensor
+
+    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
+        """The types of a call's arguments: inputs, constants, outputs."""
+        arrays = {c.name: c.array for c in self.constants.values()}
+        constants = [arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
+        return (
+            *(self.graph.types[name] for name in primitive.inputs),
+            *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),
+            *(self.graph.types[name] for name in primitive.outputs),
+        )
 
     def _summary(self, primitive: Primitive) -> str:
         """``int8[1,8] -> int8[1,4]``: the types that pass through the call."""

@@ -49,8 +49,10 @@ class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
     ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
-    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``target`` computes it, the
-    host if empty; ``device`` is the C name of the device whose hooks stand around it, if any.
+    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``packed`` is the ELF symbol
+    of the packed function that calls ``function``, empty where the runner calls it itself.
+    ``target`` computes it, the host if empty; ``device`` is the C name of the device whose hooks
+    stand around it, if any.
     """
 
     index: int
@@ -65,6 +67,7 @@ class CallRecord:
     refusals: tuple[str, ...]
     args: tuple[ArgumentRecord, ...]
     output: int
+    packed: str = ""
     target: str = ""
     device: str = ""
 

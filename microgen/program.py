@@ -141,7 +141,8 @@ class Call:
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
     the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
-    those that the model's operators were declared with.
+    those that the model's operators were declared with; ``types`` are what the call sees in its
+    ``args``, which for a view is not the shape that was written; a device has none.
     """
 
     index: int
@@ -159,6 +160,7 @@ class Call:
     refusals: tuple[str, ...] = ()
     device: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
+    types: tuple[TensorType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +224,9 @@ class Program:
     """Everything that the planner and the emitter need.
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
-    ``constants`` are what the firmware holds. ``devices`` are those that some call needs, in the
-    order in which their targets were declared.
+    ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
+    that of the first constant computed from each. ``devices`` are those that some call needs, in
+    the order in which their targets were declared.
     """
 
     module: str
@@ -234,6 +237,7 @@ class Program:
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
+    parameter_ids: Mapping[str, int] = field(default_factory=dict)
     devices: tuple[Device, ...] = ()
     external_modules: tuple[ExternalModule, ...] = ()
 

@@ -10,6 +10,7 @@ from typing import Any
 from microgen import resources
 from microgen.emit.environment import environment
 from microgen.emit.header import device
+from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
@@ -20,6 +21,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
+_MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
     "README.md",
@@ -35,6 +37,9 @@ _DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model h
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
+
+# What the linker keeps though nothing in the project may refer to it.
+_KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
 
 # How main.c declares an output's elements, and what prints one: integers as such, others by words.
 _PRINTED = {
@@ -60,13 +65,15 @@ def assemble(
     has_state: bool = False,
     devices: tuple[Device, ...] = (),
     toolchain: str = "gcc",
+    interface: str = "c",
+    executor: str = "aot",
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
     ``has_state``: the model's header has a reset function. ``devices`` are those that it passes
-    contexts to.
+    contexts to. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -74,15 +81,19 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
+    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
+    values["executor"] = executor
     values["devices"] = [device(d) for d in devices]
     templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
     main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
-    own = sorted(name for name in main if name.endswith(".c"))
+    main_sources = sorted(name for name in main if name.endswith(".c"))
     headers = [f"include/{header}" for header in kernel_headers]
-    runtime = _closure([*main.values(), platform], ())
+    own = model_files.files.values()
+    runtime = _closure([*main.values(), platform, *own], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
     needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
-    needed |= _closure(model_files.files.values(), ())
+    needed |= runtime
 
     values["model_sources"] = [
         *sorted(
@@ -90,10 +101,10 @@ def assemble(
         ),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
-    values["runtime_sources"] = [*own, "src/platform.c", *_sources(runtime)]
+    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
-    shared = _closure(main.values(), ())
-    values["zephyr_sources"] = [*own, "src/platform_zephyr.c", *_sources(shared)]
+    shared = _closure([*main.values(), *own], ())
+    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(shared)]
     semihosting = _closure([zephyr], ()).keys() - shared.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
     rendered = {name: _render(name, values) for name in templates}
@@ -104,7 +115,14 @@ def assemble(
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
 
 
+def _model_folders(model_files: FileTree) -> list[str]:
+    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
+    return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
+
+
 _C_OR_ASM = (".c", ".s")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/", "include/microgen/tracing_device.h")
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
@@ -152,7 +170,6 @@ def _values(
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
-        "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
         "qemu_command": _qemu_command(board),
@@ -168,6 +185,8 @@ def _port(prefix: str, port: Port) -> dict[str, Any]:
         "name": port.name,
         "ctype": ctype,
         "print": print_function,
+        "dims": port.type.shape,
+        "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
         "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
     }
@@ -219,7 +238,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header the source of the same name in ``src``."""
+    include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -229,7 +248,8 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
         found[name] = _crt_file(name)
         pending += _included(found[name])
         source = f"src/{PurePosixPath(name).stem}.c"
-        if name.endswith(".h") and (resources.folder("crt") / source).is_file():
+        is_runtime = name.startswith(_RUNTIME_HEADERS)
+        if is_runtime and (resources.folder("crt") / source).is_file():
             pending.append(source)
     return found
 

@@ -50,7 +50,7 @@ def manifest(
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
-        calls=tuple(_call(call, program, board.cpu.name) for call in program.calls),
+        calls=tuple(_call(call, program, board.cpu.name, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module) for c in program.constants),
@@ -80,7 +80,7 @@ def _port(port: Port) -> PortRecord:
     )
 
 
-def _call(call: Call, program: Program, host: str) -> CallRecord:
+def _call(call: Call, program: Program, host: str, options: Options) -> CallRecord:
     function = program.function(call.function)
     given = iter(call.args)
     args = []
@@ -95,7 +95,7 @@ def _call(call: Call, program: Program, host: str) -> CallRecord:
     roles = [p.role for p in function.parameters]
     return CallRecord(
         index=call.index,
-        function=call.function,
+        function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
         op=call.op,
         layer=call.origin.layer,
         tensor=call.tensor,
@@ -106,6 +106,7 @@ def _call(call: Call, program: Program, host: str) -> CallRecord:
         refusals=call.refusals,
         args=tuple(args),
         output=roles.index(Role.OUTPUT),
+        packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
         device=call.device,
     )

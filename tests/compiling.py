@@ -42,7 +42,19 @@ def write_project(
     plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    emitted = emit(
+        Unit(
+            program,
+            plan,
+            EmitOptions(
+                model.name,
+                options.specialises,
+                options.interface,
+                options.is_unpacked,
+                options.constant_alignment,
+            ),
+        )
+    )
     kernels = {k for function in program.functions for k in function.body}
     files = project.assemble(
         emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
@@ -52,6 +64,7 @@ def write_project(
         has_state=bool(program.state),
         devices=program.devices,
         board=board,
+        interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )

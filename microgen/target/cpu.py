@@ -44,6 +44,11 @@ class Cpu:
         common = (flag for flag in self.cflags if flag not in _GCC_ONLY)
         return (*common, *self.clang_flags)
 
+    @property
+    def pointer_bytes(self) -> int:
+        """Bytes of a pointer; the host is taken to be a 64-bit one."""
+        return 8 if self.architecture == "host" else 4
+
 
 # What clang does by itself: the FPU that -mcpu has, the older names of RISC-V's extensions.
 _GCC_ONLY = {"-mfpu=auto", "-misa-spec=2.2"}

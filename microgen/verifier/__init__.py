@@ -12,7 +12,17 @@ from microgen.errors import ProjectError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.target import board as boards
-from microgen.verifier import constants, elf, image, linked, memory, sizes, stack, vectors
+from microgen.verifier import (
+    constants,
+    elf,
+    image,
+    linked,
+    memory,
+    registry,
+    sizes,
+    stack,
+    vectors,
+)
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
@@ -37,6 +47,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
     "device_hooks": linked.device_hooks,
+    "registry": registry.registry,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,

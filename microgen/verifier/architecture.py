@@ -77,7 +77,8 @@ class Machine(Protocol):
 @dataclass(frozen=True, slots=True)
 class Code:
     """A program's instructions and what is needed to follow them. ``reset`` is the first
-    instruction that the core runs, ``functions`` are names by address."""
+    instruction that the core runs, ``functions`` are names by address; ``registry`` is the address
+    of the graph executor's table of functions, 0 if there is none."""
 
     arch: Architecture
     elf: Elf
@@ -86,6 +87,7 @@ class Code:
     machine: Machine
     functions: Mapping[int, str]
     reset: int
+    registry: int = 0
 
     def name(self, address: int) -> str:
         """The function at or before the address, for messages."""

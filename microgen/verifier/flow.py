@@ -48,13 +48,19 @@ class Frame:
     handlers: tuple[int, ...] = ()
 
 
-def code_of(elf: Elf, board: Board, instructions: Mapping[int, Instruction]) -> Code:
-    """Collect what following an ELF's instructions takes."""
+_CALLS_BY_REGISTRY = "TVMGraphExecutor_Run"
+
+
+def code_of(
+    elf: Elf, board: Board, instructions: Mapping[int, Instruction], registry: int = 0
+) -> Code:
+    """Collect what following an ELF's instructions takes; ``registry`` is the address of the table
+    of packed functions that the graph executor calls, 0 if there is none."""
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
     machine = arch.machine(lambda address: _constant(elf, address), arch.stack_top(elf, board))
     reset = arch.reset(elf, board) & ~1
-    return Code(arch, elf, board, instructions, machine, functions, reset)
+    return Code(arch, elf, board, instructions, machine, functions, reset, registry)
 
 
 def _constant(elf: Elf, address: int) -> int | None:
@@ -246,8 +252,11 @@ class _Walk:
             at += table.width
 
     def targets(self, instruction: Instruction, control: Control) -> list[int]:
-        """Where control may go: a constant, or every word of a constant table."""
+        """Where control may go: a constant, or every word of a constant table; from the graph
+        executor, every function of the registry, whose table it has through a pointer."""
         found = sorted(self.pointers(control.target))
+        if not found and self.code.name(self.start).startswith(_CALLS_BY_REGISTRY):
+            found = sorted(self.table(self.code.registry, 0))
         if not found:
             what = f"unknown indirect {control.kind} `{instruction}`"
             self.problem(instruction.address, what)

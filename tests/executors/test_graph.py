@@ -39,7 +39,7 @@ def lowered(graph: Graph) -> Program:
 
 
 def built(graph: Graph) -> executor.ExecutorGraph:
-    return executor.build(lowered(graph), graph.types)
+    return executor.build(lowered(graph))
 
 
 def seed_demo() -> Graph:
@@ -176,4 +176,4 @@ def test_which_free_storage_is_taken(free: list[int], wanted: int, taken: int | 
 def test_a_program_with_devices_is_refused() -> None:
     program = program_of(networks.chain("npu0"), Options(targets=(networks.NPU,)))
     with pytest.raises(UnsupportedError, match="'npu0' has the device API"):
-        executor.build(program, {})
+        executor.build(program)

@@ -1,0 +1,88 @@
+"""Relay: the graph language of TVM as data, as text, and as a Python builder.
+
+    d1 = relay.var("d1", shape=(1, 32, 56, 56), dtype="float32")
+    module = relay.IRModule.from_expr(relay.Function([d1], relay.nn.relu(d1)))
+    print(relay.transform.InferType()(module))
+
+Operators without a prefix are functions of this package: ``relay.add``, ``relay.concatenate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from microgen.relay import transform
+from microgen.relay.builder import Namespace, TupleWrapper, const, var
+from microgen.relay.equal import structural_equal, structural_hash
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    IRModule,
+    Let,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
+from microgen.relay.files import bind_params, load, save
+from microgen.relay.infer_type import infer_type
+from microgen.relay.parser import parse
+from microgen.relay.printer import printed, show
+
+__all__ = [
+    "Call",
+    "Constant",
+    "Expr",
+    "FuncType",
+    "Function",
+    "GlobalVar",
+    "IRModule",
+    "Let",
+    "Op",
+    "TensorType",
+    "Tuple",
+    "TupleGetItem",
+    "TupleType",
+    "TupleWrapper",
+    "Type",
+    "Var",
+    "bind_params",
+    "const",
+    "image",
+    "infer_type",
+    "load",
+    "nn",
+    "parse",
+    "printed",
+    "qnn",
+    "save",
+    "show",
+    "structural_equal",
+    "structural_hash",
+    "transform",
+    "var",
+]
+
+
+class _Qnn:
+    """As TVM has it: ``relay.qnn.op.conv2d``."""
+
+    op = Namespace("qnn.")
+
+
+nn = Namespace("nn.")
+image = Namespace("image.")
+qnn = _Qnn()
+_plain = Namespace("")
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    return getattr(_plain, name)  # type: ignore[no-any-return]

@@ -1,0 +1,186 @@
+"""The Python builder: ``relay.var``, ``relay.const``, and a function for every operator.
+
+Functions of operators come from the registry, with the parameters, their order and their defaults
+as in TVM's Python: ``relay.nn.conv2d(data, weight, strides=(1, 1), padding=(1, 1))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from microgen.errors import ModelError
+from microgen.relay.expr import (
+    DTYPES,
+    Call,
+    Constant,
+    Expr,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+)
+from microgen.relay.op import registry
+from microgen.relay.op.base import REQUIRED, Field, Kind, RelayOp, nearest
+from microgen.relay.op.layout import pads
+
+
+class TupleWrapper:
+    """The several results of an operator: to index, to iterate over, or ``astuple()``."""
+
+    def __init__(self, value: Expr, size: int) -> None:
+        self._value = value
+        self._size = size
+
+    def astuple(self) -> Expr:
+        """The expression whose value is the tuple."""
+        return self._value
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: int) -> TupleGetItem:
+        if not -self._size <= index < self._size:
+            raise IndexError(f"{index} of a tuple of {self._size} fields")
+        return TupleGetItem(self._value, index % self._size)
+
+    def __iter__(self) -> Iterator[TupleGetItem]:
+        return (self[i] for i in range(self._size))
+
+
+def var(
+    name_hint: str,
+    type_annotation: Type | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: str = "float32",
+) -> Var:
+    """A variable, of ``type_annotation`` or of ``shape`` and ``dtype``."""
+    if type_annotation is not None and shape is not None:
+        raise ModelError(f"relay.var {name_hint!r} has both a type and a shape; give one")
+    if shape is not None:
+        type_annotation = TensorType(tuple(int(d) for d in shape), _dtype(dtype))
+    return Var(name_hint, type_annotation)
+
+
+def _dtype(name: str) -> str:
+    if name not in DTYPES:
+        raise ModelError(f"no dtype is named {name!r}", hint=nearest(str(name), DTYPES))
+    return name
+
+
+def const(value: Any, dtype: str | None = None) -> Constant:
+    """A constant. Python numbers and lists become int32, float32 or bool unless ``dtype`` says
+    otherwise; arrays keep theirs."""
+    array = np.array(value, _dtype(dtype) if dtype else None)
+    if not dtype and not isinstance(value, np.ndarray | np.generic):
+        smaller = {"int64": "int32", "float64": "float32"}
+        array = array.astype(smaller.get(array.dtype.name, array.dtype.name))
+    _dtype(array.dtype.name)
+    array.setflags(write=False)
+    return Constant(array)
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples, numpy's numbers as Python's."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _attribute(field: Field, value: Any) -> Any:
+    """A value as TVM's Python passes it on: one number for a pair, paddings as four."""
+    value = _plain(value)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    match field.kind:
+        case Kind.PAIR if is_number:
+            return (value, value)
+        case Kind.PADS if is_number:
+            return (value,) * 4
+        case Kind.PADS if isinstance(value, tuple) and len(value) in (1, 2, 4):
+            return pads(value)
+        case Kind.INTS if is_number:
+            return (value,)
+        case Kind.DTYPE if value is None:
+            return ""
+    return value
+
+
+def _operand(name: str, value: Any) -> Expr:
+    match value:
+        case Expr():
+            return value
+        case TupleWrapper():
+            return value.astuple()
+        case list() | tuple():
+            return Tuple(tuple(_operand(name, v) for v in value))
+        case bool() | int() | float() | np.generic():
+            return const(value)
+    raise ValueError(f"{name} is a {type(value).__name__}, expected an expression")
+
+
+def _given(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    names = op.parameters
+    if len(values) > len(names):
+        raise ValueError(f"takes {len(names)} arguments, got {len(values)}")
+    given = dict(zip(names, values, strict=False))
+    for name in named:
+        if name in given:
+            raise ValueError(f"got {name} twice")
+        if name not in names:
+            raise ValueError(f"has no argument {name!r}, it has {', '.join(names)}")
+    return {**given, **named}
+
+
+def _call(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> Call:
+    given = {**op.defaults, **_given(op, values, named)}
+    missing = [a for a in op.args if a not in given]
+    if missing:
+        raise ValueError(f"lacks {', '.join(missing)}")
+    args = tuple(_operand(a, given[a]) for a in op.args)
+    attrs = {f.name: _attribute(f, given.get(f.name, f.built_default)) for f in op.fields}
+    chosen = {name: value for name, value in attrs.items() if value is not REQUIRED}
+    return Call(Op(op.name), args, op.attributes(chosen))
+
+
+def _results(call: Call) -> int:
+    """How many results an operator has, if it is one that TVM unpacks; else 0."""
+    assert isinstance(call.op, Op)
+    if call.op.name == "nn.batch_norm":
+        return 3
+    if call.op.name == "split":
+        parts = call.attrs["indices_or_sections"]
+        return parts if isinstance(parts, int) else len(parts) + 1
+    return 0
+
+
+def build(name: str, *values: Any, **named: Any) -> Call | TupleWrapper:
+    """A call of an operator. Raises ModelError for arguments that it does not take."""
+    op = registry()[name]
+    try:
+        call = _call(op, values, named)
+    except ValueError as error:
+        raise ModelError(f"{name} {error}", where=f"relay.{name}") from error
+    size = _results(call)
+    return TupleWrapper(call, size) if size else call
+
+
+class Namespace:
+    """Operators whose names begin with a prefix, as functions."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        full = f"{self._prefix}{name}"
+        if full not in registry():
+            hint = nearest(full, registry())
+            raise AttributeError(f"no operator is named {full!r}" + (hint and f"; {hint}"))
+        return lambda *values, **named: build(full, *values, **named)
+
+    def __dir__(self) -> list[str]:
+        names = (n.removeprefix(self._prefix) for n in registry() if n.startswith(self._prefix))
+        return [n for n in names if "." not in n]

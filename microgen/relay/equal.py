@@ -1,0 +1,95 @@
+"""Structural equality and a hash of it, stable across processes.
+
+Two functions are equal if they differ in no more than the names of variables and the places in
+their texts. Sharing counts: a value used twice is not the same as two equal values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from microgen.relay.expr import (
+    Attrs,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    IRModule,
+    Op,
+    TupleGetItem,
+    Var,
+)
+from microgen.relay.literals import attr_text
+from microgen.relay.visit import children, post_order
+
+
+def structural_equal(a: IRModule | Expr, b: IRModule | Expr) -> bool:
+    """Whether two modules, or two expressions, have one structure."""
+    return _canonical(a) == _canonical(b)
+
+
+def structural_hash(value: IRModule | Expr) -> int:
+    """64 bits that equal structures share, on every machine and in every process."""
+    digest = hashlib.blake2b("\n".join(_canonical(value)).encode(), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _canonical(value: IRModule | Expr) -> list[str]:
+    """A line for each expression, after those that it refers to by number."""
+    if isinstance(value, Expr):
+        return _lines(value)
+    lines = []
+    for name, function in value.functions.items():
+        lines += [f"@{name}", *_lines(function)]
+    return lines
+
+
+def _lines(root: Expr) -> list[str]:
+    numbers: dict[Expr, str] = {}
+    lines: list[str] = []
+    for expr in post_order(root):
+        if _is_leaf(expr):  # wherever it stands, equal leaves are one
+            numbers[expr] = _leaf(expr)
+            continue
+        parts = " ".join(numbers[child] for child in children(expr))
+        numbers[expr] = f"%{len(lines)}"
+        lines.append(f"{type(expr).__name__} {_own(expr)} ({parts})")
+    return lines or [numbers[root]]
+
+
+def _is_leaf(expr: Expr) -> bool:
+    return isinstance(expr, Constant | Op | GlobalVar)
+
+
+def _leaf(expr: Expr) -> str:
+    match expr:
+        case Constant(data):
+            content = hashlib.blake2b(data.tobytes(), digest_size=16).hexdigest()
+            return f"<{expr.type} {content}>"
+        case Op(name):
+            return name
+        case GlobalVar(name):
+            return f"@{name}"
+    raise TypeError(type(expr).__name__)
+
+
+def _own(expr: Expr) -> str:
+    """What an expression is beside its children. A variable's number stands for its name."""
+    match expr:
+        case Var():
+            return str(expr.type_annotation)
+        case Call(op=Op() | GlobalVar()):
+            return f"{_leaf(expr.op)} {_attrs(expr.attrs)}"
+        case Call():
+            return _attrs(expr.attrs)
+        case TupleGetItem():
+            return str(expr.index)
+        case Function():
+            return f"{expr.ret_type} {_attrs(expr.attrs)}"
+        case _:
+            return ""
+
+
+def _attrs(attrs: Attrs) -> str:
+    return ", ".join(f"{name}={attr_text(attrs[name])}" for name in sorted(attrs))

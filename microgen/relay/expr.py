@@ -1,0 +1,201 @@
+"""Relay IR as data: expressions compared by identity, types by value, nothing mutable.
+
+``Call.attrs`` of an operator holds every attribute of that operator, defaults included, as
+``op/base.py`` types them. Shared expressions are shared objects: a module is a graph, not a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from microgen.ir.graph import Array
+
+Attrs = Mapping[str, Any]
+
+# Names as TVM's text has them. What the kernels lack is refused by the importer, with a place.
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text; lines and columns count from 1."""
+
+    source: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Shape and dtype (one of ``DTYPES``); a scalar has shape ()."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __str__(self) -> str:
+        dims = ", ".join(map(str, self.shape))
+        return f"Tensor[({dims}), {self.dtype}]" if self.shape else self.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """Several values as one."""
+
+    fields: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        comma = "," if len(self.fields) == 1 else ""
+        return f"({', '.join(map(str, self.fields))}{comma})"
+
+
+@dataclass(frozen=True, slots=True)
+class FuncType:
+    """What a function takes and returns."""
+
+    params: tuple[Type, ...]
+    result: Type
+
+    def __str__(self) -> str:
+        return f"fn ({', '.join(map(str, self.params))}) -> {self.result}"
+
+
+Type = TensorType | TupleType | FuncType
+
+
+class Expr:
+    """Any expression. Hashed and compared by identity."""
+
+    __slots__ = ()
+
+
+def _no_attrs() -> Attrs:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Var(Expr):
+    """A parameter, or the name that a ``Let`` binds. ``name_hint`` lacks the ``%``."""
+
+    name_hint: str
+    type_annotation: Type | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Constant(Expr):
+    """Data that the module brings along."""
+
+    data: Array = field(repr=False)
+    span: Span | None = None
+
+    @property
+    def type(self) -> TensorType:
+        """Shape and dtype of the data."""
+        return TensorType(tuple(self.data.shape), self.data.dtype.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Op(Expr):
+    """An operator of the registry, by name: equal names are equal operators."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalVar(Expr):
+    """A function of the module, by name without the ``@``."""
+
+    name_hint: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Call(Expr):
+    """``op`` is an Op, a GlobalVar, a Function, or an expression whose value is a function."""
+
+    op: Expr = field(repr=False)
+    args: Sequence[Expr] = field(repr=False)
+    attrs: Attrs = field(default_factory=_no_attrs)
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", tuple(self.args))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tuple(Expr):
+    """Several expressions as one value."""
+
+    fields: Sequence[Expr] = field(repr=False)
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", tuple(self.fields))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TupleGetItem(Expr):
+    """A field of a tuple, counted from 0."""
+
+    tuple_value: Expr = field(repr=False)
+    index: int
+    span: Span | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Let(Expr):
+    """``body`` with ``var`` standing for ``value``."""
+
+    var: Var
+    value: Expr = field(repr=False)
+    body: Expr = field(repr=False)
+    span: Span | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function(Expr):
+    """``attrs`` are TVM's function attributes (Primitive, Compiler, global_symbol, ...)."""
+
+    params: Sequence[Var]
+    body: Expr = field(repr=False)
+    ret_type: Type | None = None
+    attrs: Attrs = field(default_factory=_no_attrs)
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", tuple(self.params))
+
+    def with_attr(self, name: str, value: Any) -> Function:
+        """The function with one attribute more, or another value of it."""
+        attrs = MappingProxyType({**self.attrs, name: value})
+        return Function(self.params, self.body, self.ret_type, attrs, self.span)
+
+
+@dataclass(frozen=True, eq=False)
+class IRModule:
+    """Functions by name, in order. ``types`` holds the type of every expression once
+    ``infer_type`` has run, else None."""
+
+    functions: Mapping[str, Function]
+    types: Mapping[Expr, Type] | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_expr(cls, function: Function) -> IRModule:
+        """A module whose only function is ``@main``."""
+        return cls(MappingProxyType({"main": function}))
+
+    def __getitem__(self, name: str) -> Function:
+        return self.functions[name]
+
+    def __str__(self) -> str:
+        from microgen.relay.printer import show  # which prints what is defined here
+
+        return show(self).rstrip("\n")

@@ -1,0 +1,128 @@
+"""``.relay`` files: the text, and beside it a ``.params`` file with the arrays, in TVM's format.
+
+``net.relay`` has ``net.params``. An array there is either the data of a constant of the text
+(``relay.Constant.0`` is ``meta[relay.Constant][0]``), or the value of a parameter of ``@main``,
+by the parameter's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from microgen import params_file
+from microgen.errors import ModelError, ProjectError
+from microgen.ir.graph import Array
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    IRModule,
+    Let,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from microgen.relay.infer_type import infer_type
+from microgen.relay.op.base import nearest
+from microgen.relay.parser import parse
+from microgen.relay.printer import printed
+from microgen.relay.visit import post_order
+
+_CONSTANT = "relay.Constant."
+
+
+def load(path: Path) -> tuple[IRModule, Mapping[str, Array]]:
+    """The module of a ``.relay`` file, and the values of parameters that stand beside it.
+
+    Raises ModelError if a file cannot be read or is malformed.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError("cannot be read as text", where=path.name) from error
+    arrays = _arrays(path.with_suffix(".params"))
+    constants = {name: a for name, a in arrays.items() if name.startswith(_CONSTANT)}
+    params = {name: a for name, a in arrays.items() if name not in constants}
+    return parse(text, path.name, constants), params
+
+
+def _arrays(path: Path) -> Mapping[str, Array]:
+    if not path.is_file():
+        return {}
+    try:
+        return params_file.loads(path.read_bytes())
+    except OSError as error:
+        raise ModelError("cannot be read", where=path.name) from error
+    except ProjectError as error:
+        raise ModelError(error.what, where=path.name) from error
+
+
+def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None) -> None:
+    """Write a module as ``path``, and beside it the arrays of its constants and of ``params``.
+
+    Without arrays there is no second file. Raises ProjectError for a dtype without a place in
+    param files.
+    """
+    text, constants = printed(module)
+    arrays = {**constants, **(params or {})}
+    path.write_bytes(text.encode())
+    if arrays:
+        path.with_suffix(".params").write_bytes(params_file.dumps(arrays))
+
+
+def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
+    """The module with constants in the place of those parameters of ``@main``.
+
+    Raises ModelError for a name that is no parameter, and an array of another type.
+    """
+    main = module["main"]
+    by_name = {p.name_hint: p for p in main.params}
+    bound: dict[Expr, Expr] = {}
+    for name, array in params.items():
+        if name not in by_name:
+            hint = nearest(name, by_name)
+            raise ModelError(f"no parameter of @main is named {name!r}", where="params", hint=hint)
+        bound[by_name[name]] = _constant(by_name[name], array)
+    left = tuple(p for p in main.params if p not in bound)
+    body = _replaced(main.body, bound)
+    function = Function(left, body, main.ret_type, main.attrs, main.span)
+    return infer_type(IRModule(MappingProxyType({**module.functions, "main": function})))
+
+
+def _constant(param: Var, array: Array) -> Constant:
+    constant = Constant(array, param.span)
+    expected = param.type_annotation
+    if constant.type != expected:
+        what = f"the array for %{param.name_hint} is {constant.type}, expected {expected}"
+        raise ModelError(what, where=str(param.span) if param.span else "params")
+    return constant
+
+
+def _replaced(root: Expr, known: dict[Expr, Expr]) -> Expr:
+    """``root`` with expressions in the place of others, what lies above them rebuilt."""
+    for expr in post_order(root):
+        if expr not in known:
+            known[expr] = _rebuilt(expr, known)
+    return known[root]
+
+
+def _rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
+    def new(old: Expr) -> Expr:
+        return known.get(old, old)
+
+    match expr:
+        case Call():
+            return Call(new(expr.op), [new(a) for a in expr.args], expr.attrs, expr.span)
+        case Tuple():
+            return Tuple([new(f) for f in expr.fields], expr.span)
+        case TupleGetItem():
+            return TupleGetItem(new(expr.tuple_value), expr.index, expr.span)
+        case Let():
+            return Let(expr.var, new(expr.value), new(expr.body), expr.span)
+        case Function():
+            return Function(expr.params, new(expr.body), expr.ret_type, expr.attrs, expr.span)
+        case _:
+            return expr

@@ -1,0 +1,247 @@
+"""Type inference: a type for every expression of a module, checked against what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    IRModule,
+    Let,
+    Op,
+    Span,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
+from microgen.relay.op import registry
+from microgen.relay.op.base import nearest
+from microgen.relay.visit import children, post_order
+
+# What an axis of a tensor can count: the generated C indexes with int32_t.
+_MAX_DIM = 2**31 - 1
+_MAX_RANK = 32
+_MAX_MESSAGE = 400
+
+# Fields of a tuple, nested ones counted, and levels: shared tuples grow exponentially.
+_MAX_FIELDS = 1024
+_MAX_DEPTH = 64
+
+
+def infer_type(module: IRModule) -> IRModule:
+    """The module with ``types`` filled, and every function's ``ret_type``.
+
+    Raises ModelError (UnsupportedError for shapes that are not known) naming the expression's
+    place if a type is missing, or arguments do not fit their operator.
+    """
+    inference = _Inference(module)
+    for name in module.functions:
+        inference.function(name)
+    functions = {name: _declared(f, inference.types) for name, f in module.functions.items()}
+    types = dict(inference.types)
+    types.update({new: types[module[name]] for name, new in functions.items()})
+    return IRModule(MappingProxyType(functions), MappingProxyType(types))
+
+
+def _declared(function: Function, types: Mapping[Expr, Type]) -> Function:
+    if function.ret_type is not None:
+        return function
+    result = types[function.body]
+    return Function(function.params, function.body, result, function.attrs, function.span)
+
+
+def check_type(found: Type, where: str) -> None:
+    """Raise unless tuples are of moderate size, and memory can hold what tensors count."""
+    stack, count = [(found, 0)], 0
+    while stack:
+        part, depth = stack.pop()
+        count += 1
+        if count > _MAX_FIELDS or depth > _MAX_DEPTH:
+            what = f"a tuple or a function has above {_MAX_FIELDS} values, or {_MAX_DEPTH} levels"
+            raise UnsupportedError(what, where=where)
+        match part:
+            case TensorType():
+                _check_tensor(part, where)
+            case TupleType(fields):
+                stack.extend((f, depth + 1) for f in fields)
+            case FuncType(params, result):
+                stack.extend((f, depth + 1) for f in (*params, result))
+
+
+def _check_tensor(tensor: TensorType, where: str) -> None:
+    if len(tensor.shape) > _MAX_RANK:
+        raise UnsupportedError(f"a tensor has above {_MAX_RANK} axes", where=where)
+    for dim in tensor.shape:
+        if dim < 0:
+            raise UnsupportedError(
+                f"Cannot allocate memory for tensor with negative shape {dim} in {tensor}",
+                where=where,
+            )
+        if dim > _MAX_DIM:
+            raise UnsupportedError(f"{tensor} has an axis above {_MAX_DIM}", where=where)
+
+
+def place(span: Span | None, otherwise: str) -> str:
+    """Where an expression stands: in its text, or in the words of ``otherwise``."""
+    return str(span) if span is not None else otherwise
+
+
+class _Inference:
+    """The types found so far. ``_bound`` is what a Let binds a variable to."""
+
+    def __init__(self, module: IRModule) -> None:
+        self._module = module
+        self.types: dict[Expr, Type] = {}
+        self._bound: dict[Expr, Expr] = {}
+        self._params: set[Expr] = set()
+        self._place = ""
+
+    def function(self, name: str) -> None:
+        """Infer ``name`` after the functions that it calls."""
+        stack, open_ = [(name, False)], set[str]()
+        while stack:
+            name, ready = stack.pop()
+            function = self._module[name]
+            if ready:
+                self._body(name, function)
+            elif function not in self.types and name not in open_:
+                open_.add(name)
+                stack.append((name, True))
+                stack.extend((callee, False) for callee in self._callees(function))
+
+    def _callees(self, function: Function) -> list[str]:
+        calls = (e for e in post_order(function) if isinstance(e, Call))
+        names = dict.fromkeys(c.op.name_hint for c in calls if isinstance(c.op, GlobalVar))
+        return [name for name in names if name in self._module.functions]
+
+    def _body(self, name: str, function: Function) -> None:
+        self._place = f"@{name}"
+        seen: set[Expr] = set()
+        stack: list[tuple[Expr, bool]] = [(function, False)]
+        while stack:
+            expr, ready = stack.pop()
+            if ready:
+                self.types[expr] = self._checked(expr)
+            elif expr not in self.types and expr not in seen:
+                seen.add(expr)
+                self._enter(expr)
+                stack.append((expr, True))
+                stack.extend((child, False) for child in reversed(children(expr)))
+
+    def _enter(self, expr: Expr) -> None:
+        if isinstance(expr, Let):
+            self._bound[expr.var] = expr.value
+        elif isinstance(expr, Function):
+            self._params.update(expr.params)
+
+    def _checked(self, expr: Expr) -> Type:
+        found = self._type(expr)
+        check_type(found, self._where(expr))
+        return found
+
+    def _where(self, expr: Expr) -> str:
+        return place(getattr(expr, "span", None), self._place)
+
+    def _error(self, expr: Expr, what: str, hint: str = "") -> MicrogenError:
+        short = what if len(what) <= _MAX_MESSAGE else f"{what[:_MAX_MESSAGE]}..."
+        return ModelError(short, where=self._where(expr), hint=hint)
+
+    def _type(self, expr: Expr) -> Type:
+        match expr:
+            case Var():
+                return self._var(expr)
+            case Constant():
+                return expr.type
+            case Tuple():
+                return TupleType(tuple(self._value(expr, f) for f in expr.fields))
+            case TupleGetItem():
+                return self._projection(expr)
+            case Let():
+                return self._value(expr, expr.body)
+            case Function():
+                return self._function(expr)
+            case Call():
+                return self._call(expr)
+            case _:
+                raise self._error(expr, "found an operator or a global name as a value")
+
+    def _value(self, user: Expr, expr: Expr) -> Type:
+        if expr not in self.types:  # below itself: only hand-built graphs can be so
+            raise self._error(user, "an expression is used inside itself")
+        return self.types[expr]
+
+    def _var(self, var: Var) -> Type:
+        name = f"%{var.name_hint}"
+        if var in self._params:
+            if var.type_annotation is None:
+                raise self._error(var, f"parameter {name} has no type", f"write {name}: Tensor[..]")
+            return var.type_annotation
+        if var not in self._bound:
+            raise self._error(var, f"{name} is free: no parameter and no let defines it")
+        found = self._value(var, self._bound[var])
+        if var.type_annotation not in (None, found):
+            raise self._error(var, f"{name} is {found}, declared as {var.type_annotation}")
+        return found
+
+    def _projection(self, expr: TupleGetItem) -> Type:
+        found = self._value(expr, expr.tuple_value)
+        if not isinstance(found, TupleType):
+            raise self._error(expr, f"found .{expr.index} of {found}, which is no tuple")
+        if not 0 <= expr.index < len(found.fields):
+            count = len(found.fields)
+            raise self._error(expr, f"found .{expr.index} of a tuple of {count} fields")
+        return found.fields[expr.index]
+
+    def _function(self, expr: Function) -> FuncType:
+        result = self._value(expr, expr.body)
+        if expr.ret_type not in (None, result):
+            raise self._error(expr, f"the function returns {result}, declared is {expr.ret_type}")
+        return FuncType(tuple(self.types[p] for p in expr.params), result)
+
+    def _call(self, call: Call) -> Type:
+        types = [self._value(call, arg) for arg in call.args]
+        if isinstance(call.op, Op):
+            return self._operator(call, call.op.name, types)
+        callee = self._callee(call)
+        if tuple(types) != callee.params:
+            found = ", ".join(map(str, types))
+            wanted = ", ".join(map(str, callee.params))
+            raise self._error(call, f"the call's arguments are ({found}), expected ({wanted})")
+        return callee.result
+
+    def _operator(self, call: Call, name: str, types: list[Type]) -> Type:
+        op = registry().get(name)
+        if op is None:
+            raise self._error(call, f"no operator is named {name!r}", nearest(name, registry()))
+        try:
+            return op.infer(call.attrs, types)
+        except ValueError as error:
+            raise self._error(call, f"{name} {error}") from error
+
+    def _callee(self, call: Call) -> FuncType:
+        if isinstance(call.op, GlobalVar):
+            return self._global(call, call.op.name_hint)
+        found = self._value(call, call.op)
+        if not isinstance(found, FuncType):
+            raise self._error(call, f"found a call of {found}, which is no function")
+        return found
+
+    def _global(self, call: Call, name: str) -> FuncType:
+        if name not in self._module.functions:
+            hint = nearest(name, self._module.functions)
+            raise self._error(call, f"the module has no function @{name}", hint)
+        function = self._module[name]
+        known = self.types.get(function)
+        if isinstance(known, FuncType):
+            return known
+        raise self._error(call, f"@{name} calls itself, which needs a stack at run time")

@@ -1,0 +1,104 @@
+"""Relay text as tokens. Comments, type comments among them, are left out."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+
+from microgen.errors import ModelError
+from microgen.relay.expr import Span
+from microgen.relay.literals import NUMBER
+
+# The name of an operator, a function or an attribute.
+WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*"
+
+# In this order: the first pattern that matches is the token.
+_PATTERNS = (
+    ("space", r"\s+"),
+    ("line comment", r"//[^\n]*"),
+    ("comment", r"/\*"),
+    ("meta", r"meta\[[\w.]+\]\[\d+\]"),
+    ("header", r"#\[[^\]\n]*\]"),
+    ("temporary", r"%\d+"),
+    ("local", r"%[A-Za-z_/][\w/]*"),
+    ("global", "@" + WORD),
+    ("number", NUMBER.pattern + r"(?!\w)"),
+    ("name", WORD),
+    ("string", r'"(?:[^"\\\n]|\\.)*"'),
+    ("sign", r"->|[()\[\]{},;:=.?<>+*/!-]"),
+)
+_TOKEN = re.compile("|".join(f"(?P<k{i}>{p})" for i, (_, p) in enumerate(_PATTERNS)), re.ASCII)
+_INDEX = re.compile(r"\d+", re.ASCII)
+_COMMENT_END = re.compile(r"/\*|\*/")
+_END = "end"
+METADATA = "#[metadata]"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is a name of ``_PATTERNS``, or "end"; ``offset`` counts characters."""
+
+    kind: str
+    text: str
+    offset: int
+
+    def __str__(self) -> str:
+        if self.kind == _END:
+            return "the end of the text"
+        return repr(self.text if len(self.text) <= 40 else f"{self.text[:37]}...")
+
+
+class Source:
+    """A text and its name, which finds lines and columns."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+        self._starts = [0, *(m.end() for m in re.finditer(r"\n", text))]
+
+    def span(self, offset: int) -> Span:
+        """The place of a character."""
+        line = bisect.bisect_right(self._starts, offset)
+        return Span(self.name, line, offset - self._starts[line - 1] + 1)
+
+
+def tokens(source: Source) -> tuple[list[Token], str]:
+    """The tokens of a text, the last of kind "end", and the metadata section after it.
+
+    Raises ModelError for a character that starts no token, and a comment without end.
+    """
+    found: list[Token] = []
+    text, at = source.text, 0
+    while at < len(text):
+        match = _match(text, at, found)
+        if match is None:
+            where = str(source.span(at))
+            raise ModelError(f"found {text[at]!r}, expected Relay text", where=where)
+        at = match.end()
+        kind = _PATTERNS[int(str(match.lastgroup)[1:])][0] if match.lastgroup else "number"
+        if kind == "comment":
+            at = _after_comment(source, match.start())
+        elif match.group() == METADATA:
+            return [*found, Token(_END, "", match.start())], text[at:]
+        elif kind not in ("space", "line comment"):
+            found.append(Token(kind, match.group(), match.start()))
+    return [*found, Token(_END, "", len(text))], ""
+
+
+def _match(text: str, at: int, found: list[Token]) -> re.Match[str] | None:
+    # `%t.0.1` projects twice; elsewhere 0.1 is a number.
+    if found and found[-1].text == "." and (index := _INDEX.match(text, at)):
+        return index
+    return _TOKEN.match(text, at)
+
+
+def _after_comment(source: Source, start: int) -> int:
+    """The offset after a comment; comments nest, as in TVM."""
+    depth, at = 0, start
+    while match := _COMMENT_END.search(source.text, at):
+        depth += 1 if match.group() == "/*" else -1
+        at = match.end()
+        if depth == 0:
+            return at
+    raise ModelError("found a comment without its end", where=str(source.span(start)))

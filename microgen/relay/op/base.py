@@ -1,0 +1,185 @@
+"""What a Relay op is: arguments, attributes with TVM v0.14's defaults, a type relation."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from microgen.relay.expr import DTYPES, Attrs, TensorType, TupleType, Type
+
+
+class Kind(enum.Enum):
+    """What values an attribute takes; the value says it to the user."""
+
+    INT = "an integer"
+    FLOAT = "a number"
+    BOOL = "True or False"
+    STR = "a string"
+    DTYPE = "the name of a dtype, or an empty string"
+    INTS = "a list of integers"
+    PAIR = "a list of two integers"  # (height, width)
+    PADS = "a list of 1, 2 or 4 integers"  # 4: (top, left, bottom, right)
+    PAIRS = "a list of pairs of integers"  # (before, after) for each axis
+    SECTIONS = "an integer or a list of integers"
+    FLOATS = "a list of numbers"
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED: Any = _Required()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An attribute. ``default`` is that of TVM's attribute struct, which the printer omits;
+    ``built`` the one of TVM's Python function, if another. None is a value of its own
+    where a default is None or ``nullable``."""
+
+    name: str
+    kind: Kind
+    default: Any = REQUIRED
+    built: Any = REQUIRED
+    nullable: bool = False
+
+    def typed(self, value: Any) -> Any:
+        """``value`` as this attribute holds it; ValueError with a sentence if it cannot be."""
+        if value is None and (self.nullable or self.default is None):
+            return None
+        typed = _typed(self.kind, value)
+        if typed is None:
+            raise ValueError(f"{self.name} is {shown(value)}, expected {self.kind.value}")
+        return typed
+
+    @property
+    def fallback(self) -> Any:
+        """What a text means that leaves the attribute out."""
+        return self.built if self.default is REQUIRED else self.default
+
+    @property
+    def built_default(self) -> Any:
+        """What the Python builder takes when the attribute is not given."""
+        return self.default if self.built is REQUIRED else self.built
+
+
+def shown(value: Any) -> str:
+    """An attribute's value for an error message, short."""
+    text = repr(list(value)) if isinstance(value, tuple) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def _is_ints(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(_is_int, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or _is_int(value)
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, tuple) and all(_is_ints(p) and len(p) == 2 for p in value)
+
+
+_ACCEPTS: Mapping[Kind, Callable[[Any], bool]] = {
+    Kind.INT: _is_int,
+    Kind.FLOAT: _is_number,
+    Kind.BOOL: lambda v: isinstance(v, bool) or (_is_int(v) and v in (0, 1)),
+    Kind.STR: lambda v: isinstance(v, str),
+    Kind.DTYPE: lambda v: v == "" or v in DTYPES,
+    Kind.INTS: _is_ints,
+    Kind.PAIR: lambda v: _is_ints(v) and len(v) == 2,
+    Kind.PADS: lambda v: _is_ints(v) and len(v) in (1, 2, 4),
+    Kind.PAIRS: _is_pairs,
+    Kind.SECTIONS: lambda v: _is_int(v) or _is_ints(v),
+    Kind.FLOATS: lambda v: isinstance(v, tuple) and all(map(_is_number, v)),
+}
+_CONVERTS: Mapping[Kind, Callable[[Any], Any]] = {
+    Kind.FLOAT: float,
+    Kind.BOOL: bool,
+    Kind.FLOATS: lambda v: tuple(map(float, v)),
+}
+
+
+def _typed(kind: Kind, value: Any) -> Any:
+    if not _ACCEPTS[kind](value):
+        return None
+    return _CONVERTS.get(kind, lambda v: v)(value)
+
+
+Relation = Callable[[Attrs, Sequence[Any]], Type]
+
+
+@dataclass(frozen=True, slots=True)
+class RelayOp:
+    """The definition of an op.
+
+    ``relation(attrs, types)`` is the type of the result; ``types`` are those of the arguments, in
+    order. It raises ValueError with a sentence that names the argument, what was found and what
+    was expected. Arguments named in ``tuples`` are tuples, the others tensors: this is checked
+    before. ``positional`` is the order of arguments and attributes in TVM's Python function, if
+    another than ``args``, ``fields`` (those are in the order of TVM's attribute struct, in which
+    the printer writes them). ``defaults`` are scalars that the Python builder takes for arguments
+    that are not given.
+    """
+
+    name: str
+    args: tuple[str, ...]
+    fields: tuple[Field, ...]
+    relation: Relation
+    tuples: tuple[str, ...] = ()
+    positional: tuple[str, ...] = ()
+    defaults: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Arguments and attributes in the order of the Python builder."""
+        return self.positional or (*self.args, *(f.name for f in self.fields))
+
+    def attributes(self, given: Attrs) -> Attrs:
+        """Every attribute, typed, in the order of ``fields``.
+
+        Raises ValueError for an attribute that is unknown, missing or of another kind.
+        """
+        names = [f.name for f in self.fields]
+        for name in given:
+            if name not in names:
+                raise ValueError(unknown_attribute(name, names))
+        values = {f.name: given.get(f.name, f.fallback) for f in self.fields}
+        missing = [name for name, value in values.items() if value is REQUIRED]
+        if missing:
+            raise ValueError(f"lacks {', '.join(missing)}")
+        return MappingProxyType({f.name: f.typed(values[f.name]) for f in self.fields})
+
+    def infer(self, attrs: Attrs, types: Sequence[Type]) -> Type:
+        """The type of the result; ValueError with a sentence if the arguments do not fit."""
+        if len(types) != len(self.args):
+            wanted = ", ".join(self.args) or "none"
+            raise ValueError(f"has {len(types)} arguments, expected {len(self.args)} ({wanted})")
+        for name, found in zip(self.args, types, strict=True):
+            expected = TupleType if name in self.tuples else TensorType
+            if not isinstance(found, expected):
+                word = "a tuple of tensors" if name in self.tuples else "a tensor"
+                raise ValueError(f"{name} is {found}, expected {word}")
+        return self.relation(attrs, types)
+
+
+def unknown_attribute(name: str, names: Iterable[str]) -> str:
+    """The sentence for an attribute that an op does not have."""
+    known = ", ".join(names)
+    return f"has no attribute {name[:40]!r}" + (f", it has {known}" if known else ", it has none")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint with the names most like ``name``, or an empty string."""
+    close = difflib.get_close_matches(name[:80], list(names), n=3, cutoff=0.6)
+    return f"nearest: {', '.join(close)}" if close else ""

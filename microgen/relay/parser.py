@@ -1,0 +1,299 @@
+"""Relay text to a module, with TVM v0.14's syntax.
+
+Left out, and refused with TVM's sentence and a place: if, match, references, algebraic data types,
+free variables, type parameters, shapes that only run time knows. Infix operators are not read; no
+printer writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from microgen.ir.graph import Array
+from microgen.relay.expr import (
+    Attrs,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    IRModule,
+    Let,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+)
+from microgen.relay.infer_type import infer_type
+from microgen.relay.lexer import Source, Token
+from microgen.relay.metadata import read_metadata
+from microgen.relay.op import registry
+from microgen.relay.op.base import nearest
+from microgen.relay.scopes import Scopes
+from microgen.relay.stream import Stream
+from microgen.relay.type_parser import parse_type
+
+_MATCH = "AOT executor does not support matching (found MatchNode)"
+_DATA_TYPES = "AOT executor does not support ADTs (found ConstructorNode)"
+_REFERENCE = "AOT executor does not support references (found {})"
+_REFUSED = {
+    "if": "if is not supported.",
+    "match": _MATCH,
+    "ref": _REFERENCE.format("RefCreateNode"),
+    "ref_read": _REFERENCE.format("RefReadNode"),
+    "ref_write": _REFERENCE.format("RefWriteNode"),
+    "type": _DATA_TYPES,
+    "extern": _DATA_TYPES,
+    "free_var": "free variables are not supported",
+}
+
+
+def parse(
+    text: str, source: str = "text", constants: Mapping[str, Array] | None = None
+) -> IRModule:
+    """The module of a text, its types inferred. ``source`` names it in errors.
+
+    ``constants`` are the data of ``meta[relay.Constant][i]``, named ``relay.Constant.<i>``;
+    a ``#[metadata]`` section written by TVM is read too. Raises ModelError for text that is
+    malformed or does not type, UnsupportedError for what no executor here has.
+    """
+    return infer_type(_Parser(Source(text, source), constants or {}).module())
+
+
+class _Parser:
+    def __init__(self, source: Source, constants: Mapping[str, Array]) -> None:
+        self._in = Stream(source)
+        self._scopes = Scopes()
+        self._arrays = {**read_metadata(self._in.metadata, source.name), **constants}
+        self._constants: dict[str, Constant] = {}
+
+    def module(self) -> IRModule:
+        """All definitions up to the end."""
+        if self._in.next.kind == "header":
+            self._in.take()
+        functions: dict[str, Function] = {}
+        while self._in.next.kind != "end":
+            self._refuse_unsupported()
+            self._in.expect("def")
+            name = self._in.kind("global", "a name such as @main")
+            if name.text[1:] in functions:
+                self._in.refuse(f"found {name.text} a second time", name)
+            self._scopes = Scopes()
+            functions[name.text[1:]] = self._function(name)
+        if not functions:
+            self._in.found("'def @main(...) {...}'")
+        return IRModule(MappingProxyType(functions))
+
+    def _refuse_unsupported(self) -> None:
+        token = self._in.next
+        if token.kind == "name" and token.text in _REFUSED:
+            self._in.unsupported(_REFUSED[token.text], token)
+
+    def _function(self, start: Token) -> Function:
+        """From the parameters to the closing brace."""
+        self._in.deeper()
+        mark = self._scopes.enter()
+        if self._in.next.text == "[":
+            self._in.unsupported("type parameters are not supported", self._in.next)
+        params, attrs = self._params()
+        ret_type = parse_type(self._in) if self._in.accept("->") else None
+        self._in.expect("{")
+        body = self._block("}")
+        self._scopes.leave(mark)
+        self._in.shallower()
+        return Function(params, body, ret_type, attrs, self._in.span(start))
+
+    def _params(self) -> tuple[tuple[Var, ...], Attrs]:
+        self._in.expect("(")
+        params: dict[str, Var] = {}
+        attrs: dict[str, Any] = {}
+        while not self._in.accept(")"):
+            if self._in.next.kind == "name":
+                self._attribute(attrs)
+            else:
+                token = self._in.next
+                var = self._var()
+                if token.text in params:
+                    self._in.refuse(f"found parameter {token} a second time", token)
+                params[token.text] = var
+                self._scopes.bind(token.text, var)
+            if not self._in.accept(","):
+                self._in.expect(")")
+                break
+        return tuple(params.values()), MappingProxyType(attrs)
+
+    def _var(self) -> Var:
+        token = self._in.kind("local", "a variable such as %x")
+        annotation: Type | None = parse_type(self._in) if self._in.accept(":") else None
+        return Var(token.text[1:], annotation, self._in.span(token))
+
+    def _attribute(self, attrs: dict[str, Any]) -> None:
+        key = self._in.kind("name", "the name of an attribute")
+        if key.text in attrs:
+            self._in.refuse(f"found attribute {key} a second time", key)
+        self._in.expect("=")
+        if self._in.next.kind == "meta":
+            self._in.unsupported(f"attribute {key.text} refers to metadata", self._in.next)
+        attrs[key.text] = self._in.value()
+
+    def _block(self, end: str) -> Expr:
+        """Lets and temporaries, then the value and ``end``."""
+        mark = self._scopes.enter()
+        lets: list[tuple[Var, Expr, Token]] = []
+        while True:
+            if self._in.next.text == "let":
+                lets.append(self._let())
+            elif self._in.next.kind == "temporary" and self._in.after.text == "=":
+                self._temporary()
+            else:
+                break
+            self._in.expect(";")
+        body = self._expr()
+        self._in.expect(end)
+        self._scopes.leave(mark)
+        for var, value, start in reversed(lets):
+            body = Let(var, value, body, self._in.span(start))
+        return body
+
+    def _let(self) -> tuple[Var, Expr, Token]:
+        start = self._in.take()
+        name = self._in.next.text
+        var = self._var()
+        self._in.expect("=")
+        value = self._expr()
+        self._scopes.bind(name, var)
+        return var, value, start
+
+    def _temporary(self) -> None:
+        token = self._in.take()
+        self._in.expect("=")
+        if not self._scopes.define(token.text, self._expr()):
+            self._in.refuse(f"found {token.text} defined a second time", token)
+
+    def _expr(self) -> Expr:
+        self._in.deeper()
+        expr = self._primary()
+        while self._in.next.text in (".", "("):
+            start = self._in.take()
+            if start.text == "(":
+                args, attrs = self._args()
+                if attrs:
+                    self._in.refuse("found attributes in the call of a function", start)
+                expr = Call(expr, args, span=self._in.span(start))
+            else:
+                expr = TupleGetItem(expr, self._index(), self._in.span(start))
+        self._in.shallower()
+        return expr
+
+    def _index(self) -> int:
+        token = self._in.kind("number", "the number of a field")
+        if len(token.text) > 9 or not token.text.isdecimal():
+            self._in.refuse(f"found {token}, expected the number of a field", token)
+        return int(token.text)
+
+    def _primary(self) -> Expr:
+        token = self._in.next
+        match token.kind:
+            case "temporary" | "local":
+                return self._named()
+            case "global":
+                return self._global()
+            case "number":
+                return Constant(self._in.number(), self._in.span(token))
+            case "meta":
+                return self._meta()
+            case "name":
+                return self._word()
+        if self._in.accept("("):
+            return self._bracket(token)
+        return self._in.found("an expression")
+
+    def _named(self) -> Expr:
+        token = self._in.take()
+        if token.kind == "temporary":
+            found = self._scopes.temporary(token.text)
+        else:
+            found = self._scopes.var(token.text)
+        if found is None:
+            hint = nearest(token.text, self._scopes.names)
+            self._in.refuse(f"found {token.text}, which is not defined here", token, hint)
+        return found
+
+    def _global(self) -> GlobalVar:
+        token = self._in.take()
+        if self._in.next.text != "(":
+            self._in.refuse(f"found {token.text}, expected a call of it", token)
+        return GlobalVar(token.text[1:])
+
+    def _meta(self) -> Constant:
+        token = self._in.take()
+        key, index = token.text.removeprefix("meta[").removesuffix("]").split("][")
+        name = f"{key}.{index}"
+        if name not in self._constants:
+            if name not in self._arrays:
+                hint = f"it belongs beside the text, in its .params file, as {name!r}"
+                self._in.refuse(f"found {token}, whose data are missing", token, hint)
+            self._constants[name] = Constant(self._arrays[name], self._in.span(token))
+        return self._constants[name]
+
+    def _word(self) -> Expr:
+        token = self._in.next
+        if token.text in ("True", "False"):
+            self._in.take()
+            return Constant(np.array(token.text == "True"), self._in.span(token))
+        if self._in.accept("fn"):
+            return self._function(token)
+        self._refuse_unsupported()
+        if self._in.after.text != "(":
+            self._in.found("an expression")
+        return self._operator()
+
+    def _operator(self) -> Expr:
+        token = self._in.take()
+        op = registry().get(token.text)
+        if op is None:
+            hint = nearest(token.text, registry())
+            self._in.unsupported(f"no operator is named {token}", token, hint)
+        self._in.expect("(")
+        args, given = self._args()
+        try:
+            attrs = op.attributes(given)
+        except ValueError as error:
+            self._in.refuse(f"{op.name} {error}", token)
+        return Call(Op(op.name), args, attrs, self._in.span(token))
+
+    def _args(self) -> tuple[tuple[Expr, ...], dict[str, Any]]:
+        """Arguments and attributes, after the opening bracket to the closing one."""
+        args: list[Expr] = []
+        attrs: dict[str, Any] = {}
+        while not self._in.accept(")"):
+            if self._in.next.kind == "name" and self._in.after.text == "=":
+                self._attribute(attrs)
+            elif attrs:
+                self._in.found("an attribute, as all after the first")
+            else:
+                args.append(self._expr())
+            if not self._in.accept(","):
+                self._in.expect(")")
+                break
+        return tuple(args), attrs
+
+    def _bracket(self, start: Token) -> Expr:
+        """After ``(``: a block, an expression in brackets, or a tuple."""
+        begins_temporary = self._in.next.kind == "temporary" and self._in.after.text == "="
+        if self._in.next.text == "let" or begins_temporary:
+            return self._block(")")
+        fields: list[Expr] = []
+        while not self._in.accept(")"):
+            fields.append(self._expr())
+            if not self._in.accept(","):
+                self._in.expect(")")
+                if len(fields) == 1:
+                    return fields[0]
+                break
+        return Tuple(tuple(fields), self._in.span(start))

@@ -1,0 +1,72 @@
+"""What names stand for while a text is read.
+
+Variables end with their block. Temporaries (``%0``) do not, since a printer that shares values
+names one where it is first used: one of an inner block stays known after it, unless it hid another.
+"""
+
+from __future__ import annotations
+
+from microgen.relay.expr import Expr, Var
+
+Mark = tuple[int, int, int]
+
+
+class Scopes:
+    """Names of one function of the module."""
+
+    def __init__(self) -> None:
+        self._vars: dict[str, Var] = {}
+        self._temporaries: dict[str, tuple[Expr, int]] = {}  # with the block that defined it
+        self._hidden_vars: list[tuple[str, Var | None]] = []
+        self._hidden: list[tuple[str, tuple[Expr, int]]] = []
+        self._blocks = 0
+        self._block = 0
+
+    def enter(self) -> Mark:
+        """Begin a block."""
+        mark = (self._block, len(self._hidden_vars), len(self._hidden))
+        self._blocks += 1
+        self._block = self._blocks
+        return mark
+
+    def leave(self, mark: Mark) -> None:
+        """End the block that ``enter`` began with ``mark``."""
+        self._block, vars_, temporaries = mark
+        while len(self._hidden_vars) > vars_:
+            name, before = self._hidden_vars.pop()
+            if before is None:
+                del self._vars[name]
+            else:
+                self._vars[name] = before
+        while len(self._hidden) > temporaries:
+            number, hidden = self._hidden.pop()
+            self._temporaries[number] = hidden
+
+    def var(self, name: str) -> Var | None:
+        """The variable of that name, if there is one."""
+        return self._vars.get(name)
+
+    def bind(self, name: str, var: Var) -> None:
+        """Give a variable its name until the block ends."""
+        self._hidden_vars.append((name, self._vars.get(name)))
+        self._vars[name] = var
+
+    def temporary(self, number: str) -> Expr | None:
+        """What ``%0`` and the like stand for."""
+        found = self._temporaries.get(number)
+        return found[0] if found else None
+
+    def define(self, number: str, expr: Expr) -> bool:
+        """Define a temporary; False if this block did so already."""
+        before = self._temporaries.get(number)
+        if before is not None:
+            if before[1] == self._block:
+                return False
+            self._hidden.append((number, before))
+        self._temporaries[number] = (expr, self._block)
+        return True
+
+    @property
+    def names(self) -> list[str]:
+        """All variables known here, with their ``%``."""
+        return list(self._vars)

@@ -1,0 +1,137 @@
+"""A cursor over tokens, and what every part of the parser does with one: expect, refuse, nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import Array
+from microgen.relay.expr import Span
+from microgen.relay.lexer import Source, Token, tokens
+from microgen.relay.literals import attr_number, scalar, string_value
+
+# Brackets inside brackets. A level costs a few frames of Python's stack.
+MAX_NESTING = 96
+
+Number = TypeVar("Number")
+
+_WORDS = {"True": True, "False": False, "None": None}
+
+
+class Stream:
+    """The tokens of a text, and the place reached in it."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._tokens, self.metadata = tokens(source)
+        self._at = 0
+        self._depth = 0
+
+    @property
+    def next(self) -> Token:
+        """The token ahead."""
+        return self._tokens[self._at]
+
+    @property
+    def after(self) -> Token:
+        """The token after the one ahead."""
+        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        """The token ahead, which is then passed; the end never is."""
+        token = self.next
+        if token.kind != "end":
+            self._at += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Pass the token ahead if it is this one."""
+        if self.next.text != text or self.next.kind == "string":
+            return False
+        self._at += 1
+        return True
+
+    def expect(self, text: str) -> Token:
+        """Pass a token that must be this one."""
+        token = self.next
+        if not self.accept(text):
+            self.found(repr(text))
+        return token
+
+    def kind(self, kind: str, expected: str) -> Token:
+        """Pass a token that must be of this kind."""
+        if self.next.kind != kind:
+            self.found(expected)
+        return self.take()
+
+    def found(self, expected: str, hint: str = "") -> NoReturn:
+        """Refuse the token ahead."""
+        self.refuse(f"found {self.next}, expected {expected}", self.next, hint)
+
+    def refuse(self, what: str, token: Token, hint: str = "") -> NoReturn:
+        """Raise ModelError at a token."""
+        raise ModelError(what, where=str(self.span(token)), hint=hint)
+
+    def unsupported(self, what: str, token: Token, hint: str = "") -> NoReturn:
+        """Raise UnsupportedError at a token."""
+        raise UnsupportedError(what, where=str(self.span(token)), hint=hint)
+
+    def span(self, token: Token) -> Span:
+        """The place of a token."""
+        return self._source.span(token.offset)
+
+    def deeper(self) -> None:
+        """Enter a bracket; ModelError if too many are open."""
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            hint = "give inner values names: %0 = ...;"
+            self.refuse(f"found brackets nested deeper than {MAX_NESTING}", self.next, hint)
+
+    def shallower(self) -> None:
+        """Leave a bracket."""
+        self._depth -= 1
+
+    def value(self) -> Any:
+        """Pass an attribute's value: a number, a string, True, False, None, or a list."""
+        token = self.next
+        if token.kind == "number":
+            return self._number(attr_number)
+        if token.kind == "string":
+            return self.string()
+        if token.kind == "name" and token.text in _WORDS:
+            return _WORDS[self.take().text]
+        if token.text in ("[", "("):
+            return self._values("]" if token.text == "[" else ")")
+        return self.found("a number, a string, True, False, None or a list")
+
+    def _values(self, end: str) -> tuple[Any, ...]:
+        self.take()
+        self.deeper()
+        values: list[Any] = []
+        while not self.accept(end):
+            values.append(self.value())
+            if not self.accept(","):
+                self.expect(end)
+                break
+        self.shallower()
+        return tuple(values)
+
+    def number(self) -> Array:
+        """Pass a number, as a 0-d array."""
+        return self._number(scalar)
+
+    def _number(self, read: Callable[[str], Number]) -> Number:
+        token = self.kind("number", "a number")
+        try:
+            return read(token.text)
+        except ValueError as error:
+            self.refuse(str(error), token)
+
+    def string(self) -> str:
+        """Pass a string, without its quotes."""
+        token = self.kind("string", "a string")
+        try:
+            return string_value(token.text)
+        except ValueError:
+            self.refuse(f"found {token}, whose escapes are not those of a string", token)

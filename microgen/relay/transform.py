@@ -1,0 +1,14 @@
+"""Passes over modules, called as TVM's: ``relay.transform.InferType()(module)``."""
+
+from __future__ import annotations
+
+from microgen.relay.expr import IRModule
+from microgen.relay.infer_type import infer_type
+
+
+class InferType:
+    """A pass: the module with its types known."""
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """Raises ModelError where types do not fit."""
+        return infer_type(module)

@@ -1,0 +1,76 @@
+"""Types in Relay text: ``Tensor[(1, 2), float32]``, ``float32``, ``(T, T)``, ``fn (T) -> T``."""
+
+from __future__ import annotations
+
+from microgen.relay.expr import DTYPES, FuncType, TensorType, TupleType, Type
+from microgen.relay.op.base import nearest
+from microgen.relay.stream import Stream
+
+
+def parse_type(stream: Stream) -> Type:
+    """Pass a type. Raises ModelError, or UnsupportedError for a shape that is not known."""
+    stream.deeper()
+    if stream.accept("Tensor"):
+        found: Type = _tensor(stream)
+    elif stream.next.text == "(":
+        found = TupleType(_fields(stream))
+    elif stream.accept("fn"):
+        params = _fields(stream)
+        stream.expect("->")
+        found = FuncType(params, parse_type(stream))
+    else:
+        found = TensorType((), _dtype(stream))
+    stream.shallower()
+    return found
+
+
+def _dtype(stream: Stream) -> str:
+    token = stream.next
+    if token.kind != "name" or token.text not in DTYPES:
+        hint = nearest(token.text, DTYPES) if token.kind == "name" else ""
+        stream.found("a type, such as Tensor[(1, 2), float32] or float32", hint)
+    return stream.take().text
+
+
+def _tensor(stream: Stream) -> TensorType:
+    stream.expect("[")
+    start = stream.expect("(")
+    dims: list[int | str] = []
+    while not stream.accept(")"):
+        dims.append(_dim(stream))
+        if not stream.accept(","):
+            stream.expect(")")
+            break
+    if any(isinstance(d, str) for d in dims):
+        shape = ", ".join(map(str, dims))
+        stream.unsupported(f"Cannot allocate memory symbolic tensor shape [{shape}]", start)
+    negative = [d for d in dims if isinstance(d, int) and d < 0]
+    if negative:
+        what = f"Cannot allocate memory for tensor with negative shape {negative[0]}"
+        stream.unsupported(what, start)
+    stream.expect(",")
+    dtype = _dtype(stream)
+    stream.expect("]")
+    return TensorType(tuple(d for d in dims if isinstance(d, int)), dtype)
+
+
+def _dim(stream: Stream) -> int | str:
+    """An integer; for what only run time would know, its text."""
+    if stream.next.kind == "name" or stream.next.text == "?":
+        return stream.take().text[:40]
+    token = stream.next
+    value = stream.number()
+    if value.dtype.kind != "i":
+        stream.refuse(f"found {token}, expected a dimension", token)
+    return int(value)
+
+
+def _fields(stream: Stream) -> tuple[Type, ...]:
+    stream.expect("(")
+    fields: list[Type] = []
+    while not stream.accept(")"):
+        fields.append(parse_type(stream))
+        if not stream.accept(","):
+            stream.expect(")")
+            break
+    return tuple(fields)
