@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import app_memory, resources
 from microgen.emit.environment import environment
 from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Device, Port
+from microgen.program import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -64,6 +64,7 @@ def assemble(
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
     devices: tuple[Device, ...] = (),
+    pools: tuple[Pool, ...] = (),
     toolchain: str = "gcc",
     interface: str = "c",
     executor: str = "aot",
@@ -73,7 +74,8 @@ def assemble(
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
     ``has_state``: the model's header has a reset function. ``devices`` are those that it passes
-    contexts to. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
+    contexts to, ``pools`` those that the plan uses. ``interface`` is "c" or "packed", ``executor``
+    "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -81,10 +83,13 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values |= app_memory.values(values["prefix"], (*inputs, *outputs), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
     values["devices"] = [device(d) for d in devices]
+    contexts = [f"&{values['prefix']}_contexts"] if devices else []
+    values["run_arguments"] = ", ".join([*values["run_structs"], *contexts])
     templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
     main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
     main_sources = sorted(name for name in main if name.endswith(".c"))
@@ -157,15 +162,6 @@ def _values(
         "inputs": [_port(prefix, port) for port in inputs],
         "outputs": [_port(prefix, port) for port in outputs],
         "board": board,
-        "memories": [
-            {
-                "name": m.name,
-                "access": m.access,
-                "origin": f"0x{m.origin:08x}",
-                "length": f"0x{m.length:x}",
-            }
-            for m in board.memories
-        ],
         "is_llvm": toolchain == "llvm",
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
