@@ -123,8 +123,7 @@ class Compiled:
 
 
 def _argument_bytes(call: Call, *, constants: bool) -> int:
-    # Not strict: what is no tensor, a device's context, comes last and has no type.
-    pairs = zip(call.args, call.types, strict=False)
+    pairs = zip(call.args, call.types, strict=False)  # a device's context, the last, has no type
     return sum(
         kind.nbytes
         for argument, kind in pairs
