@@ -44,9 +44,7 @@ def test_concatenate_and_a_scalar_input(convention: str, tmp_path: Path) -> None
     x, y = relay.var("x", shape=(10, 5)), relay.var("y", shape=(10, 5))
     z = relay.var("z", shape=())
     body = relay.add(relay.concatenate((x, y), axis=1), z)
-    net = network(
-        [x, y, z], body, lambda v: [np.concatenate((v["x"], v["y"]), axis=1) + v["z"]]
-    )
+    net = network([x, y, z], body, lambda v: [np.concatenate((v["x"], v["y"]), axis=1) + v["z"]])
     holds(net, convention, tmp_path)
 
 

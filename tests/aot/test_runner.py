@@ -89,7 +89,9 @@ def test_each_operator_is_defined_once_and_called_where_it_is_needed(
 ) -> None:
     made = _of([a], relay.exp(relay.tanh(relay.exp(a))), convention)
     calls = re.findall(r"status = (\w+)\(", _text(made))
-    defined = [name.removesuffix("_unpacked") for name in re.findall(r"int32_t (\w+)\(", _text(made, LIB1))]
+    defined = [
+        name.removesuffix("_unpacked") for name in re.findall(r"int32_t (\w+)\(", _text(made, LIB1))
+    ]
     assert [c.removeprefix("tvmgen_default_fused_") for c in calls] == ["exp", "tanh", "exp"]
     assert defined == sorted(set(calls))
 
@@ -98,7 +100,9 @@ def test_a_constant_is_an_argument_between_inputs_and_outputs(a: Var) -> None:
     ones = relay.const(np.ones((5, 7), np.float32))
     made = _of([a], relay.add(a, ones))
     assert _calls(made) == [("fused_add", "a", "p0", "output")]
-    assert "(const float *)a, tvmgen_default_p0, (float *)output" in re.sub(r"\s+", " ", _text(made))
+    assert "(const float *)a, tvmgen_default_p0, (float *)output" in re.sub(
+        r"\s+", " ", _text(made)
+    )
 
 
 def test_an_input_that_is_the_output_is_one_copy(a: Var) -> None:

@@ -1,0 +1,121 @@
+"""What a compiled model says of itself: the metadata of its executor and of its functions."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from microgen import relay
+from microgen.compiled import MAIN, Compiled
+from microgen.metadata import PoolInfo, TensorInfo
+from microgen.relay import Function
+from tests.aot.native import compiled
+
+SIZE = 5 * 7 * 4
+_NPU = """def @main(%a: Tensor[(5, 7), float32]) {
+  %0 = @npu_main_0(%a);
+  exp(%0)
+}
+def @npu_main_0(%y: Tensor[(5, 7), float32], Compiler="npu", Primitive=1, Inline=1,
+    global_symbol="npu_main_0") -> Tensor[(5, 7), float32] {
+  %0 = tanh(%y);
+  add(%0, meta[relay.Constant][0])
+}
+"""
+ONES = np.ones((5, 7), np.float32)
+
+
+def _partitioned(**options: object) -> Compiled:
+    module = relay.parse(_NPU, "npu.relay", {"relay.Constant.0": ONES})
+    return compiled(module, targets=("npu:device-api",), **options)
+
+
+def _chain() -> Function:
+    """Three storage ids, of which two live at once, and a constant."""
+    a = relay.var("a", shape=(5, 7))
+    first = relay.exp(a)
+    second = relay.add(first, relay.const(ONES))
+    return Function([a], relay.multiply(relay.tanh(second), second))
+
+
+def test_the_executors_metadata_has_names_types_pools_and_devices() -> None:
+    found = _partitioned(pool=("sram:*:external",), alignment=32, constant_alignment=8).metadata
+    assert found.inputs == (TensorInfo("a", "a", (5, 7), "float32", SIZE),)
+    assert found.outputs == (TensorInfo("%1", "output", (5, 7), "float32", SIZE),)
+    assert found.workspace_pools == (PoolInfo("sram", found.workspace_size_bytes, 32),)
+    assert found.devices == ("npu",)
+    assert (found.executor, found.mod_name) == ("aot", "tvmgen_default")
+    assert (found.interface_api, found.unpacked_api) == ("c", True)
+    assert (found.workspace_alignment, found.constant_alignment) == (32, 8)
+    assert (found.constants_size_bytes, found.io_size_bytes) == (SIZE, 2 * SIZE)
+
+
+@pytest.mark.parametrize("planner", ["optimal", "greedy", "on-demand"])
+def test_the_executors_metadata_is_that_of_any_planner(planner: str) -> None:
+    """TVM knows of pools after USMP only; here every plan has them."""
+    found = compiled(_chain(), planner=planner).metadata
+    assert [p.name for p in found.workspace_pools] == ["global_workspace"]
+    assert (found.devices, found.workspace_alignment, found.constant_alignment) == ((), 16, 4)
+
+
+def test_a_function_has_io_constants_and_workspace() -> None:
+    made = compiled(_chain(), planner="on-demand")
+    infos = made.get_function_metadata()
+    assert infos[MAIN].workspace == {"host": made.plan.peak}
+    assert made.plan.peak == 2 * 144 + SIZE  # storage ids start at multiples of 16
+    assert (infos[MAIN].io, infos[MAIN].constants) == ({"host": 2 * SIZE}, {"host": SIZE})
+    added = infos["tvmgen_default_fused_add"]
+    assert (added.workspace, added.io) == ({"host": 0}, {"host": 2 * SIZE})
+    assert added.constants == {"host": SIZE}
+    assert infos["tvmgen_default_fused_multiply"].io == {"host": 3 * SIZE}
+
+
+def test_constants_alone_and_workspace_alone() -> None:
+    a = relay.var("a", shape=(5, 7))
+    constant = compiled(Function([a], relay.add(a, relay.const(ONES)))).get_function_metadata()
+    assert (constant[MAIN].workspace, constant[MAIN].constants) == ({"host": 0}, {"host": SIZE})
+    workspace = compiled(Function([a], relay.exp(relay.exp(a)))).get_function_metadata()
+    assert (workspace[MAIN].workspace, workspace[MAIN].constants) == ({"host": SIZE}, {"host": 0})
+
+
+@pytest.mark.parametrize("pool", ["sram:*", "sram:*:external", "flash:*:const"])
+def test_pools_do_not_change_what_a_function_needs(pool: str) -> None:
+    plain = compiled(_chain()).get_function_metadata()
+    assert compiled(_chain(), pool=(pool,)).get_function_metadata() == plain
+
+
+def test_functions_of_several_targets_have_a_workspace_of_their_own() -> None:
+    infos = _partitioned().get_function_metadata()
+    assert list(infos) == ["npu_main_0", "tvmgen_default_fused_exp", MAIN]
+    external = infos["npu_main_0"]
+    assert external.workspace == {"npu": SIZE}  # what is between its two steps
+    assert (external.io, external.constants) == ({"npu": 2 * SIZE}, {"npu": SIZE})
+
+
+@pytest.mark.parametrize("interface", ["c", "packed"])
+def test_the_library_says_the_same(interface: str) -> None:
+    files = compiled(_chain(), interface=interface, name="add").files.files
+    record = json.loads(files["model/metadata.json"])["modules"]["add"]
+    (main,) = record["memory"]["functions"]["main"]
+    assert main["inputs"] == {"a": {"dtype": "float32", "size": SIZE}}
+    assert main["outputs"] == {"output": {"dtype": "float32", "size": SIZE}}
+    assert (main["constants_size_bytes"], main["io_size_bytes"]) == (SIZE, 2 * SIZE)
+    operators = record["memory"]["functions"]["operator_functions"]
+    assert [o["function_name"] for o in operators] == [
+        f"tvmgen_add_fused_{op}" for op in ("exp", "add", "tanh", "multiply")
+    ]
+
+
+def test_outputs_of_nested_tuples_have_their_own_names_and_types() -> None:
+    x = relay.var("x", shape=(3, 4), dtype="int32")
+    y = relay.var("y", shape=(3,))
+    inner = relay.Tuple([relay.Tuple([relay.add(x, x), relay.subtract(x, x)]), relay.exp(y)])
+    made = compiled(Function([x, y], relay.Tuple([relay.multiply(x, x), inner])))
+    assert [(t.field, t.dtype, t.nbytes) for t in made.metadata.outputs] == [
+        ("output0", "int32", 48),
+        ("output1", "int32", 48),
+        ("output2", "int32", 48),
+        ("output3", "float32", 12),
+    ]
