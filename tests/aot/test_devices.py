@@ -21,8 +21,8 @@ _TWO_CALLS = """def @main(%a: Tensor[(5, 7), float32]) {
   @hook_1(%0)
 }
 """
-_FUNCTION = """def @hook_{i}(%y: Tensor[(5, 7), float32], Compiler="example-target-hook", Primitive=1,
-    Inline=1, global_symbol="hook_{i}") -> Tensor[(5, 7), float32] {{
+_FUNCTION = """def @hook_{i}(%y: Tensor[(5, 7), float32], Compiler="example-target-hook",
+    Primitive=1, Inline=1, global_symbol="hook_{i}") -> Tensor[(5, 7), float32] {{
   tanh(%y)
 }}
 """
