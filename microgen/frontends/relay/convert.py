@@ -13,7 +13,6 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
 from microgen.ir.graph import Array, Graph, Node
-from microgen.numerics import Numerics
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -37,9 +36,7 @@ _MAX_DEPTH = 100  # functions that call functions
 _MAX_CALLS = 20_000  # once functions are inlined
 
 
-def convert(
-    module: IRModule, *, file: str, numerics: Numerics, targets: Mapping[int, str]
-) -> Graph:
+def convert(module: IRModule, *, file: str, targets: Mapping[int, str]) -> Graph:
     """The graph of @main of a module whose types are inferred.
 
     ``targets``: device type -> the kind of the target that stands for it. Raises ModelError or
@@ -47,18 +44,15 @@ def convert(
     """
     if "main" not in module.functions:
         raise ModelError("has no function @main", where=file)
-    return _Conversion(module, file, numerics, targets).graph()
+    return _Conversion(module, file, targets).graph()
 
 
 class _Conversion:
-    def __init__(
-        self, module: IRModule, file: str, numerics: Numerics, targets: Mapping[int, str]
-    ) -> None:
+    def __init__(self, module: IRModule, file: str, targets: Mapping[int, str]) -> None:
         assert module.types is not None, "infer_type comes first"
         self._module = module
         self._types = module.types
         self._file = file
-        self._numerics = numerics
         self._targets = targets
         self._tensors = Tensors()
         self._constants: dict[Expr, Tensor] = {}
@@ -173,7 +167,6 @@ class _Conversion:
             place=self._place(call, scope),
             graph=self._tensors,
             memory=scope.memory,
-            numerics=self._numerics,
             is_read_once=scope.is_read_once(call),
         )
         return context.finished(importers.importer(context)(context))
