@@ -46,7 +46,10 @@ def test_the_c_interface_needs_unpacked_operators() -> None:
 
 def test_the_aot_executor_needs_linked_parameters() -> None:
     assert Options(link_params=True).link_params
-    with pytest.raises(UnsupportedError, match=r"--link-params: .*nothing could load them there for the aot executor"):
+    with pytest.raises(
+        UnsupportedError,
+        match=r"--link-params: .*nothing could load them there for the aot executor",
+    ):
         Options(link_params=False)
 
 
