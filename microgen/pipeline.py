@@ -45,7 +45,12 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
@@ -71,6 +76,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
         pools=plan.used_pools,
         board=board,
         toolchain=options.toolchain,
@@ -123,7 +129,12 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     source = frontends.load(model, numerics=options.numerics)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     program, plan, _ = _executed(program, parts.graph, board, options)
     return program, plan
