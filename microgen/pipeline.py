@@ -62,7 +62,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         program,
         plan,
         board,
-        model,
+        frontends.files(model),
         text=text.show(source),
         graph_json=executed.dumps().encode() if executed else None,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from microgen import (
     codegens,
+    frontends,
     lowering,
     mlf,
     partition,
@@ -67,8 +68,9 @@ def write_project(
         )
     )
     kernels = {k for function in program.functions for k in function.body}
+    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(graph))
     files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
+        emitted.merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,

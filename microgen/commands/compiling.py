@@ -17,7 +17,7 @@ _POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
