@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner"},
+    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.

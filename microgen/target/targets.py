@@ -91,6 +91,12 @@ class Targets:
             )
         return found
 
+    @property
+    def kinds(self) -> dict[int, str]:
+        """DLDeviceType -> kind of the target for it: what annotations of devices are resolved by."""
+        declared = {t.device_type: t.kind for t in reversed(self.declared)}
+        return {**declared, CPU: HOST_KIND}
+
     def _listed(self) -> str:
         return ", ".join(map(str, self.declared)) or "none but the host"
 
