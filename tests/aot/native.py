@@ -7,7 +7,9 @@ one that writes to its input, or whose second inference differs from its first.
 
 from __future__ import annotations
 
+import functools
 import subprocess
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,35 @@ import microgen
 from microgen.compiled import Compiled
 from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
+from tests.crt.executor_graphs import EXECUTOR_SOURCES
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
-# As TVM's own suite combines interface-api and unpacked-api for the C runtime.
+# As TVM's own suite combines interface-api and unpacked-api for the C runtime, and the executor
+# that reads the same networks as graphs.
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "c": {"interface": "c"},
     "packed entry, unpacked operators": {"interface": "packed", "unpacked_api": True},
     "packed": {"interface": "packed"},
+    "graph executor": {"executor": "graph"},
 }
+AHEAD_OF_TIME = [name for name in CONVENTIONS if name != "graph executor"]
 EVERY_CONVENTION = pytest.mark.parametrize("convention", list(CONVENTIONS))
 _FLAGS = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 _FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+# Its debug run, which nothing here calls, times nodes.
+_TIMER = """
+#include "tvm/runtime/crt/platform.h"
+tvm_crt_error_t TVMPlatformTimerStart(void)
+{
+    return kTvmErrorNoError;
+}
+tvm_crt_error_t TVMPlatformTimerStop(double *seconds)
+{
+    *seconds = 0.0;
+    return kTvmErrorNoError;
+}
+"""
 
 _DRIVER = """
 #include <stdio.h>
@@ -100,12 +120,27 @@ def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Arra
     (folder / "unit.c").write_text(_unit(made, host))
     (folder / "in").write_bytes(b"".join(array.tobytes() for array in inputs))
     command = ["cc", *_FLAGS, f"-I{host / 'include'}", f"-I{host / 'src'}", f"-I{CRT / 'include'}"]
-    command += ["-o", str(folder / "app"), str(folder / "unit.c")]
-    subprocess.run([*command, *map(str, sorted((host / "src").glob("*.s")))], check=True)
+    command += [f"-Wa,-I{folder / 'model/executor-config/graph'}", "-o", str(folder / "app")]
+    sources = [folder / "unit.c", *sorted((host / "src").glob("*.s"))]
+    if made.metadata.executor == "graph":
+        sources += sorted(Path(_runtime().name).glob("*.o"))
+    subprocess.run([*command, *map(str, sources)], check=True)
     arguments = [str(folder / name) for name in ("app", "in", "out")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.returncode} {done.stderr}"
     return _outputs(made, (folder / "out").read_bytes())
+
+
+@functools.cache
+def _runtime() -> tempfile.TemporaryDirectory[str]:
+    """The graph executor's objects, compiled once for all tests of a process."""
+    folder = tempfile.TemporaryDirectory()
+    timer = Path(folder.name) / "timer.c"
+    timer.write_text(_TIMER)
+    sources = map(str, [*EXECUTOR_SOURCES, timer])
+    command = ["cc", *_FLAGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-c", *sources]
+    subprocess.run(command, check=True, cwd=folder.name)
+    return folder
 
 
 def _unit(made: Compiled, host: Path) -> str:

@@ -12,7 +12,7 @@ import microgen
 from microgen import relay
 from microgen.errors import MicrogenError
 from microgen.relay import Function
-from tests.aot.native import CONVENTIONS, compiled
+from tests.aot.native import AHEAD_OF_TIME, compiled
 from tests.tools import NEEDS_NINJA
 
 HOOK = ("example-target-hook:device-api",)
@@ -67,12 +67,12 @@ def test_the_firmware_calls_the_hooks_in_that_order(tmp_path: Path) -> None:
 
 
 def test_packed_calls_have_no_place_for_a_device() -> None:
-    for convention in list(CONVENTIONS)[1:]:
+    for convention in AHEAD_OF_TIME[1:]:
         with pytest.raises(MicrogenError, match=r"contexts of devices \(example_target_hook\)"):
             compiled(TEXT, convention, targets=HOOK)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_without_devices_there_are_neither_hooks_nor_contexts(convention: str) -> None:
     x, y = relay.var("x", shape=(10, 10)), relay.var("y", shape=(1, 10))
     made = compiled(Function([x, y], relay.multiply(x, y)), convention)

@@ -44,7 +44,9 @@ def test_the_executors_metadata_has_names_types_pools_and_devices() -> None:
     found = _partitioned(pool=("sram:*:external",), alignment=32, constant_alignment=8).metadata
     assert found.inputs == (TensorInfo("a", "a", (5, 7), "float32", SIZE),)
     assert found.outputs == (TensorInfo("%1", "output", (5, 7), "float32", SIZE),)
-    assert found.workspace_pools == (PoolInfo("sram", found.workspace_size_bytes, 32),)
+    assert found.workspace_pools == (
+        PoolInfo("sram", found.workspace_size_bytes, 32, is_internal=False),
+    )
     assert found.devices == ("npu",)
     assert (found.executor, found.mod_name) == ("aot", "tvmgen_default")
     assert (found.interface_api, found.unpacked_api) == ("c", True)

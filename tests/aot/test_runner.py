@@ -13,7 +13,7 @@ from microgen import relay
 from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
 from microgen.relay import Expr, Function, Var
-from tests.aot.native import CONVENTIONS, CRT, compiled
+from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
 from tests.tools import NEEDS_NINJA
 
 LIB0, LIB1 = (f"model/codegen/host/src/default_lib{i}.c" for i in (0, 1))
@@ -75,7 +75,7 @@ def test_a_packed_operator_sees_shape_and_type_of_each_tensor(a: Var) -> None:
     ]
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_names_of_operators_have_no_suffix_of_their_convention(convention: str, a: Var) -> None:
     """Callers find an operator by TVM's name of it, however it is called."""
     made = _of([a], relay.tanh(relay.exp(a)), convention)
@@ -83,7 +83,7 @@ def test_names_of_operators_have_no_suffix_of_their_convention(convention: str, 
     assert names == {"tvmgen_default_fused_exp", "tvmgen_default_fused_tanh"}
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_each_operator_is_defined_once_and_called_where_it_is_needed(
     convention: str, a: Var
 ) -> None:
@@ -187,7 +187,7 @@ def test_calls_stand_in_a_normal_order_before_they_are_lowered(a: Var) -> None:
     ]
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_nothing_is_allocated_while_it_runs(convention: str, a: Var) -> None:
     """TVM's USMP leaves no TVMBackendAllocWorkspace behind; here there never is one."""
     made = _of([a], relay.tanh(relay.exp(a)), convention)
