@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from microgen import relay
 from microgen.compiled import MAIN, Compiled
+from microgen.errors import MicrogenError
 from microgen.metadata import PoolInfo, TensorInfo
 from microgen.relay import Function
-from tests.aot.native import compiled
+from tests.aot.native import compiled, inferred
 
 SIZE = 5 * 7 * 4
 _NPU = """def @main(%a: Tensor[(5, 7), float32]) {
@@ -121,3 +123,49 @@ def test_outputs_of_nested_tuples_have_their_own_names_and_types() -> None:
         ("output2", "int32", 48),
         ("output3", "float32", 12),
     ]
+
+
+_NAMED = """def @main(%x: Tensor[(3, 4), int32], %y: Tensor[(3), float32],
+    output_tensor_names=[{}]) {{
+  %0 = add(%x, %x);
+  (%0, ((%x, %0), exp(%y)))
+}}
+"""
+
+
+def test_outputs_are_called_as_the_module_calls_them(tmp_path: Path) -> None:
+    names = ("test output:a", "workspace", "x", "Identity")
+    made = compiled(_NAMED.format(", ".join(f'"{name}"' for name in names)))
+    assert [t.name for t in made.metadata.outputs] == list(names)
+    fields = ["test_output_a", "workspace_1", "x_1", "Identity"]
+    assert [t.field for t in made.metadata.outputs] == fields
+    record = json.loads(made.files.files["model/metadata.json"])["modules"]["default"]
+    outputs = record["memory"]["functions"]["main"][0]["outputs"]
+    assert {name: o["size"] for name, o in outputs.items()} == {
+        **dict.fromkeys(fields[:3], 48),
+        "Identity": 12,
+    }
+    x, y = np.arange(12, dtype=np.int32).reshape(3, 4), np.zeros(3, np.float32)
+    found = inferred(made, tmp_path, [x, y])
+    for got, wanted in zip(found, [x + x, x, x + x, np.exp(y)], strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_one_output_may_have_a_name_too() -> None:
+    text = 'def @main(%x: Tensor[(2), int32], output_tensor_names=["Identity"]) { add(%x, %x) }'
+    made = compiled(text)
+    header = made.files.files["model/codegen/host/include/tvmgen_default.h"].decode()
+    assert "void *Identity;" in header
+    assert "#define TVMGEN_DEFAULT_IDENTITY_SIZE 8\n" in header
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ('"a", "b"', "output_tensor_names has 2 names, @main has 4 outputs"),
+        ("1, 2, 3, 4", "output_tensor_names is no list of strings"),
+    ],
+)
+def test_names_that_are_not_the_outputs_are_refused(names: str, message: str) -> None:
+    with pytest.raises(MicrogenError, match=message):
+        compiled(_NAMED.format(names))

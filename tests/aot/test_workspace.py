@@ -161,6 +161,48 @@ def test_reshapes_use_no_memory() -> None:
     assert _live([x], relay.concatenate(parts, axis=0)) == (120 + 240,)
 
 
+def _pooled(data: Expr, rows: int = 1) -> Expr:
+    return relay.nn.max_pool2d(data, pool_size=(rows, 1), layout="NHWC")
+
+
+def test_branches_and_branches_of_branches_live_until_they_are_joined() -> None:
+    x = relay.var("x", shape=(1, 4, 5, 6), dtype="int8")
+    branches = [_pooled(x, rows) for rows in (1, 2, 3)]
+    assert _live([x], relay.concatenate(branches, axis=1)) == (
+        120 + 120,
+        120 + 120 + 90,
+        120 + 120 + 90 + 60,
+        120 + 90 + 60 + 270,
+    )
+    left, right = _pooled(x), _pooled(x, 2)
+    joined = relay.concatenate([left, _pooled(right), _pooled(right, 2)], axis=1)
+    assert _live([x], joined) == (
+        120 + 120,
+        120 + 120 + 90,
+        120 + 90 + 90,
+        120 + 90 + 90 + 60,
+        120 + 90 + 60 + 270,
+    )
+
+
+def test_calls_of_one_function_use_what_lives_at_each() -> None:
+    x = relay.var("x", shape=(1, 4, 5, 6), dtype="int8")
+    assert _live([x], _pooled(_pooled(x))) == (120 + 120, 120 + 120)
+    twice = _pooled(_pooled(x), 2)
+    joined = relay.concatenate([twice, twice], axis=1)
+    assert _live([x], joined) == (120 + 120, 120 + 90, 90 + 180)
+    first = _pooled(x)
+    many = [_pooled(first, 2) for _ in range(20)]
+    live = _live([x], relay.concatenate(many, axis=1))
+    assert live == (240, *(120 + 90 * i for i in range(1, 21)), 20 * 90 * 2)
+
+
+def test_a_shape_that_is_not_known_is_refused() -> None:
+    text = "def @main(%x: Tensor[(1, 2, 2, ?), int8]) { nn.max_pool2d(%x) }"
+    with pytest.raises(MicrogenError, match="Cannot allocate memory symbolic tensor shape"):
+        compiled(text)
+
+
 def test_a_function_inside_a_function_is_counted_by_its_own_tensors() -> None:
     text = """def @main(%x: Tensor[(1, 2, 2, 4), int8]) {
   %2 = fn (%y: Tensor[(1, 2, 2, 4), int8], Primitive=1) {
