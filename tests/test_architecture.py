@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
     "relay": {*BASE, "ir", "params_file"},
-    "frontends": {*GRAPH, "numerics", "relay"},
+    "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, "kernels", "passes", "program", "target"},
