@@ -75,3 +75,30 @@ def convolved(data: Array, weight: Array, groups: int, padding: int) -> Array:
     shares = np.split(windows, groups, axis=1), np.split(weight, groups, axis=0)
     parts = [np.einsum("ncyxij,ocij->noyx", d, w) for d, w in zip(*shares, strict=True)]
     return np.concatenate(parts, axis=1).astype(data.dtype)
+
+
+def residual() -> Network:
+    """Five convolutions of bound weights with a skip over two of them."""
+    rng = np.random.default_rng(0)
+    names = [f"weight{i}" for i in range(5)]
+    weights = {n: rng.uniform(-0.1, 0.1, (8, 8, 3, 3)).astype(np.float32) for n in names}
+    data, *kernels = (
+        relay.var("data", shape=(1, 8, 9, 9)),
+        *(relay.var(name, shape=(8, 8, 3, 3)) for name in names),
+    )
+    body: Expr = data
+    bodies = []
+    for kernel in kernels:
+        product = relay.nn.conv2d(body, kernel, padding=(1, 1), channels=8, kernel_size=(3, 3))
+        bodies.append(body := relay.nn.relu(product))
+    return network(
+        [data, *kernels], relay.add(body, bodies[1]), lambda v: [_residual(v, names)], weights
+    )
+
+
+def _residual(values: Arrays, names: list[str]) -> Array:
+    body, bodies = values["data"], []
+    for name in names:
+        body = np.maximum(convolved(body, values[name], groups=1, padding=1), 0)
+        bodies.append(body)
+    return body + bodies[1]

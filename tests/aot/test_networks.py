@@ -10,7 +10,7 @@ import pytest
 from microgen import relay
 from microgen.errors import UnsupportedError
 from tests.aot.native import EVERY_CONVENTION, compiled
-from tests.aot.networks import Network, convolved, holds, network
+from tests.aot.networks import Network, convolved, holds, network, residual
 from tests.tools import NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, EVERY_CONVENTION]
@@ -188,3 +188,7 @@ def test_a_convolution_of_plain_integers_is_refused(convention: str) -> None:
 """
     with pytest.raises(UnsupportedError, match=r"nn\.conv2d of uint8\[1,3,8,8\] has no kernel"):
         compiled(text, convention)
+
+
+def test_a_residual_network_shares_its_workspace(convention: str, tmp_path: Path) -> None:
+    holds(residual(), convention, tmp_path)

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 from microgen import relay
 from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
 from microgen.planner import timeline
-from microgen.relay import Expr, Function, Var
+from microgen.relay import Expr, Function, IRModule, Var
 from tests.aot.native import compiled
+from tests.aot.networks import residual
 
 HEADER = "model/codegen/host/include/tvmgen_default.h"
 LIB0, PARAMS = (f"model/codegen/host/src/default_{name}.c" for name in ("lib0", "params"))
 
 
-def _residual() -> Function:
-    """Four convolutions with a skip, as synthetic networks of TVM's tests have it."""
-    rng = np.random.default_rng(0)
-    data = relay.var("data", shape=(1, 8, 9, 9))
-    body: Expr = data
-    for _ in range(2):
-        body = relay.nn.relu(_convolved(body, rng))
-    skip = body
-    for _ in range(2):
-        body = relay.nn.relu(_convolved(body, rng))
-    return Function([data], relay.add(_convolved(body, rng), skip))
-
-
-def _convolved(data: Expr, rng: np.random.Generator) -> Expr:
-    weight = relay.const(rng.standard_normal((8, 8, 3, 3)).astype(np.float32))
-    return relay.nn.conv2d(data, weight, padding=(1, 1), channels=8, kernel_size=(3, 3))
+def _residual() -> IRModule:
+    return residual().bound()
 
 
 @pytest.fixture(scope="module")
