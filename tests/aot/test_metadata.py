@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import relay
+from microgen import params_file, relay
 from microgen.compiled import MAIN, Compiled
 from microgen.errors import MicrogenError
 from microgen.metadata import PoolInfo, TensorInfo
 from microgen.relay import Function
-from tests.aot.native import compiled, inferred
+from tests.aot.native import CONVENTIONS, compiled, inferred
 
 SIZE = 5 * 7 * 4
 _NPU = """def @main(%a: Tensor[(5, 7), float32]) {
@@ -169,3 +169,29 @@ def test_one_output_may_have_a_name_too() -> None:
 def test_names_that_are_not_the_outputs_are_refused(names: str, message: str) -> None:
     with pytest.raises(MicrogenError, match=message):
         compiled(_NAMED.format(names))
+
+
+_MIXED = """def @main(%a: Tensor[(1, 2), int8], %b: Tensor[(1, 2), float32],
+    %c: Tensor[(1, 2), float32]) {
+  %0 = cast(%a, dtype="float32");
+  %1 = multiply(%b, %c);
+  add(%0, %1)
+}
+"""
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_bound_parameters_stand_in_the_library(convention: str) -> None:
+    """TVM links them for the AOT executor, and leaves its file empty; here the file has them, too."""
+    c = np.array([[2, 4]], np.float32)
+    module = relay.bind_params(relay.parse(_MIXED, "add.relay"), {"c": c})
+    files = compiled(module, convention, name="add").files.files
+    params = params_file.loads(files["model/parameters/add.params"])
+    assert list(params) == ["p0"]
+    np.testing.assert_array_equal(params["p0"], c)
+    memory = json.loads(files["model/metadata.json"])["modules"]["add"]["memory"]
+    (main,) = memory["functions"]["main"]
+    assert (main["constants_size_bytes"], main["io_size_bytes"]) == (8, 2 + 8 + 8)
+    bound = [sid.get("input_binding") for sid in memory.get("sids", [])]
+    expected = ["a", "b", None, "p0", None, None] if convention == "graph executor" else []
+    assert bound == expected
