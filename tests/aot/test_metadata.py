@@ -182,7 +182,7 @@ _MIXED = """def @main(%a: Tensor[(1, 2), int8], %b: Tensor[(1, 2), float32],
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_bound_parameters_stand_in_the_library(convention: str) -> None:
-    """TVM links them for the AOT executor, and leaves its file empty; here the file has them, too."""
+    """TVM links them for the AOT executor, and leaves its file empty; ours has them, too."""
     c = np.array([[2, 4]], np.float32)
     module = relay.bind_params(relay.parse(_MIXED, "add.relay"), {"c": c})
     files = compiled(module, convention, name="add").files.files
