@@ -30,6 +30,8 @@ from microgen.relay.visit import children, post_order
 
 # What an axis of a tensor can count: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
+_MAX_RANK = 32
+_MAX_MESSAGE = 400
 
 # Fields of a tuple, nested ones counted, and levels: shared tuples grow exponentially.
 _MAX_FIELDS = 1024
@@ -77,6 +79,8 @@ def check_type(found: Type, where: str) -> None:
 
 
 def _check_tensor(tensor: TensorType, where: str) -> None:
+    if len(tensor.shape) > _MAX_RANK:
+        raise UnsupportedError(f"a tensor has above {_MAX_RANK} axes", where=where)
     for dim in tensor.shape:
         if dim < 0:
             raise UnsupportedError(
@@ -149,7 +153,8 @@ class _Inference:
         return place(getattr(expr, "span", None), self._place)
 
     def _error(self, expr: Expr, what: str, hint: str = "") -> MicrogenError:
-        return ModelError(what, where=self._where(expr), hint=hint)
+        short = what if len(what) <= _MAX_MESSAGE else f"{what[:_MAX_MESSAGE]}..."
+        return ModelError(short, where=self._where(expr), hint=hint)
 
     def _type(self, expr: Expr) -> Type:
         match expr:

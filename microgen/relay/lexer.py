@@ -20,7 +20,7 @@ _PATTERNS = (
     ("temporary", r"%\d+"),
     ("local", r"%[A-Za-z_/][\w/]*"),
     ("global", r"@[A-Za-z_][\w.]*"),
-    ("number", NUMBER.pattern + r"(?![A-Za-z_])"),
+    ("number", NUMBER.pattern + r"(?!\w)"),
     ("name", r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*"),
     ("string", r'"(?:[^"\\\n]|\\.)*"'),
     ("sign", r"->|[()\[\]{},;:=.?<>+*/!-]"),

@@ -90,6 +90,21 @@ def _int(value: int, dtype: str) -> Array:
     return np.array(value, dtype)
 
 
+def attr_number(text: str) -> int | float:
+    """A number as an attribute holds it: integers as they are, others as doubles.
+
+    A suffix says no more than that: 1e-05f is the double nearest to 1e-05. Raises ValueError with a
+    sentence if it is no number.
+    """
+    number = _PARTS.sub(r"\1", text)
+    if len(number) <= _MAX_DIGITS and ("f" in text or any(c in number for c in ".eE")):
+        value = float(number)
+        if math.isinf(value) and "n" not in number:
+            raise ValueError(f"{number[:40]} is beyond float64")
+        return value
+    return int(scalar(text))
+
+
 def string_text(value: str) -> str:
     """A quoted string; only what a line of ASCII cannot hold is escaped."""
     return json.dumps(value)
@@ -112,6 +127,6 @@ def attr_text(value: Any) -> str:
 
 def string_value(text: str) -> str:
     """The string that a quoted one stands for; ValueError if it is not well formed."""
-    value = json.loads(text.replace("\t", "\\t"))
+    value = json.loads(text)
     value.encode()  # a lone surrogate is no text
     return str(value)

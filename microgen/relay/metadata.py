@@ -17,6 +17,7 @@ from microgen.errors import ModelError, ProjectError
 from microgen.ir.graph import Array
 
 _KEY = "relay.Constant"
+_MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError)
 
 
 def read_metadata(text: str, source: str) -> dict[str, Array]:
@@ -31,7 +32,7 @@ def read_metadata(text: str, source: str) -> dict[str, Array]:
         arrays = _constants(json.loads(text))
     except ProjectError as error:
         raise ModelError(error.what, where=where) from error
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+    except _MALFORMED as error:
         raise ModelError("the section is not JSON as TVM writes it", where=where) from error
     return {f"{_KEY}.{i}": array for i, array in enumerate(arrays)}
 

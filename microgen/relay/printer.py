@@ -74,7 +74,7 @@ class _Printer:
         """``def @name(...) {...}``."""
         for expr in post_order(function):
             self._uses.update(children(expr))
-        return self._function(f"def @{name}", function, 1) + "\n"
+        return self._function(f"def @{_word(name)}", function, 1) + "\n"
 
     def numbered(self, function: Function) -> dict[Expr, str]:
         """Of each expression printed, its temporary; of those printed inline, the next ones."""
@@ -89,7 +89,7 @@ class _Printer:
 
     def _function(self, head: str, function: Function, depth: int) -> str:
         params = [self._declared(p) for p in function.params]
-        params += [f"{key}={attr_text(value)}" for key, value in function.attrs.items()]
+        params += [f"{_word(key)}={attr_text(value)}" for key, value in function.attrs.items()]
         result = f" -> {function.ret_type}" if function.ret_type is not None else ""
         body = self._block(function.body, depth)
         return f"{head}({', '.join(params)}){result} {{\n{_indented(body)}\n}}"
@@ -161,7 +161,7 @@ class _Printer:
             case Op(name):
                 return name
             case GlobalVar(name):
-                return f"@{name}"
+                return f"@{_word(name)}"
             case Var():
                 raise ModelError(f"%{expr.name_hint} is free: no parameter and no let defines it")
         raise ModelError(f"cannot print {type(expr).__name__}")
@@ -195,6 +195,13 @@ def _before(expr: Expr) -> Sequence[Expr]:
             return ()  # blocks of their own
         case _:
             return children(expr)
+
+
+def _word(name: str) -> str:
+    """A name of a function or an attribute, which must be one in the text too."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
+        raise ModelError(f"the name {name!r} cannot be written in Relay text")
+    return name
 
 
 def _is_atom(expr: Expr) -> bool:

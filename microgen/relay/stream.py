@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import Array
 from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
-from microgen.relay.literals import scalar, string_value
+from microgen.relay.literals import attr_number, scalar, string_value
 
 # Brackets inside brackets. A level costs a few frames of Python's stack.
 MAX_NESTING = 96
+
+Number = TypeVar("Number")
 
 _WORDS = {"True": True, "False": False, "None": None}
 
@@ -92,7 +96,7 @@ class Stream:
         """Pass an attribute's value: a number, a string, True, False, None, or a list."""
         token = self.next
         if token.kind == "number":
-            return self.number().item()
+            return self._number(attr_number)
         if token.kind == "string":
             return self.string()
         if token.kind == "name" and token.text in _WORDS:
@@ -113,11 +117,14 @@ class Stream:
         self.shallower()
         return tuple(values)
 
-    def number(self) -> Any:
+    def number(self) -> Array:
         """Pass a number, as a 0-d array."""
+        return self._number(scalar)
+
+    def _number(self, read: Callable[[str], Number]) -> Number:
         token = self.kind("number", "a number")
         try:
-            return scalar(token.text)
+            return read(token.text)
         except ValueError as error:
             self.refuse(str(error), token)
 

@@ -58,6 +58,11 @@ class Field:
         return typed
 
     @property
+    def fallback(self) -> Any:
+        """What a text means that leaves the attribute out."""
+        return self.built if self.default is REQUIRED else self.default
+
+    @property
     def built_default(self) -> Any:
         """What the Python builder takes when the attribute is not given."""
         return self.default if self.built is REQUIRED else self.built
@@ -149,11 +154,11 @@ class RelayOp:
         for name in given:
             if name not in names:
                 raise ValueError(unknown_attribute(name, names))
-        missing = [f.name for f in self.fields if f.default is REQUIRED and f.name not in given]
+        values = {f.name: given.get(f.name, f.fallback) for f in self.fields}
+        missing = [name for name, value in values.items() if value is REQUIRED]
         if missing:
             raise ValueError(f"lacks {', '.join(missing)}")
-        values = {f.name: f.typed(given.get(f.name, f.default)) for f in self.fields}
-        return MappingProxyType(values)
+        return MappingProxyType({f.name: f.typed(values[f.name]) for f in self.fields})
 
     def infer(self, attrs: Attrs, types: Sequence[Type]) -> Type:
         """The type of the result; ValueError with a sentence if the arguments do not fit."""

@@ -31,7 +31,8 @@ def _swapped(shape: tuple[int, ...], swap: bool) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
 
 
-def _batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of types[0] @ types[1] for each of a batch, transposed as the attributes say."""
     for name, found in zip(("tensor_a", "tensor_b"), types, strict=True):
         if len(found.shape) != 3:
             raise ValueError(f"{name} is {found}, expected three axes")
@@ -42,7 +43,8 @@ def _batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType((max(a[0], b[0]), a[1], b[2]), attrs["out_dtype"] or types[0].dtype)
 
 
-_BATCH_MATMUL = (
+# BatchMatmulAttrs.
+BATCH_MATMUL = (
     Field("out_dtype", Kind.DTYPE, ""),
     Field("transpose_a", Kind.BOOL, False),
     Field("transpose_b", Kind.BOOL, False, built=True),
@@ -50,5 +52,5 @@ _BATCH_MATMUL = (
 
 OPS = (
     RelayOp("nn.dense", ("data", "weight"), fields(), relation),
-    RelayOp("nn.batch_matmul", ("tensor_a", "tensor_b"), _BATCH_MATMUL, _batch_matmul),
+    RelayOp("nn.batch_matmul", ("tensor_a", "tensor_b"), BATCH_MATMUL, batch_matmul),
 )

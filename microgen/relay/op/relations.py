@@ -59,3 +59,15 @@ def vector(name: str, found: TensorType, length: int, dtype: str) -> None:
     expected = TensorType((length,), dtype)
     if found != expected:
         raise ValueError(f"{name} is {found}, expected {expected}")
+
+
+def one_of(name: str, found: TensorType, dtypes: Sequence[str]) -> None:
+    """Raise ValueError unless the dtype is one of ``dtypes``."""
+    if found.dtype not in dtypes:
+        raise ValueError(f"{name} is {found}, expected dtype {' or '.join(dtypes)}")
+
+
+def fits(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise ValueError unless an attribute's value is one of ``choices``."""
+    if value not in choices:
+        raise ValueError(f"{name} is {value[:40]!r}, expected {' or '.join(map(repr, choices))}")

@@ -1,0 +1,23 @@
+"""What qnn ops share: scales are float32, zero points int32, one of each, or one per channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.relay.expr import TensorType
+
+INTEGERS = ("int8", "uint8", "int16")
+
+
+def parameters(
+    names: Sequence[str], types: Sequence[TensorType], channels: int | None = None
+) -> None:
+    """Raise ValueError unless ``types`` are scales and zero points, as their names say.
+
+    ``channels`` is the length of a vector that may stand for a scalar, if one may.
+    """
+    for name, found in zip(names, types, strict=True):
+        expected = "float32" if "scale" in name else "int32"
+        if found.dtype != expected or found.shape not in ((), (channels,), (1,)):
+            vector = "" if channels is None else f" or Tensor[({channels}), {expected}]"
+            raise ValueError(f"{name} is {found}, expected {expected}{vector}")

@@ -1,0 +1,50 @@
+"""Reductions over axes: sum, mean, max, min, argmax, argmin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.relay.expr import Attrs, TensorType
+from microgen.relay.op import layout
+from microgen.relay.op.base import Field, Kind, RelayOp
+
+
+def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
+    """The axes that are reduced, in order: none given means all; ``exclude`` the others."""
+    if attrs["axis"] is None or not attrs["axis"]:
+        return tuple(range(rank))
+    named = {layout.axis_of(a, rank) for a in attrs["axis"]}
+    return tuple(i for i in range(rank) if (i in named) != attrs["exclude"])
+
+
+def _shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
+    reduced = axes(attrs, len(shape))
+    if attrs["keepdims"]:
+        return tuple(1 if i in reduced else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in reduced)
+
+
+def _value(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    return TensorType(_shape(attrs, types[0].shape), types[0].dtype)
+
+
+def _index(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    return TensorType(_shape(attrs, types[0].shape), "int32")
+
+
+_AXIS = Field("axis", Kind.INTS, None)
+_KEEPDIMS = Field("keepdims", Kind.BOOL, False)
+_EXCLUDE = Field("exclude", Kind.BOOL, False)
+_ARG = (_AXIS, _KEEPDIMS, Field("select_last_index", Kind.BOOL, False), _EXCLUDE)
+_PYTHON_ORDER = ("data", "axis", "keepdims", "exclude", "select_last_index")
+
+OPS = (
+    *(
+        RelayOp(name, ("data",), (_AXIS, _KEEPDIMS, _EXCLUDE), _value)
+        for name in ("sum", "mean", "max", "min")
+    ),
+    *(
+        RelayOp(name, ("data",), _ARG, _index, positional=_PYTHON_ORDER)
+        for name in ("argmax", "argmin")
+    ),
+)

@@ -1,0 +1,118 @@
+"""reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
+
+Codes of ``newshape``: 0 copies an axis, -1 is what remains, -2 copies all that follow, -3 merges
+two axes, -4 splits one into the two numbers that follow (one may be -1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from microgen.relay.expr import Attrs, TensorType
+from microgen.relay.op import layout
+from microgen.relay.op.base import Field, Kind, RelayOp
+
+_MAX_CODES = 64
+_LACKS = "newshape asks for more axes than the data has"
+
+
+class _NewShape:
+    """The output's axes so far, and how many of the input's they stand for."""
+
+    def __init__(self, shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) -> None:
+        self._left = list(shape)
+        self._codes = list(codes)
+        self._allowzero = allowzero
+        self.out: list[int] = []
+
+    def run(self) -> list[int]:
+        """The new shape; an axis that remains to be found is -1."""
+        while self._codes:
+            self._step(self._codes.pop(0))
+        return self.out
+
+    def _take(self) -> int:
+        if not self._left:
+            raise ValueError(_LACKS)
+        return self._left.pop(0)
+
+    def _step(self, code: int) -> None:
+        if code > 0 or code == -1 or (code == 0 and self._allowzero):
+            self.out.append(code)
+            del self._left[:1]
+        elif code == 0:
+            self.out.append(self._take())
+        elif code == -2:
+            self.out += self._left
+            self._left = []
+        elif code == -3:
+            self.out.append(self._take() * self._take())
+        elif code == -4:
+            self._split(self._take())
+        else:
+            raise ValueError(f"newshape has the code {code}, expected none below -4")
+
+    def _split(self, size: int) -> None:
+        if len(self._codes) < 2:
+            raise ValueError("newshape ends within a split (-4)")
+        first, second = self._codes.pop(0), self._codes.pop(0)
+        if first == -1 and second > 0:
+            first = size // second
+        if second == -1 and first > 0:
+            second = size // first
+        if first * second != size or first < 0:
+            raise ValueError(f"newshape splits an axis of {size} into {first} and {second}")
+        self.out += [first, second]
+
+
+def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    data = types[0]
+    size = math.prod(data.shape)
+    if len(attrs["newshape"]) > _MAX_CODES:
+        raise ValueError(f"newshape has above {_MAX_CODES} numbers")
+    shape = _NewShape(data.shape, attrs["newshape"], attrs["allowzero"]).run()
+    if shape.count(-1) > 1:
+        raise ValueError("newshape has -1 twice")
+    if -1 in shape:
+        known = math.prod(d for d in shape if d != -1)
+        shape[shape.index(-1)] = size // known if known else 0
+    if math.prod(shape) != size:
+        raise ValueError(f"data has {size} elements, newshape means {shape}")
+    return TensorType(tuple(shape), data.dtype)
+
+
+def _squeeze(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    shape = types[0].shape
+    if attrs["axis"] is None:
+        return TensorType(tuple(d for d in shape if d != 1), types[0].dtype)
+    axes = {layout.axis_of(a, len(shape)) for a in attrs["axis"]}
+    for axis in axes:
+        if shape[axis] != 1:
+            raise ValueError(f"axis {axis} of {types[0]} is not 1")
+    return TensorType(tuple(d for i, d in enumerate(shape) if i not in axes), types[0].dtype)
+
+
+def _expand_dims(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    shape, count = types[0].shape, attrs["num_newaxis"]
+    if not 0 <= count <= 32:
+        raise ValueError(f"num_newaxis is {count}, expected one in [0, 32]")
+    at = layout.axis_of(attrs["axis"], len(shape) + 1)
+    return TensorType((*shape[:at], *[1] * count, *shape[at:]), types[0].dtype)
+
+
+def _batch_flatten(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    if not types[0].shape:
+        raise ValueError("data is a scalar, expected at least one axis")
+    return TensorType((types[0].shape[0], math.prod(types[0].shape[1:])), types[0].dtype)
+
+
+_NEWSHAPE = (Field("newshape", Kind.INTS), Field("allowzero", Kind.BOOL, False))
+_EXPAND = (Field("axis", Kind.INT), Field("num_newaxis", Kind.INT, 1))
+
+OPS = (
+    RelayOp("reshape", ("data",), _NEWSHAPE, _reshape),
+    RelayOp("squeeze", ("data",), (Field("axis", Kind.INTS, None),), _squeeze),
+    RelayOp("expand_dims", ("data",), _EXPAND, _expand_dims),
+    RelayOp("nn.batch_flatten", ("data",), (), _batch_flatten),
+)
