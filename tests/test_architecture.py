@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "transforms": {*BASE, "ir", "quantize", "quantize16"},
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
+    "relay": {*BASE, "ir", "params_file"},
     "frontends": {*GRAPH, "numerics", "relay"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
