@@ -3,6 +3,7 @@
 #ifndef MICROGEN_RESCALE_INT_H
 #define MICROGEN_RESCALE_INT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "microgen/inline.h"
@@ -23,11 +24,13 @@ typedef struct {
     int32_t input_offset;  /* minus the input's zero point */
     int32_t output_offset; /* the output's zero point */
     int32_t ties;          /* MG_TIES_UPWARD or MG_TIES_AWAY */
+    int32_t multiplier;    /* as microgen/requantize.h says, of every channel */
+    int32_t shift;
 } mg_rescale_int_params;
 
 /* Requantizes input [outer][channels][inner] with one rounding and saturates it into output, of the
- * same shape. multiplier and shift are per channel, as microgen/requantize.h says; sums with the
- * zero points are modulo 2^32.
+ * same shape; sums with the zero points are modulo 2^32. multiplier and shift are per channel, or
+ * both NULL: then those of the parameters count.
  *
  * Output may be the very buffer of an input of the same size; otherwise they must not overlap. */
 void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
@@ -48,10 +51,11 @@ MG_INLINE void mg_rescale_int_body(const mg_rescale_int_params *p, const void *i
 
     for (int32_t n = 0; n < p->outer; n++) {
         for (int32_t c = 0; c < p->channels; c++) {
+            const int32_t factor = (multiplier != NULL) ? multiplier[c] : p->multiplier;
+            const int32_t power = (shift != NULL) ? shift[c] : p->shift;
             for (int32_t k = 0; k < p->inner; k++) {
-                const int32_t scaled =
-                    mg_rescaled(mg_load_int(input, i, p->input_bytes), p->input_offset,
-                                multiplier[c], shift[c], p->ties);
+                const int32_t x = mg_load_int(input, i, p->input_bytes);
+                const int32_t scaled = mg_rescaled(x, p->input_offset, factor, power, p->ties);
                 mg_store_int(output, i, p->output_bytes,
                              mg_requantize_int_stored(scaled, p->output_offset, p->output_bytes));
                 i++;
