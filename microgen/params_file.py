@@ -19,7 +19,7 @@ import numpy as np
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType
 
-LIST_MAGIC = 0xF7E58D4F05049CB7
+_LIST_MAGIC = 0xF7E58D4F05049CB7
 _ARRAY_MAGIC = 0xDD5E40F096B4A13F
 _CPU = 1
 
@@ -56,7 +56,7 @@ def dumps(arrays: Mapping[str, Array]) -> bytes:
     names = b"".join(_string(name) for name in arrays)
     count = struct.pack("<Q", len(arrays))
     body = b"".join(_array(name, array) for name, array in arrays.items())
-    return struct.pack("<QQ", LIST_MAGIC, 0) + count + names + count + body
+    return struct.pack("<QQ", _LIST_MAGIC, 0) + count + names + count + body
 
 
 def loads(data: bytes) -> dict[str, Array]:
@@ -146,7 +146,7 @@ class _Reader:
 
     def names(self) -> list[str]:
         """The head of the file: the names of the arrays that follow."""
-        self.expect("<Q", LIST_MAGIC, "magic number")
+        self.expect("<Q", _LIST_MAGIC, "magic number")
         self.expect("<Q", 0, "reserved word")
         names = [self.string() for _ in range(self.count())]
         self.expect("<Q", len(names), "number of arrays")

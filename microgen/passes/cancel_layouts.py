@@ -67,9 +67,11 @@ class _Rewriting:
     nodes: list[Node] = field(default_factory=list)
     pending: dict[str, _Pending] = field(default_factory=dict)
     known: dict[tuple[object, ...], str] = field(default_factory=dict)  # what was moved already
+    sought: set[str] = field(default_factory=set)  # tensors that changes of layout follow
 
     def rewritten(self) -> Graph:
         self.types.update(self.graph.types)
+        self.sought.update(_sought(self.graph))
         before: Node | None = None
         for node in self.graph.nodes:
             if before is not None and before.function and before.function != node.function:
@@ -114,8 +116,15 @@ class _Rewriting:
             self._add_moved(node, lead, whole)
 
     def _lead(self, node: Node) -> _Pending | None:
-        """The change of layout that most inputs do not lack, if there is one."""
+        """The change of layout to move behind the node: one that no more inputs lack than have,
+        counting those that are made for the node alone, or all if another change may follow."""
         changes = {name: self._seen(name, node) for name in node.inputs}
+        saved = [
+            name
+            for name, change in changes.items()
+            if change is not None
+            and (node.outputs[0] in self.sought or not self._is_made(name, change))
+        ]
         for lead in changes.values():
             if lead is None or is_identity(lead.axes):
                 continue
@@ -124,9 +133,14 @@ class _Rewriting:
                 for name, change in changes.items()
                 if (change is None or change.axes != lead.axes) and self._costs(name, lead, node)
             ]
-            if len(lacking) < sum(change is not None for change in changes.values()):
+            if len(lacking) < len(saved):
                 return lead
         return None
+
+    def _is_made(self, name: str, change: _Pending) -> bool:
+        """Whether a tensor is computed in any case, in the layout that the graph has it in."""
+        is_known = (change.source, change.axes, _place(change.node)) in self.known
+        return is_known or name in self.graph.outputs
 
     def _costs(self, name: str, lead: _Pending, node: Node) -> bool:
         """Whether a node would have to move the tensor's elements to the other layout."""
@@ -210,6 +224,17 @@ class _Rewriting:
             name = f"{wanted}'{count}"
         self.types[name] = dataclasses.replace(like, shape=tuple(shape))
         return name
+
+
+def _sought(graph: Graph) -> set[str]:
+    """What changes of layout read, by themselves or behind nodes that compute in any layout."""
+    found: set[str] = set()
+    for node in reversed(graph.nodes):
+        axes = tuple(range(max((len(t.shape) for t in graph.type_of(node.inputs)), default=0)))
+        is_open = node.outputs[0] in found and moved(node, graph, axes) is not None
+        if node.op == _CHANGE or is_open:
+            found.update(node.inputs)
+    return found
 
 
 def _attrs(change: _Pending, source: TensorType) -> Attrs:

@@ -10,6 +10,9 @@ from microgen.errors import ModelError
 from microgen.relay.expr import Span
 from microgen.relay.literals import NUMBER
 
+# The name of an operator, a function or an attribute.
+WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*"
+
 # In this order: the first pattern that matches is the token.
 _PATTERNS = (
     ("space", r"\s+"),
@@ -19,9 +22,9 @@ _PATTERNS = (
     ("header", r"#\[[^\]\n]*\]"),
     ("temporary", r"%\d+"),
     ("local", r"%[A-Za-z_/][\w/]*"),
-    ("global", r"@[A-Za-z_][\w.]*"),
+    ("global", "@" + WORD),
     ("number", NUMBER.pattern + r"(?!\w)"),
-    ("name", r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*"),
+    ("name", WORD),
     ("string", r'"(?:[^"\\\n]|\\.)*"'),
     ("sign", r"->|[()\[\]{},;:=.?<>+*/!-]"),
 )

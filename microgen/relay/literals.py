@@ -31,7 +31,7 @@ _DTYPES = (
         "f32": "float32",
     }
 )
-NUMBER = re.compile(r"-?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)(?:[fiu]\d*)?")
+NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf|nan)(?:[fiu]\d*)?")
 _PARTS = re.compile(r"(-?(?:inf|nan|[^fiu]+))([fiu]\d*)?")
 _MAX_DIGITS = 400
 

@@ -49,5 +49,6 @@ def _constants(document: Any) -> list[Array]:
 
 def _array(text: str) -> Array:
     """One NDArray, read as a param file of one array."""
-    head = struct.pack("<QQQQ", params_file.LIST_MAGIC, 0, 1, 0) + struct.pack("<Q", 1)
+    magic = params_file.dumps({})[:16]
+    head = magic + struct.pack("<QQQ", 1, 0, 1)  # one name, which is empty, and one array
     return params_file.loads(head + base64.b64decode(text, validate=True))[""]

@@ -202,7 +202,7 @@ class _Parser:
             case "temporary" | "local":
                 return self._named()
             case "global":
-                return GlobalVar(self._in.take().text[1:])
+                return self._global()
             case "number":
                 return Constant(self._in.number(), self._in.span(token))
             case "meta":
@@ -223,6 +223,12 @@ class _Parser:
             hint = nearest(token.text, self._scopes.names)
             self._in.refuse(f"found {token.text}, which is not defined here", token, hint)
         return found
+
+    def _global(self) -> GlobalVar:
+        token = self._in.take()
+        if self._in.next.text != "(":
+            self._in.refuse(f"found {token.text}, expected a call of it", token)
+        return GlobalVar(token.text[1:])
 
     def _meta(self) -> Constant:
         token = self._in.take()

@@ -28,6 +28,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.lexer import WORD
 from microgen.relay.literals import attr_text, scalar_text
 from microgen.relay.op import registry
 from microgen.relay.visit import children, post_order
@@ -79,11 +80,13 @@ class _Printer:
     def numbered(self, function: Function) -> dict[Expr, str]:
         """Of each expression printed, its temporary; of those printed inline, the next ones."""
         found: dict[Expr, str] = {}
-        for expr in post_order(function):
+        inline = [e for e in post_order(function) if not _is_atom(e)]
+        bound = {e.value for e in inline if isinstance(e, Let)}
+        for expr in inline:
             name = self._names.get(expr, "")
             if not re.fullmatch("%[0-9]+", name):
                 name = f"%{self._temporaries}"
-                self._temporaries += not _is_atom(expr)
+                self._temporaries += expr not in bound
             found[expr] = name
         return found
 
@@ -110,12 +113,15 @@ class _Printer:
         self._taken.add(name)
         return name
 
-    def _block(self, root: Expr, depth: int) -> list[str]:
-        """The lines of a body whose value is ``root``: lets and temporaries, then the value."""
+    def _block(self, root: Expr, depth: int, bracketed: Let | None = None) -> list[str]:
+        """The lines of a body whose value is ``root``: lets and temporaries, then the value.
+
+        A let with several users has a name, and a block of its own, where it is ``bracketed``.
+        """
         if depth > MAX_DEPTH:
             raise ModelError(f"functions or lets are nested deeper than {MAX_DEPTH}")
         lines: list[str] = []
-        while isinstance(root, Let) and self._uses[root] <= 1:
+        while isinstance(root, Let) and (root is bracketed or self._uses[root] <= 1):
             value = self._final(root.value, lines, depth)
             lines.append(f"let {self._declared(root.var)} = {value};")
             root = root.body
@@ -157,7 +163,7 @@ class _Printer:
             case Function():
                 return self._function("fn ", expr, depth + 1)
             case Let():
-                return f"(\n{_indented(self._block(expr, depth + 1))}\n)"
+                return f"(\n{_indented(self._block(expr, depth + 1, expr))}\n)"
             case Op(name):
                 return name
             case GlobalVar(name):
@@ -199,7 +205,7 @@ def _before(expr: Expr) -> Sequence[Expr]:
 
 def _word(name: str) -> str:
     """A name of a function or an attribute, which must be one in the text too."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
+    if not re.fullmatch(WORD, name, re.ASCII):
         raise ModelError(f"the name {name!r} cannot be written in Relay text")
     return name
 

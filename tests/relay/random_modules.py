@@ -61,9 +61,8 @@ class _Maker:
                 return relay.multiply(a, self._cast_scalar())
             case 7:
                 x = relay.Var("x0", _F32)
-                inner = relay.Function(
-                    [x], self._body([x, b], 2, depth - 1), attrs={"Primitive": 1}
-                )
+                body = self._body([x, b], 2, depth - 1)
+                inner = relay.Function([x], body, attrs={"Primitive": 1})
                 return relay.Call(inner, [a])
             case _:
                 var = relay.Var("v")

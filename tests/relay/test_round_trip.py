@@ -71,9 +71,8 @@ def test_random_modules_differ_from_each_other() -> None:
     ],
 )
 def test_scalars(value: float, dtype: str, text: str) -> None:
-    module = relay.infer_type(
-        relay.IRModule.from_expr(relay.Function([], relay.const(value, dtype)))
-    )
+    function = relay.Function([], relay.const(value, dtype))
+    module = relay.infer_type(relay.IRModule.from_expr(function))
     printed = relay.show(module)
     assert f"  {text} /* ty={dtype} */\n" in printed
     assert relay.structural_equal(relay.parse(printed), module)
@@ -181,9 +180,8 @@ def test_the_hash_is_the_same_in_every_process() -> None:
 
 def test_what_makes_structures_differ() -> None:
     def one(body: str) -> relay.IRModule:
-        return relay.parse(
-            f"def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {{{body}}}"
-        )
+        params = "%x: Tensor[(2), float32], %y: Tensor[(2), float32]"
+        return relay.parse(f"def @main({params}) {{{body}}}")
 
     base = one("add(%x, %y)")
     assert relay.structural_equal(base, one("%0 = add(%x, %y); %0"))

@@ -28,10 +28,11 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.printer import temporaries
 from microgen.relay.visit import children
 
 _MAX_DEPTH = 100  # functions that call functions
-_MAX_CALLS = 100_000  # of operators, once functions are inlined
+_MAX_CALLS = 20_000  # once functions are inlined
 
 
 def convert(
@@ -60,12 +61,13 @@ class _Conversion:
         self._tensors = Tensors()
         self._constants: dict[Expr, Tensor] = {}
         self._functions: list[str] = []
+        self._names: dict[Function, Mapping[Expr, str]] = {}
         self._calls = 0
 
     def graph(self) -> Graph:
         main = self._module["main"]
         place = Place(devices.default_target(self._targets))
-        scope = Scope(main, place, "", 0)
+        scope = Scope(main, place, "", 0, self._names_in(main))
         inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
         scope.bind(inputs)
         outputs = fields(self._first_order(self._value_of(main.body, scope), main))
@@ -141,12 +143,7 @@ class _Conversion:
         return self._constants[expr]
 
     def _operator(self, call: Call, scope: Scope) -> Value:
-        self._calls += 1
-        if self._calls > _MAX_CALLS:
-            raise UnsupportedError(
-                f"has more than {_MAX_CALLS} calls, counting each call of a function",
-                where=self._file,
-            )
+        self._count()
         args = [self._first_order(scope[arg], call) for arg in call.args]
         context = RelayCall(
             scope.name(call),
@@ -162,6 +159,19 @@ class _Conversion:
         )
         return context.finished(importers.importer(context)(context))
 
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > _MAX_CALLS:
+            raise UnsupportedError(
+                f"has more than {_MAX_CALLS} calls, each function's own counted once per call",
+                where=self._file,
+            )
+
+    def _names_in(self, function: Function) -> Mapping[Expr, str]:
+        if function not in self._names:
+            self._names[function] = temporaries(function)
+        return self._names[function]
+
     def _place(self, call: Call, scope: Scope) -> Place:
         annotation = scope.devices.get(call)
         if annotation is None or scope.place.function:
@@ -170,6 +180,7 @@ class _Conversion:
 
     def _inlined(self, call: Call, scope: Scope) -> Value | Closure:
         """The value of a call of a function: of a global one, or of a closure."""
+        self._count()
         if isinstance(call.op, GlobalVar):
             name = call.op.name_hint
             function, parent = self._module[name], None
@@ -183,7 +194,8 @@ class _Conversion:
             )
         place = self._place_of(function, name, scope.place)
         prefix = f"{scope.prefix}{scope.names[call]}:"
-        inner = Scope(function, place, prefix, scope.depth + 1, parent)
+        names = parent.names if parent else self._names_in(function)
+        inner = Scope(function, place, prefix, scope.depth + 1, names, parent)
         inner.bind([scope[arg] for arg in call.args])
         return self._value_of(function.body, inner)
 

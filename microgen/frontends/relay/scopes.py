@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from microgen.frontends.relay.calls import Memory
 from microgen.frontends.relay.tensors import Place, Value
 from microgen.relay.expr import Call, Expr, Function, Let, Op, Var
-from microgen.relay.printer import temporaries
 from microgen.relay.visit import children, post_order
 
 
@@ -33,17 +32,16 @@ class Scope:
     place: Place
     prefix: str
     depth: int
+    names: Mapping[Expr, str]
     parent: Scope | None = None
     memory: Memory = field(default_factory=Memory)
     values: dict[Expr, Value | Closure] = field(default_factory=dict)
-    names: Mapping[Expr, str] = field(default_factory=dict)
     bound: dict[Expr, Expr] = field(default_factory=dict)  # variable -> what a let binds it to
     devices: dict[Expr, Call] = field(default_factory=dict)  # expression -> its on_device
     _uses: Counter[Expr] = field(default_factory=Counter)
     _binders: dict[Expr, Var] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.names = self.parent.names if self.parent else temporaries(self.function)
         for expr in post_order(self.function):
             self._uses.update(_read(expr))
             if isinstance(expr, Let):

@@ -127,6 +127,16 @@ class Tensors:
             self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
 
 
+def bounded(constant: TensorType, where: str) -> None:
+    """Raise UnsupportedError for what is too large to be computed while compiling."""
+    if constant.nbytes > _MAX_CONSTANT_BYTES:
+        raise UnsupportedError(
+            f"computes a constant of {constant.nbytes} bytes",
+            where=where,
+            hint=f"supported: constants of up to {_MAX_CONSTANT_BYTES} bytes",
+        )
+
+
 def folded(node: Node, inputs: Sequence[Tensor], output: TensorType, where: str) -> Array | None:
     """What a node of constants computes; None if it has an input that is none, or no result.
 
@@ -135,12 +145,7 @@ def folded(node: Node, inputs: Sequence[Tensor], output: TensorType, where: str)
     values = {t.name: t.value for t in inputs if t.value is not None}
     if not all(name in values for name in node.inputs):
         return None
-    if output.nbytes > _MAX_CONSTANT_BYTES:
-        raise UnsupportedError(
-            f"computes a constant of {output.nbytes} bytes",
-            where=where,
-            hint=f"supported: constants of up to {_MAX_CONSTANT_BYTES} bytes",
-        )
+    bounded(output, where)
     types = {**{t.name: t.type for t in inputs}, node.outputs[0]: output}
     graph = Graph("", (), (), (), types, {})
     try:

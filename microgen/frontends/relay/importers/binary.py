@@ -60,10 +60,17 @@ def _binary(op: str, attrs: Attrs, accepted: Sequence[DType]) -> Importer:
 
 def _comparison(op: str) -> Importer:
     def importer(call: RelayCall) -> Tensor:
-        inputs = (call.tensor(0), call.tensor(1))
+        inputs = [_widened(call, call.tensor(i)) for i in (0, 1)]
         return call.emit(op, ComparisonAttrs(), inputs, dtype=DType.BOOL, quant=None)
 
     return importer
+
+
+def _widened(call: RelayCall, tensor: Tensor) -> Tensor:
+    """The kernels scale narrow integers before they compare them; wider ones they compare."""
+    if tensor.dtype not in (DType.INT8, DType.INT16):
+        return tensor
+    return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)
 
 
 def _where(call: RelayCall) -> Tensor:

@@ -82,36 +82,9 @@ def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) 
     return importer
 
 
-def _adaptive(pool: str) -> Importer:
-    """Windows of equal size: those of a pool whose strides are its size."""
-
-    def importer(call: RelayCall) -> Tensor:
-        call.expect(call.tensor(0), DType.FLOAT32)
-        layout = call.attrs["layout"]
-        data = call.laid_out(call.tensor(0), layout, "NHWC")
-        sizes = dict(zip(layout, call.output().shape, strict=True))
-        (_, height, width, _), out = data.shape, (sizes["H"], sizes["W"])
-        if height % out[0] or width % out[1]:
-            raise call.unsupported(
-                f"pools {height}x{width} to {out[0]}x{out[1]}", supported="windows of equal size"
-            )
-        size = (height // out[0], width // out[1])
-        attrs = _ATTRS[pool](size, size, _NO_PADS, Activation.NONE)
-        return call.laid_out(call.emit(pool, attrs, (data,), hint="NHWC"), "NHWC", layout)
-
-    return importer
-
-
-_ATTRS: dict[str, type[AvgPool2DAttrs] | type[MaxPool2DAttrs]] = {
-    "nn.avg_pool2d": AvgPool2DAttrs,
-    "nn.max_pool2d": MaxPool2DAttrs,
-}
-
 IMPORTERS = {
     "nn.max_pool2d": _max_pool2d,
     "nn.avg_pool2d": _avg_pool2d,
     "nn.global_avg_pool2d": _global("mean", MeanAttrs, DType.FLOAT32),
     "nn.global_max_pool2d": _global("max", MaxAttrs, DType.FLOAT32, DType.INT8, DType.INT16),
-    "nn.adaptive_avg_pool2d": _adaptive("nn.avg_pool2d"),
-    "nn.adaptive_max_pool2d": _adaptive("nn.max_pool2d"),
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.relay.tensors import Tensor, Value, bounded
 from microgen.ops.broadcast_to import BroadcastToAttrs
+from microgen.ops.cast import CastAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.transpose import TransposeAttrs
 
@@ -26,12 +27,7 @@ def _transpose(call: RelayCall) -> Tensor:
 
 
 def _layout_transform(call: RelayCall) -> Tensor:
-    source, target = call.attrs["src_layout"], call.attrs["dst_layout"]
-    if not (source.isalpha() and source.isupper() and sorted(source) == sorted(target)):
-        raise call.unsupported(
-            f"goes from {source!r} to {target!r}", supported="layouts that split no axis"
-        )
-    return call.laid_out(call.tensor(0), source, target)
+    return call.laid_out(call.tensor(0), call.attrs["src_layout"], call.attrs["dst_layout"])
 
 
 def _concatenate(call: RelayCall) -> Tensor:
@@ -49,24 +45,42 @@ def _stack(call: RelayCall) -> Tensor:
 
 
 def _broadcast_to(call: RelayCall) -> Tensor:
-    data, shape = call.tensor(0), call.output().shape
+    return _broadcast(call, call.tensor(0), call.output().shape)
+
+
+def _broadcast(call: RelayCall, data: Tensor, shape: tuple[int, ...]) -> Tensor:
     if data.shape == shape:
         return data
     return call.emit("broadcast_to", BroadcastToAttrs(shape), (data,))
 
 
 def _filled(call: RelayCall) -> Value:
-    """A constant of one number: of ``zeros``, ``ones``, and those like another tensor."""
+    """A constant of one number, which is the operator's name."""
     kind = call.output()
-    number = 1 if "ones" in call.op else 0
+    bounded(kind, call.where)
+    number = 1 if call.op == "ones" else 0
     return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
 
 
 def _full(call: RelayCall) -> Tensor:
-    return _broadcast_to(call)
+    value, output = call.tensor(0), call.output()
+    if value.dtype is not output.dtype:
+        value = call.emit("cast", CastAttrs(), (value,), dtype=output.dtype, quant=output.quant)
+    return _broadcast(call, value, output.shape)
 
 
-_RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten", "contrib_reverse_reshape")
+def _tile(call: RelayCall) -> Tensor:
+    """Repetitions are new axes, each before the axis that is repeated."""
+    data, reps = call.tensor(0), tuple(call.attrs["reps"])
+    rank = max(len(reps), len(data.shape))
+    sizes = (1,) * (rank - len(data.shape)) + data.shape
+    counts = (1,) * (rank - len(reps)) + reps
+    apart = call.reshaped(data, [n for size in sizes for n in (1, size)])
+    shape = tuple(n for pair in zip(counts, sizes, strict=True) for n in pair)
+    return call.reshaped(_broadcast(call, apart, shape), call.output().shape)
+
+
+_RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten")
 
 IMPORTERS = {
     **dict.fromkeys(_RESHAPES, _reshape),
@@ -76,8 +90,7 @@ IMPORTERS = {
     "stack": _stack,
     "broadcast_to": _broadcast_to,
     "full": _full,
+    "tile": _tile,
     "zeros": _filled,
     "ones": _filled,
-    "zeros_like": _filled,
-    "ones_like": _filled,
 }

@@ -120,6 +120,4 @@ IMPORTERS = {
     "logical_not": _unary("logical_not", LogicalAttrs(), DType.BOOL),
     "copy": _same,
     "nn.dropout": _same,
-    "on_device": _same,
-    "annotation.stop_fusion": _same,
 }
