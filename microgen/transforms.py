@@ -29,8 +29,8 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
       nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
       ``rule`` ("conv", "dense" or "sums", see ``quantize.conv_scales``, ``dense_scales`` and
-      ``sum_scales``), ``channels`` (n, or the length of the table that one scale for all is repeated to). Multipliers int32
-      [channels], Q31.
+      ``sum_scales``), ``channels`` (n, or the length of the table that one scale for all is
+      repeated to). Multipliers int32 [channels], Q31.
     - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
     - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
       int8 [channels], 0 where the multiplier is 0.

@@ -1,5 +1,5 @@
-"""What Relay's qnn.add, qnn.subtract and qnn.mul share: each operand and the result have a scale and a
-zero point, which are attributes; the quantization of the tensors does not count."""
+"""What Relay's qnn.add, qnn.subtract and qnn.mul share: operands and result have scales and zero
+points, which are attributes; the quantization of the tensors does not count."""
 
 from __future__ import annotations
 
