@@ -41,20 +41,18 @@ def variants(
     )
 
 
-def with_upward(
+def upward(
     symbol: str, refusal: Refusal, params: base.Params, constants: Constants
-) -> tuple[base.Kernel, ...]:
-    """The ``variants`` that round as TFLite does, and ``<symbol>_upward``'s, which round UPWARD."""
-    upward = f"{symbol}_upward"
-    family = upward.removeprefix("mg_")
+) -> tuple[base.Kernel, base.Kernel]:
+    """The ``variants`` of ``<symbol>_upward``, which round UPWARD."""
     taken = functools.partial(refusal, roundings=(Rounding.UPWARD,))
-    return (
-        *variants(symbol, functools.partial(refusal, roundings=base.TFLITE), params, constants),
-        *variants(upward, taken, params, constants, family),
-    )
+    name = f"{symbol}_upward"
+    return variants(name, taken, params, constants, family=name.removeprefix("mg_"))
 
 
-def pointwise(node: Node, graph: Graph, *, roundings: Collection[Rounding]) -> str | None:
+def pointwise(
+    node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE
+) -> str | None:
     """Refusal unless the convolution is a matrix product of pixels and weights."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
@@ -66,7 +64,7 @@ def pointwise(node: Node, graph: Graph, *, roundings: Collection[Rounding]) -> s
     return _ungrouped(node, graph) or narrow(node, graph, axis=0, roundings=roundings)
 
 
-def rows(node: Node, graph: Graph, *, roundings: Collection[Rounding]) -> str | None:
+def rows(node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE) -> str | None:
     """Refusal unless each row of a window lies in the input without gaps."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
@@ -75,7 +73,9 @@ def rows(node: Node, graph: Graph, *, roundings: Collection[Rounding]) -> str | 
     return _ungrouped(node, graph) or narrow(node, graph, axis=0, roundings=roundings)
 
 
-def depthwise(node: Node, graph: Graph, *, roundings: Collection[Rounding]) -> str | None:
+def depthwise(
+    node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE
+) -> str | None:
     """Refusal unless there is one output channel for each input channel."""
     attrs = node.attrs
     assert isinstance(attrs, DepthwiseConv2DAttrs)

@@ -41,8 +41,8 @@ KERNELS = (
         constants=_constants,
         scratch=mve.window_rows,
     ),
-    *blocks.with_upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
-    *blocks.with_upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
+    *blocks.variants("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
+    *blocks.variants("mg_conv2d_s8", blocks.rows, _params, _narrowed),
     base.Kernel(
         symbol="mg_conv2d_s8",
         needs=base.REFERENCE,
@@ -50,6 +50,8 @@ KERNELS = (
         params=_params,
         constants=_constants,
     ),
+    *blocks.upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
+    *blocks.upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
     *window.relay_kernels("mg_conv2d_s8", 0, _params, _constants),
     base.Kernel(
         symbol="mg_conv2d_s16",

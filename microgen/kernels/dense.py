@@ -89,7 +89,6 @@ def _sums_params(node: Node, graph: Graph) -> base.Fields:
 
 _constant = functools.partial(base.constant_weights, axis=0)
 _taken = functools.partial(_constant, roundings=_ROUNDINGS)
-_taken_upward = functools.partial(_constant, roundings=(Rounding.UPWARD,))
 
 KERNELS = (
     base.Kernel(
@@ -100,9 +99,6 @@ KERNELS = (
         constants=_constants,
     ),
     *blocks.variants("mg_dense_s8", _taken, _params, _constants),
-    *blocks.variants(
-        "mg_dense_s8_upward", _taken_upward, _params, _constants, family="dense_s8_upward"
-    ),
     base.Kernel(
         symbol="mg_dense_s8",
         needs=base.REFERENCE,
@@ -110,6 +106,7 @@ KERNELS = (
         params=_params,
         constants=_constants,
     ),
+    *blocks.upward("mg_dense_s8", _constant, _params, _constants),
     base.Kernel(
         symbol="mg_dense_s8_s32",
         needs=base.REFERENCE,

@@ -52,7 +52,7 @@ KERNELS = (
         constants=_constants,
         scratch=mve.depthwise_tables,
     ),
-    *blocks.with_upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
+    *blocks.variants("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s8",
         needs=base.REFERENCE,
@@ -60,6 +60,7 @@ KERNELS = (
         params=_params,
         constants=_constants,
     ),
+    *blocks.upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
     *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, _constants),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s16",
