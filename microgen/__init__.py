@@ -4,8 +4,8 @@ The public API; the command line is a thin layer on it.
 """
 
 from microgen.api import RunResult, build, compile_model, export, generate, run, verify
+from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
-from microgen.pipeline import Compiled
 from microgen.version import __version__
 
 __all__ = [

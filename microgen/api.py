@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import pipeline
+from microgen.compiled import Compiled
 from microgen.errors import RunError
 from microgen.files import check_writable
 from microgen.ir.graph import Array
 from microgen.options import Options
 from microgen.partition import Partition
-from microgen.pipeline import Compiled
 from microgen.program import MemoryPlan, Program
 
 if TYPE_CHECKING:

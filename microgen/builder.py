@@ -20,7 +20,8 @@ _SECONDS = 600.0
 _SHOWN_ERRORS = 4
 _SHOWN_CONTRIBUTORS = 5
 
-_OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes?")
+# GNU ld's words, and lld's: one line for every section that no longer fits.
+_OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
 _ERROR = re.compile(
     r"CMake Error|(?!collect2).*(?:\berror:|undefined reference|multiple definition|cannot find)"
 )
@@ -71,7 +72,7 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     board = boards.from_json(record.board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
-    _check_tools(board)
+    _check_tools(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
     log = _run(_configure(project, folder, sanitize), project, folder, board)
@@ -79,21 +80,23 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
 
 
-def disassemble(elf: Path, prefix: str) -> str:
-    """The ELF's code as ``objdump -d`` prints it; ``prefix`` is the board's ``toolchain``.
+def disassemble(elf: Path, board: Board) -> str:
+    """The ELF's code as ``objdump -d`` prints it.
 
     Raises ToolError without objdump, BuildError if it refuses the file.
     """
-    finished = toolchain.run(
-        [f"{prefix}objdump", "-d", "--no-show-raw-insn", elf], seconds=_SECONDS
-    )
+    flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
+    finished = toolchain.run([f"{board.toolchain}objdump", *flags, elf], seconds=_SECONDS)
     if not finished.ok:
         raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
     return finished.output
 
 
-def _check_tools(board: Board) -> None:
-    for program in ("cmake", "ninja", f"{board.toolchain}gcc" if board.toolchain else "cc"):
+def _check_tools(board: Board, kind: str) -> None:
+    """Of LLVM's cross builds GCC is a part: libgcc has the compiler's helpers."""
+    own = [f"{board.toolchain}gcc"] if board.toolchain else []
+    compilers = ["clang", "ld.lld", *own] if kind == "llvm" else own or ["cc"]
+    for program in ("cmake", "ninja", *compilers):
         toolchain.find(program)
 
 
@@ -125,7 +128,7 @@ def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -
         return finished.output
     if finished.status is None:
         raise BuildError(f"{command[0]} did not end within {_SECONDS:.0f} s", where=str(project))
-    overflow = _OVERFLOW.findall(finished.output)
+    overflow = _overflow(finished.output)
     if overflow:
         raise _capacity_error(project, folder, board, overflow)
     raise BuildError(
@@ -144,23 +147,31 @@ def _essence(output: str, project: Path) -> str:
     return " | ".join(errors[:_SHOWN_ERRORS]).replace(f"{project}/", "")
 
 
+def _overflow(output: str) -> dict[str, int]:
+    """Region -> the bytes that it lacks, as the linker says: the most that it says of each."""
+    found: dict[str, int] = {}
+    for region, excess in _OVERFLOW.findall(output):
+        found[region] = max(found.get(region, 0), int(excess))
+    return found
+
+
 def _capacity_error(
-    project: Path, folder: Path, board: Board, overflow: list[tuple[str, str]]
+    project: Path, folder: Path, board: Board, overflow: dict[str, int]
 ) -> CapacityError:
     """What each region lacks, what fills it, and what would help."""
     sizes = _symbol_sizes(folder, board)
     parts = []
-    for region, excess in overflow:
+    for region, excess in overflow.items():
         there = board.memory(region).length
         largest = ", ".join(f"{name} {size}" for size, name in _contributors(sizes, board, region))
         parts.append(
-            f"{region} of {board.name} needs {there + int(excess)} bytes and has {there} "
+            f"{region} of {board.name} needs {there + excess} bytes and has {there} "
             f"(largest: {largest})"
         )
     return CapacityError(
         "; ".join(parts),
         where=str(project),
-        hint=_advice({region for region, _ in overflow}, board),
+        hint=_advice(set(overflow), board),
     )
 
 

@@ -113,13 +113,24 @@ def _flash(program: Program, board: Board, options: Options) -> _Need:
     constants = [
         (f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants
     ]
-    parts = (*constants, ("code, about", _code(program, board, options)))
+    padding = _padding(program, options)
+    parts = (
+        *constants,
+        *((("--constant-alignment", padding),) if padding else ()),
+        ("code, about", _code(program, board, options)),
+    )
     return _Need(
         "flash",
         sum(nbytes for _, nbytes in parts),
         parts,
         "fewer or narrower layers would help, or a board with more flash",
     )
+
+
+def _padding(program: Program, options: Options) -> int:
+    """Bytes that constants take because they are aligned to more than words."""
+    sizes = [constant.array.nbytes for constant in program.constants]
+    return sum(-size % options.constant_alignment - -size % 4 for size in sizes)
 
 
 def _code(program: Program, board: Board, options: Options) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,14 @@ def _truths(project: Path, record: Manifest) -> list[tuple[str, Truth | str]]:
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
     model = project / record.model.path
     profile = record.options["numerics"]
-    graph = passes.run(frontends.load(model, numerics=profile))
+    source = frontends.load(model, numerics=profile)
+    graph = passes.run(source)
+    ports = [port.tensor for port in record.outputs]
     truths: list[tuple[str, Truth | str]] = [
-        (f"numpy reference ({profile})", lambda samples: _evaluate(graph, samples))
+        (
+            f"numpy reference ({profile})",
+            lambda samples: _named(_evaluate(graph, samples), graph.outputs, ports),
+        )
     ]
     name = "LiteRT BUILTIN_REF"
     if model.suffix != ".tflite":
@@ -119,8 +124,22 @@ def _truths(project: Path, record: Manifest) -> list[tuple[str, Truth | str]]:
     else:
         names = frontends.tensor_names(model)
         data = model.read_bytes()
-        truths.append((name, lambda samples: list(oracle.layers(data, samples, names))))
+        truths.append(
+            (
+                name,
+                lambda samples: _named(oracle.layers(data, samples, names), source.outputs, ports),
+            )
+        )
     return truths
+
+
+def _named(samples: Iterable[Layers], outputs: Sequence[str], ports: Sequence[str]) -> list[Layers]:
+    """Each sample's layers, with the outputs under the names of their ports, too: of two outputs
+    that are one tensor the second has another, and passes may have replaced the tensor."""
+    return [
+        {**layers, **{port: layers[name] for port, name in zip(ports, outputs, strict=True)}}
+        for layers in samples
+    ]
 
 
 def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:

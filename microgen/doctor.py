@@ -31,6 +31,8 @@ _TOOLS = (
     ("qemu-system-arm", "run, for Arm boards"),
     ("riscv64-unknown-elf-gcc", "build, for RISC-V boards (optional)"),
     ("qemu-system-riscv32", "run, for RISC-V boards (optional)"),
+    ("clang", "build of generate --toolchain llvm; generate --emit llvm-ir (optional)"),
+    ("ld.lld", "build of generate --toolchain llvm (optional)"),
     ("cc", "build and run on board native; run --profile"),
     ("gdbserver", "run --compare on board native (optional)"),
 )

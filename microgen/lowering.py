@@ -14,7 +14,7 @@ import numpy as np
 
 from microgen import cnames, transforms
 from microgen.codegens.base import Codegen, Primitive, Region
-from microgen.ir.graph import Array, Graph, frozen
+from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
 from microgen.kernels.base import KernelConstant
 from microgen.partition import Partition
 from microgen.passes.views import roots
@@ -65,6 +65,7 @@ def lower(
         buffers=tuple(state.buffers.values()),
         constants=tuple(state.constants.values()),
         parameters=state.parameters,
+        parameter_ids=state.parameter_ids,
     )
 
 
@@ -114,6 +115,7 @@ class _Lowering:
     constants: dict[Transform, Constant] = field(default_factory=dict)
     parameters: dict[str, Array] = field(default_factory=dict)
     parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    parameter_ids: dict[str, int] = field(default_factory=dict)
     storage: dict[str, Argument] = field(default_factory=dict)
     next_sid: int = 0
 
@@ -149,6 +151,7 @@ class _Lowering:
                 reason=primitive.reason,
                 refusals=primitive.refusals,
                 summary=self._summary(primitive),
+                types=self._types(primitive, arguments),
                 layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
             )
         )
@@ -185,6 +188,7 @@ class _Lowering:
         source = self._parameter(constant)
         transform = Transform(constant.transform, (source,), constant.arguments)
         if transform not in self.constants:
+            self.parameter_ids.setdefault(source, self.next_sid)
             self.next_sid += 1
             self.constants[transform] = self._new_constant(constant, transform, region)
         return Argument(Storage.CONSTANT, self.constants[transform].name)
@@ -222,6 +226,16 @@ class _Lowering:
             if output == tensor:
                 return port.tensor
         return tensor
+
+    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
+        """The types of a call's arguments: inputs, constants, outputs."""
+        arrays = {c.name: c.array for c in self.constants.values()}
+        constants = [arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
+        return (
+            *(self.graph.types[name] for name in primitive.inputs),
+            *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),
+            *(self.graph.types[name] for name in primitive.outputs),
+        )
 
     def _summary(self, primitive: Primitive) -> str:
         """``int8[1,8] -> int8[1,4]``: the types that pass through the call."""

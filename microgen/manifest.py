@@ -48,7 +48,8 @@ class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
     ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
-    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``.
+    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``packed`` is the ELF symbol
+    of the packed function that calls ``function``, empty where the runner calls it itself.
     """
 
     index: int
@@ -63,6 +64,7 @@ class CallRecord:
     refusals: tuple[str, ...]
     args: tuple[ArgumentRecord, ...]
     output: int
+    packed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,20 @@ from microgen.errors import MicrogenError, UnsupportedError
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
-EXECUTORS = ("aot",)
-INTERFACES = ("c",)
-TOOLCHAINS = ("gcc",)
+EXECUTORS = ("aot", "graph")
+INTERFACES = ("c", "packed")
+CONSTANT_ALIGNMENTS = (4, 8, 16, 32, 64, 128, 256)
+TOOLCHAINS = ("gcc", "llvm")
+EMITS = ("", "llvm-ir")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none.
+
+    ``unpacked_api``: operators take plain pointers, not packed arguments; None is what
+    ``interface`` has by default. ``alignment`` is the workspace's, ``constant_alignment`` the
+    constants', in bytes.
 
     Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
     that this version does not have yet.
@@ -32,7 +38,11 @@ class Options:
     numerics: str = "litert"
     optimize: str = "balanced"
     toolchain: str = "gcc"
+    emit: str = ""
     alignment: int = 16
+    constant_alignment: int = 4
+    unpacked_api: bool | None = None
+    link_params: bool = True
     ram: int = 0
     flash: int = 0
 
@@ -43,16 +53,55 @@ class Options:
         _one_of("--optimize", self.optimize, OPTIMIZE)
         _available("--executor", self.executor, EXECUTORS)
         _available("--interface", self.interface, INTERFACES)
-        _available("--toolchain", self.toolchain, TOOLCHAINS)
+        _one_of("--toolchain", self.toolchain, TOOLCHAINS)
+        _one_of("--emit", self.emit, EMITS)
         if self.alignment not in {1 << bits for bits in range(9)}:
             raise MicrogenError(
                 f"{self.alignment} is not an alignment: expected a power of two from 1 to 256",
                 where="--alignment",
                 hint="16 is the default",
             )
+        if self.constant_alignment not in CONSTANT_ALIGNMENTS:
+            raise MicrogenError(
+                f"{self.constant_alignment} is not an alignment of constants: expected one of "
+                f"{', '.join(map(str, CONSTANT_ALIGNMENTS))}",
+                where="--constant-alignment",
+                hint="4 is the default",
+            )
+        self._check_conventions()
         for flag, value in (("--ram", self.ram), ("--flash", self.flash)):
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
+
+    def _check_conventions(self) -> None:
+        if self.interface == "c" and self.unpacked_api is False:
+            raise MicrogenError(
+                'Either need interface_api == "packed" (got: c) or unpacked-api == true (got: 0) '
+                "when targeting c runtime",
+                where="--unpacked-api",
+                hint="leave it out, or ask for --interface packed",
+            )
+        if self.executor == "graph" and (self.interface != "c" or self.unpacked_api is not None):
+            raise UnsupportedError(
+                "the graph executor has one interface: it calls packed functions, and is run "
+                "through tvmgen_<name>_run of the C interface or TVMGraphExecutor_Run",
+                where="--interface" if self.interface != "c" else "--unpacked-api",
+                hint="leave it out",
+            )
+        if not self.link_params:
+            raise UnsupportedError(
+                f"'off' leaves the parameters out of the firmware, and nothing could load them "
+                f"there for the {self.executor} executor",
+                where="--link-params",
+                hint="use 'on'",
+            )
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether operators take plain pointers. The graph executor's are packed functions."""
+        if self.executor == "graph":
+            return False
+        return self.interface == "c" if self.unpacked_api is None else self.unpacked_api
 
     @property
     def specialises(self) -> bool:
@@ -61,12 +110,16 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
-        return asdict(self)
+        promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
+        if self.executor == "graph":
+            # A parameter file aligns each array to its elements, not to more.
+            promised["constant_alignment"] = 1
+        return {**asdict(self), **promised}
 
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise MicrogenError(f"{value!r} is not one of {', '.join(known)}", where=flag)
+        raise MicrogenError(f"{value!r} is not one of {', '.join(filter(None, known))}", where=flag)
 
 
 def _available(flag: str, value: str, known: tuple[str, ...]) -> None:

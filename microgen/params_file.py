@@ -53,10 +53,23 @@ def dumps(arrays: Mapping[str, Array]) -> bytes:
 
     Raises ProjectError for a dtype that is not one of ``DType``.
     """
+    return _head(arrays) + b"".join(_array(name, array) for name, array in arrays.items())
+
+
+def data_offsets(arrays: Mapping[str, Array]) -> dict[str, int]:
+    """Where in the file each array's data begins, in bytes. Raises as ``dumps`` does."""
+    offsets: dict[str, int] = {}
+    end = len(_head(arrays))
+    for name, array in arrays.items():
+        end += len(_array(name, array))
+        offsets[name] = end - array.nbytes
+    return offsets
+
+
+def _head(arrays: Mapping[str, Array]) -> bytes:
     names = b"".join(_string(name) for name in arrays)
     count = struct.pack("<Q", len(arrays))
-    body = b"".join(_array(name, array) for name, array in arrays.items())
-    return struct.pack("<QQ", _LIST_MAGIC, 0) + count + names + count + body
+    return struct.pack("<QQ", _LIST_MAGIC, 0) + count + names + count
 
 
 def loads(data: bytes) -> dict[str, Array]:

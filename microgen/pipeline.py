@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
     capacity,
     codegens,
+    conventions,
     frontends,
+    llvm_ir,
     lowering,
+    metadata,
     mlf,
     partition,
     passes,
@@ -18,30 +20,21 @@ from microgen import (
     record,
 )
 from microgen.codegens.base import Codegen
-from microgen.emit.model import emit
+from microgen.compiled import Compiled
+from microgen.emit.model import emit, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
+from microgen.executors import graph as executor_graph
+from microgen.executors import stored
+from microgen.executors.graph import ExecutorGraph
 from microgen.files import MANIFEST, FileTree
 from microgen.ir import text
 from microgen.ir.graph import Graph
-from microgen.manifest import Manifest
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
 from microgen.target.board import Board
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """What each stage made of a model; ``files`` is the whole project."""
-
-    graph: Graph
-    partition: Partition
-    program: Program
-    plan: MemoryPlan
-    manifest: Manifest
-    files: FileTree
 
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
@@ -52,27 +45,66 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    plan = _plan(program, parts.graph, options)
+    conventions.check(program, options)
+    program, plan, executed = _executed(program, parts.graph, board, options)
     board = capacity.placed(program, board, options)
     estimate = capacity.check(program, plan, board, options)
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
-    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(source))
+    unit = Unit(program, plan, _emit_options(model, board, options), executed)
+    library = mlf.library(
+        program,
+        plan,
+        board,
+        frontends.files(model),
+        text=text.show(source),
+        graph_json=executed.dumps().encode() if executed else None,
+    )
+    described = metadata.metadata(program, plan, options)
+    if options.interface == "packed":
+        library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))
     headers, sources = _kernel_files(program)
     files = project.assemble(
-        emitted.merged(library),
+        emit(unit).merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
+        toolchain=options.toolchain,
+        interface=options.interface,
+        executor=options.executor,
         kernel_headers=headers,
         kernel_sources=() if options.specialises else sources,
     )
+    if options.emit:
+        files = files.merged(llvm_ir.operators(operators_alone(unit), files, board))
     promise = record.manifest(
         program, plan, board, options, model=model, estimate=estimate, files=files
     )
     whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
-    return Compiled(graph, parts, program, plan, promise, whole)
+    return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
+
+
+def _executed(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
+    """The program as its executor has it, its plan, and what the graph executor is to run."""
+    if options.executor == "aot":
+        return program, _plan(program, graph, options), None
+    stored.refuse_unsupported(program)
+    executed = executor_graph.build(program)
+    program = stored.stored(program, executed)
+    return program, stored.plan(program, executed, board.cpu.pointer_bytes), executed
+
+
+def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
+    return EmitOptions(
+        model.name,
+        specialise=options.specialises,
+        interface=options.interface,
+        unpacked=options.is_unpacked,
+        constant_alignment=options.constant_alignment,
+        pointer_bytes=board.cpu.pointer_bytes,
+    )
 
 
 def partition_model(model: Path, board: Board, options: Options) -> Partition:
@@ -88,7 +120,8 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     program = lowering.lower(
         parts, codegens.registry(), board, module=options.name, output_names=source.outputs
     )
-    return program, _plan(program, parts.graph, options)
+    program, plan, _ = _executed(program, parts.graph, board, options)
+    return program, plan
 
 
 def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:

@@ -106,7 +106,8 @@ class Call:
     ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
     ``device`` names the context of the device that computes it, if it has one: the runner opens
     the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
-    those that the model's operators were declared with.
+    those that the model's operators were declared with; ``types`` are what the call sees in its
+    ``args``, which for a view is not the shape that was written.
     """
 
     index: int
@@ -124,6 +125,7 @@ class Call:
     refusals: tuple[str, ...] = ()
     device: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
+    types: tuple[TensorType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,8 @@ class Program:
     """Everything that the planner and the emitter need.
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
-    ``constants`` are what the firmware holds.
+    ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
+    that of the first constant computed from each.
     """
 
     module: str
@@ -198,6 +201,7 @@ class Program:
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
+    parameter_ids: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def state(self) -> tuple[Buffer, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from microgen import resources
 from microgen.emit.environment import environment
+from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
@@ -19,6 +20,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
+_MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
     "README.md",
@@ -32,6 +34,9 @@ _TEMPLATES = (
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
+
+# What the linker keeps though nothing in the project may refer to it.
+_KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
 
 # How main.c declares an output's elements, and what prints one: integers as such, others by words.
 _PRINTED = {
@@ -55,25 +60,33 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    toolchain: str = "gcc",
+    interface: str = "c",
+    executor: str = "aot",
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function.
+    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed",
+    ``executor`` "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(module, inputs, outputs, board), "has_state": has_state}
+    values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
+    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
+    values["executor"] = executor
     main = {"src/main.c": _render("src/main.c", values)}
     headers = [f"include/{header}" for header in kernel_headers]
-    runtime = _closure([*main.values(), platform], ())
+    own = model_files.files.values()
+    runtime = _closure([*main.values(), platform, *own], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
     needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
-    needed |= _closure(model_files.files.values(), ())
+    needed |= runtime
 
     values["model_sources"] = [
         *sorted(
@@ -83,22 +96,30 @@ def assemble(
     ]
     values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
-    shared = _closure(main.values(), ())
+    shared = _closure([*main.values(), *own], ())
     values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(shared)]
     semihosting = _closure([zephyr], ()).keys() - shared.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
     rendered = {name: _render(name, values) for name in _TEMPLATES}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
-    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC}
+    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
     crt = {f"crt/{name}": data for name, data in needed.items()}
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
 
 
-_C_OR_ASM = (".c", ".s")
+def _model_folders(model_files: FileTree) -> list[str]:
+    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
+    return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
-# Headers for compilers that come without a C library; CMakeLists.txt searches them last.
-_LIBC = ("libc/stdint.h", "libc/string.h")
+
+_C_OR_ASM = (".c", ".s")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/")
+
+# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
+# own stdint.h needs no other, and takes one that it finds.
+_LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 # Debian's packages, by the compiler's prefix.
 _COMPILERS = {
@@ -116,7 +137,11 @@ def _sources(names: Iterable[str]) -> list[str]:
 
 
 def _values(
-    module: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], board: Board
+    module: str,
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    board: Board,
+    toolchain: str,
 ) -> dict[str, Any]:
     """What the templates are given; the lists of sources are added to it."""
     prefix = f"tvmgen_{module}"
@@ -134,13 +159,14 @@ def _values(
             }
             for m in board.memories
         ],
-        "cflags": [*board.cpu.cflags, *board.cflags],
+        "is_llvm": toolchain == "llvm",
+        "cflags": [*board.cpu.flags(toolchain), *board.cflags],
+        "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
-        "includes": [_MODEL_HEADERS, "crt/include", "crt/src"],
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
         "qemu_command": _qemu_command(board),
-        "toolchain_note": _toolchain_note(board),
+        "toolchain_note": _toolchain_note(board, toolchain),
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
         + _ZEPHYR_OWN_STACK_BYTES,
     }
@@ -152,6 +178,8 @@ def _port(prefix: str, port: Port) -> dict[str, Any]:
         "name": port.name,
         "ctype": ctype,
         "print": print_function,
+        "dims": port.type.shape,
+        "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
         "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
     }
@@ -171,12 +199,24 @@ def _qemu_command(board: Board) -> str:
     )
 
 
-def _toolchain_note(board: Board) -> str:
+def _toolchain_note(board: Board, toolchain: str) -> str:
+    if toolchain == "llvm":
+        helpers = "" if board.is_host else _libgcc_note(board)
+        return (
+            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        )
     if board.is_host:
         return "It needs CMake, Ninja and a C compiler."
     return (
         f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
         f"{_COMPILERS[board.toolchain]}); no C library."
+    )
+
+
+def _libgcc_note(board: Board) -> str:
+    return (
+        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
+        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
     )
 
 
@@ -191,7 +231,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header in ``src`` the source of the same name."""
+    include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -200,8 +240,9 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = str(PurePosixPath(name).with_suffix(".c"))
-        if name.startswith("src/") and (resources.folder("crt") / source).is_file():
+        source = f"src/{PurePosixPath(name).stem}.c"
+        is_runtime = name.startswith(_RUNTIME_HEADERS)
+        if is_runtime and (resources.folder("crt") / source).is_file():
             pending.append(source)
     return found
 

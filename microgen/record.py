@@ -49,7 +49,7 @@ def manifest(
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
-        calls=tuple(_call(call, program) for call in program.calls),
+        calls=tuple(_call(call, program, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module) for c in program.constants),
@@ -78,7 +78,7 @@ def _port(port: Port) -> PortRecord:
     )
 
 
-def _call(call: Call, program: Program) -> CallRecord:
+def _call(call: Call, program: Program, options: Options) -> CallRecord:
     function = program.function(call.function)
     given = iter(call.args)
     args = []
@@ -93,7 +93,7 @@ def _call(call: Call, program: Program) -> CallRecord:
     roles = [p.role for p in function.parameters]
     return CallRecord(
         index=call.index,
-        function=call.function,
+        function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
         op=call.op,
         layer=call.origin.layer,
         tensor=call.tensor,
@@ -104,6 +104,7 @@ def _call(call: Call, program: Program) -> CallRecord:
         refusals=call.refusals,
         args=tuple(args),
         output=roles.index(Role.OUTPUT),
+        packed="" if options.is_unpacked else call.function,
     )
 
 

@@ -23,6 +23,8 @@ _PACKAGES = {
     "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
     "riscv64-unknown-elf-objdump": "binutils-riscv64-unknown-elf",
     "riscv64-unknown-elf-nm": "binutils-riscv64-unknown-elf",
+    "clang": "clang",
+    "ld.lld": "lld",
     "cc": "gcc",
     "gcc": "gcc",
     "objdump": "binutils",

@@ -38,11 +38,14 @@ missing_packages() {
     [ -x .venv/bin/python ] || "$python" -c 'import ensurepip' >/dev/null 2>&1 || echo python3-venv
 }
 
-# Only `run --compare` on the host and RISC-V boards want these.
+# Only `run --compare` on the host, RISC-V boards, and `generate --toolchain llvm` and `--emit` want
+# these.
 missing_extras() {
     have gdbserver || echo gdbserver
     have riscv64-unknown-elf-gcc || echo gcc-riscv64-unknown-elf
     have qemu-system-riscv32 || echo qemu-system-misc
+    have clang || echo clang
+    have ld.lld || echo lld
 }
 
 apt_get() {

@@ -39,7 +39,19 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    emitted = emit(Unit(program, plan, EmitOptions(model.name, options.specialises)))
+    emitted = emit(
+        Unit(
+            program,
+            plan,
+            EmitOptions(
+                model.name,
+                options.specialises,
+                options.interface,
+                options.is_unpacked,
+                options.constant_alignment,
+            ),
+        )
+    )
     kernels = {k for function in program.functions for k in function.body}
     library = mlf.library(program, plan, board, frontends.files(model), text=text.show(graph))
     files = project.assemble(
@@ -49,6 +61,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         outputs=program.outputs,
         has_state=bool(program.state),
         board=board,
+        interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )

@@ -34,6 +34,8 @@ def put(folder: Path, name: str, script: str) -> None:
         ("riscv64-unknown-elf-gcc () 12.2.0\n", "12.2.0"),
         ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)\n", "7.2.22"),
         ("GNU gdbserver (Debian 13.1-3) 13.1\n", "13.1"),
+        ("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu\n", "14.0.6"),
+        ("Debian LLD 14.0.6 (compatible with GNU linkers)\n", "14.0.6"),
         ("no number\n", "unknown version"),
     ],
 )
@@ -61,6 +63,8 @@ def test_a_program_that_is_there_has_its_version(bin_folder: Path):
         ("qemu-system-arm", "qemu-system-arm"),
         ("newlib", "libnewlib-arm-none-eabi"),
         ("riscv64-unknown-elf-gcc", "gcc-riscv64-unknown-elf"),
+        ("clang", "clang"),
+        ("ld.lld", "lld"),
         ("qemu-system-riscv32", "qemu-system-misc"),
     ],
 )

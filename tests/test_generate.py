@@ -124,7 +124,7 @@ def test_a_write_that_fails_leaves_the_old_project(
         ({"planner": "best"}, "is not one of optimal, greedy, on-demand"),
         ({"numerics": "tvm"}, "is not one of litert, tflm"),
         ({"alignment": 3}, "is not an alignment"),
-        ({"executor": "graph"}, "'graph' is not available"),
+        ({"executor": "vm"}, "'vm' is not available"),
         ({"codegen": ("dnnl",)}, "there is no codegen 'dnnl'"),
         ({"ram": -1}, "is not a budget"),
         ({"ram": 1000}, r"the --ram budget is 1,000"),

@@ -15,7 +15,9 @@ TOOLS = (
     "arm-none-eabi-gcc",
     "cc",
     "cmake",
+    "clang",
     "gdbserver",
+    "ld.lld",
     "ninja",
     "qemu-system-arm",
     "qemu-system-riscv32",
@@ -162,6 +164,8 @@ def test_an_apt_get_that_fails_is_not_taken_for_success(machine: Machine):
     [
         ("gdbserver", "gdbserver"),
         ("riscv64-unknown-elf-gcc", "gcc-riscv64-unknown-elf"),
+        ("clang", "clang"),
+        ("ld.lld", "lld"),
         ("qemu-system-riscv32", "qemu-system-misc"),
     ],
 )

@@ -15,3 +15,5 @@ def _needs(*programs: str) -> pytest.MarkDecorator:
 NEEDS_NINJA = _needs("cmake", "ninja", "cc")
 NEEDS_ARM = _needs("arm-none-eabi-gcc", "qemu-system-arm")
 NEEDS_RISCV = _needs("riscv64-unknown-elf-gcc", "qemu-system-riscv32")
+NEEDS_CLANG = _needs("clang")
+NEEDS_LLVM = _needs("clang", "ld.lld")

@@ -2,8 +2,10 @@
 
 #include <stdint.h>
 
-/* Without this GCC sees that these loops are memcpy and memset, and calls them. */
-#if defined(__GNUC__) && !defined(__clang__)
+/* Without this compilers see that these loops are memcpy and memset, and call them. */
+#if defined(__clang__)
+#define NO_LIBCALL __attribute__((no_builtin("memcpy", "memmove", "memset")))
+#elif defined(__GNUC__)
 #define NO_LIBCALL __attribute__((optimize("no-tree-loop-distribute-patterns")))
 #else
 #define NO_LIBCALL

@@ -15,7 +15,7 @@ DEFAULT_BOARD = "mps2_an386"
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +35,33 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     add("--name", default="default", help="the module's name (default: default)")
     add("--executor", default="aot", help="aot (default) | graph")
     add("--interface", default="c", help="c (default) | packed")
+    add(
+        "--unpacked-api",
+        type=_switch,
+        metavar="on|off",
+        help="operators take plain pointers (default: on for --interface c, off for packed)",
+    )
+    add("--link-params", type=_switch, default=True, metavar="on|off", help="default: on")
+    add(
+        "--constant-alignment",
+        type=int,
+        default=4,
+        metavar="N",
+        help="of constants, in bytes (default 4)",
+    )
     add("--optimize", default="balanced", help=f"{' | '.join(options.OPTIMIZE)}: what to favour")
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help="memory pools")
     add("--ram", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
     add("--flash", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
     add("--toolchain", default="gcc", help="gcc (default) | llvm")
     add("--emit", default="", metavar="llvm-ir", help="also write this form of the operators")
+
+
+def _switch(text: str) -> bool:
+    """The value of an on|off argument."""
+    if text not in ("on", "off"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'on' nor 'off'")
+    return text == "on"
 
 
 def selected(args: argparse.Namespace) -> dict[str, Any]:
@@ -56,7 +77,7 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:
-    for flag in ("composite", "merge_regions", "pool", "emit"):
+    for flag in ("composite", "merge_regions", "pool"):
         if getattr(args, flag, None):
             raise UnsupportedError(
                 "is not available in this version",

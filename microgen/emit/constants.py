@@ -14,6 +14,7 @@ def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``."""
     return {
         **unit.common("PARAMS_"),
+        "alignment": unit.options.constant_alignment,
         "constants": [_constant(c, unit) for c in unit.program.constants],
     }
 

@@ -43,3 +43,14 @@ def _float(value: float) -> str:
 def scalar(value: Value) -> str:
     """A parameter as an initialiser: an int32 or a float32."""
     return _literal(value, "float" if isinstance(value, float) else "int32_t")
+
+
+def string(text: str) -> str:
+    """A string literal of the text's UTF-8 bytes: ASCII, and free of trigraphs."""
+    plain = (_byte(byte) for byte in text.encode("utf-8", "backslashreplace"))
+    return f'"{"".join(plain)}"'
+
+
+def _byte(byte: int) -> str:
+    is_plain = 0x20 <= byte <= 0x7E and byte not in b'"\\?'
+    return chr(byte) if is_plain else f"\\{byte:03o}"

@@ -2,31 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from microgen.emit import graph
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
 from microgen.emit.memory import memory
+from microgen.emit.metadata import metadata
 from microgen.emit.operators import operators
+from microgen.emit.packed import packed, registry
 from microgen.emit.runner import runner
+from microgen.emit.signature import shapes
 from microgen.emit.unit import Unit
+from microgen.executors.graph import ExecutorGraph
 from microgen.files import FileTree
 
 _HOST = "model/codegen/host"
 
+Outputs = dict[str, tuple[str, dict[str, Any]]]  # path -> template and its values
+
 
 def emit(unit: Unit) -> FileTree:
-    """Header, runner, operators, constants, memory symbols."""
+    """Header, runner, operators, constants, memory symbols; for the packed interface metadata and
+    registry, too."""
     module = unit.module
-    outputs = {
+    outputs: Outputs = {
         f"include/tvmgen_{module}.h": ("include/tvmgen.h.j2", header(unit)),
-        f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)),
         f"src/{module}_lib1.h": ("src/lib1.h.j2", operators(unit)),
         f"src/{module}_lib1.c": ("src/lib1.c.j2", operators(unit)),
+    }
+    if unit.graph is not None:
+        outputs |= _graph(unit, unit.graph)
+    else:
+        outputs |= _ahead_of_time(unit)
+    if unit.plan.peak:
+        outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
+    return _rendered(outputs).merged(_graph_data(unit))
+
+
+def _ahead_of_time(unit: Unit) -> Outputs:
+    """The runner and its constants."""
+    module = unit.module
+    outputs: Outputs = {
+        f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)),
         f"src/{module}_params.h": ("src/params.h.j2", constants(unit)),
         f"src/{module}_params.c": ("src/params.c.j2", constants(unit)),
     }
-    if unit.plan.peak:
-        outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
+    return outputs | (_packed(unit) if unit.options.interface == "packed" else {})
+
+
+def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
+    """What the graph executor is run with."""
+    module = unit.module
+    return {
+        f"include/tvmgen_{module}_graph.h": ("include/tvmgen_graph.h.j2", unit.common("GRAPH_")),
+        f"src/{module}_lib0.c": ("src/graph_lib0.c.j2", graph.runner(unit, executor_graph)),
+        f"src/{module}_graph.s": ("src/graph.s.j2", graph.data(unit)),
+        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
+        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
+        f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
+        f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
+        f"src/{module}_registry.c": ("src/registry.c.j2", registry([unit])),
+    }
+
+
+def _graph_data(unit: Unit) -> FileTree:
+    """The parameter file that the graph executor reads on the board; the graph itself is a file of
+    the Model Library Format."""
+    if unit.graph is None:
+        return FileTree({})
+    return FileTree({f"{graph.FOLDER}/{unit.module}.params": graph.parameter_file(unit)})
+
+
+def _packed(unit: Unit) -> Outputs:
+    """What the packed interface adds."""
+    module = unit.module
+    outputs = {
+        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
+        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
+        f"src/{module}_metadata.c": ("src/metadata.c.j2", metadata(unit)),
+        f"src/{module}_registry.c": ("src/registry.c.j2", registry([unit])),
+    }
+    if not unit.options.unpacked:
+        outputs |= {
+            f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
+            f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
+        }
+    return outputs
+
+
+def _rendered(outputs: Outputs) -> FileTree:
     templates = environment(f"project/{_HOST}")
     return FileTree(
         {
@@ -34,3 +102,13 @@ def emit(unit: Unit) -> FileTree:
             for path, (name, data) in outputs.items()
         }
     )
+
+
+def operators_alone(unit: Unit) -> Mapping[str, bytes]:
+    """Each primitive function's name -> a C source that defines it and no other."""
+    template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
+    programs = {f.name: replace(unit.program, functions=(f,)) for f in unit.program.functions}
+    return {
+        name: template.render(operators(replace(unit, program=program))).encode()
+        for name, program in programs.items()
+    }

@@ -24,7 +24,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     calls = [c for c in unit.program.calls if c.function == function.name]
     layers = [cnames.comment(c.tensor) for c in calls]
     return {
-        "name": function.name,
+        "name": unit.implementation(function.name),
         "layers": ", ".join(f'"{layer}"' for layer in layers),
         "parameters": [_declaration(p) for p in function.parameters],
         "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from microgen import cnames
-from microgen.emit import symbols
+from microgen.emit import packed, symbols
 from microgen.emit.header import header
+from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.program import Argument, Call, Parameter, Placement, PrimFunc, Role, Storage
 
@@ -19,7 +20,7 @@ def runner(unit: Unit) -> dict[str, Any]:
     used = {argument.name for call in program.calls for argument in call.args}
     run = [f"inputs->{p.name}" for p in program.inputs]
     run += [f"outputs->{p.name}" for p in program.outputs]
-    return {
+    values = {
         **header(unit),
         "arena": unit.arena,
         "buffers": [_row(p, p.name in kept) for p in plan.placements],
@@ -29,6 +30,11 @@ def runner(unit: Unit) -> dict[str, Any]:
         "run_arguments": ", ".join(run),
         "calls": [_call(call, unit) for call in program.calls],
     }
+    if unit.options.interface == "packed":
+        values |= packed.entry(unit)
+    if not unit.options.unpacked:
+        values |= tensors(unit)
+    return values
 
 
 def _call(call: Call, unit: Unit) -> dict[str, Any]:
@@ -39,22 +45,27 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         "types": cnames.comment(call.summary),
         "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
         "function": call.function,
-        "args": _arguments(call, unit.program.function(call.function), unit),
+        "args": _arguments(call, unit.program.function(call.function), unit)
+        if unit.options.unpacked
+        else _packed_arguments(call),
+        "index": call.index,
     }
+
+
+def _packed_arguments(call: Call) -> list[str]:
+    count = len(call.types) + bool(call.scratch)
+    values, codes = f"(TVMValue *)values_{call.index}", "(int *)type_codes"
+    return [values, codes, str(count), "NULL", "NULL", "NULL"]
 
 
 def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
     given = iter(call.args)
     return [
-        _place(f"scratch_{call.index}", unit)
+        unit.place(f"scratch_{call.index}")
         if p.role is Role.SCRATCH
         else _pointer(next(given), p, unit)
         for p in function.parameters
     ]
-
-
-def _place(buffer: str, unit: Unit) -> str:
-    return f"&{unit.arena}[{unit.plan.by_name[buffer].offset}]"
 
 
 def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
@@ -62,7 +73,7 @@ def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
         return symbols.constant(unit.module, argument.name)
     const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "
     if argument.storage is Storage.SID:
-        place = _place(argument.name, unit)
+        place = unit.place(argument.name)
         return f"({const}{parameter.ctype} *){place} /* {argument.name} */"
     return f"({const}{parameter.ctype} *){argument.name}"
 

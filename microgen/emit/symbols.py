@@ -13,6 +13,17 @@ def arena(module: str, pool: str) -> str:
     return f"{prefix(module)}_{pool}"
 
 
+def shape(module: str, dims: tuple[int, ...]) -> str:
+    """The symbol of a shape's table; a scalar has none, and its pointer is NULL."""
+    return f"{prefix(module)}_shape_{'_'.join(map(str, dims))}" if dims else "NULL"
+
+
+def implementation(function: str, *, is_packed: bool) -> str:
+    """The symbol that computes an operator: where operators are packed functions, their own name
+    is the packed function's, which calls this one."""
+    return f"{function}_unpacked" if is_packed else function
+
+
 def constant(module: str, name: str) -> str:
     """The ELF symbol of a constant."""
     return f"{prefix(module)}_{name}"

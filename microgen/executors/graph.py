@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from microgen.executors.storage import Token, Tokens
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.program import Argument, Call, Constant, PrimFunc, Program, Role, Storage
+from microgen.program import Argument, Call, PrimFunc, Program, Role, Storage
 
+NOP = "__nop"  # the function of a node whose output is its input in another shape
 Entry = tuple[int, int, int]  # node, which of its outputs, version: as the JSON has them
 
 
@@ -27,6 +28,11 @@ class GraphNode:
     name: str
     inputs: tuple[Entry, ...] = ()
     attrs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a function is called."""
+        return self.op != "null" and self.attrs["func_name"] != NOP
 
     @property
     def outputs(self) -> int:
@@ -79,16 +85,18 @@ class ExecutorGraph:
         return json.dumps(self.to_json(), separators=(",", ":"))
 
 
-def build(program: Program, types: Mapping[str, TensorType]) -> ExecutorGraph:
-    """The graph of a program. ``types`` are those of the tensors that its buffers hold."""
-    state = _Building(program, types)
+def build(program: Program) -> ExecutorGraph:
+    """The graph of a program."""
+    state = _Building(program)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)
     for call in program.calls:
         state.call(call)
+    outputs = [(Argument(Storage.OUTPUT, port.name), port.type) for port in program.outputs]
+    heads = tuple(state.seen_as(argument, kind) for argument, kind in outputs)
     return ExecutorGraph(
         nodes=tuple(state.nodes),
-        heads=tuple(state.entries[Argument(Storage.OUTPUT, p.name)] for p in program.outputs),
+        heads=heads,
         types=tuple(state.entry_types),
         storage_ids=tuple(token.storage_id for token in state.held),
         storage_bytes=tuple(token.nbytes for token in state.tokens.all),
@@ -105,12 +113,14 @@ def function_hash(function: PrimFunc) -> str:
 class _Building:
     """The graph as it grows, call by call."""
 
-    def __init__(self, program: Program, types: Mapping[str, TensorType]) -> None:
+    def __init__(self, program: Program) -> None:
         self.functions = {function.name: function for function in program.functions}
-        self.types = _argument_types(program, types)
+        self.constants = {constant.name: constant for constant in program.constants}
         self.reads_left = _reads(program, self.functions)
         self.nodes: list[GraphNode] = []
         self.entries: dict[Argument, Entry] = {}
+        self.views: dict[tuple[Entry, TensorType], Entry] = {}
+        self.type_of: dict[Entry, TensorType] = {}
         self.entry_types: list[TensorType] = []
         self.held: list[Token] = []
         self.token_of: dict[Argument, Token] = {}
@@ -127,9 +137,10 @@ class _Building:
         """Append an operator, and the parameters that it is the first to read."""
         function = self.functions[call.function]
         reads, writes = _sides(call, function)
-        for argument in reads:
-            if argument not in self.entries:
-                self.null(argument, self.types[argument])
+        for argument, _ in reads:
+            if argument.storage is Storage.CONSTANT and argument not in self.entries:
+                self.null(argument, _type_of(self.constants[argument.name].array))
+        inputs = tuple(self.seen_as(argument, kind) for argument, kind in reads)
         number = len(self.nodes)
         attrs = {
             "num_outputs": str(len(writes)),
@@ -139,18 +150,34 @@ class _Building:
             "hash": function_hash(function),
             **dict(call.layouts),
         }
-        inputs = tuple(self.entries[argument] for argument in reads)
         self.nodes.append(GraphNode("tvm_op", self._unique(call.function), inputs, attrs))
-        for index, argument in enumerate(writes):
-            kind = self.types[argument]
+        for index, (argument, kind) in enumerate(writes):
             self.entries[argument] = (number, index, 0)
             self._entry(argument, kind, self.tokens.request(kind.nbytes))
-        self._release(reads, writes)
+        self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
+
+    def seen_as(self, argument: Argument, kind: TensorType) -> Entry:
+        """The entry of a value in the shape in which it is read: where that is not the shape that
+        was written, the entry of a node that only says so."""
+        entry = self.entries[argument]
+        if self.type_of[entry].shape == kind.shape:
+            return entry
+        key = (entry, kind)
+        if key not in self.views:
+            self.views[key] = (len(self.nodes), 0, 0)
+            attrs = {"num_outputs": "1", "num_inputs": "1", "flatten_data": "0", "func_name": NOP}
+            self.nodes.append(GraphNode("tvm_op", self._unique("reshape_nop"), (entry,), attrs))
+            self._append(self.views[key], kind, self.token_of[argument])
+        return self.views[key]
 
     def _entry(self, argument: Argument, kind: TensorType, token: Token) -> None:
+        self.token_of[argument] = token
+        self._append(self.entries[argument], kind, token)
+
+    def _append(self, entry: Entry, kind: TensorType, token: Token) -> None:
+        self.type_of[entry] = kind
         self.entry_types.append(kind)
         self.held.append(token)
-        self.token_of[argument] = token
 
     def _release(self, reads: list[Argument], writes: list[Argument]) -> None:
         for argument in reads:
@@ -170,36 +197,23 @@ class _Building:
         return self._unique(f"{name}{self.names[name] - 1}")
 
 
-def _sides(call: Call, function: PrimFunc) -> tuple[list[Argument], list[Argument]]:
+Typed = list[tuple[Argument, TensorType]]
+
+
+def _sides(call: Call, function: PrimFunc) -> tuple[Typed, Typed]:
     """What a call reads and what it writes, each in the order of its parameters."""
     roles = [p.role for p in function.parameters if p.role is not Role.SCRATCH]
-    pairs = list(zip(call.args, roles, strict=True))
-    reads = [argument for argument, role in pairs if role is not Role.OUTPUT]
-    return reads, [argument for argument, role in pairs if role is Role.OUTPUT]
+    triples = list(zip(call.args, call.types, roles, strict=True))
+    reads = [(argument, kind) for argument, kind, role in triples if role is not Role.OUTPUT]
+    return reads, [(argument, kind) for argument, kind, role in triples if role is Role.OUTPUT]
 
 
 def _reads(program: Program, functions: Mapping[str, PrimFunc]) -> dict[Argument, int]:
     counts: dict[Argument, int] = {}
     for call in program.calls:
-        for argument in _sides(call, functions[call.function])[0]:
+        for argument, _ in _sides(call, functions[call.function])[0]:
             counts[argument] = counts.get(argument, 0) + 1
     return counts
-
-
-def _argument_types(
-    program: Program, types: Mapping[str, TensorType]
-) -> dict[Argument, TensorType]:
-    ports = ((Storage.INPUT, program.inputs), (Storage.OUTPUT, program.outputs))
-    return {
-        **{Argument(s, port.name): port.type for s, group in ports for port in group},
-        **{Argument(Storage.SID, b.name): types[b.tensor] for b in program.buffers},
-        **dict(_constant_types(program.constants)),
-    }
-
-
-def _constant_types(constants: tuple[Constant, ...]) -> Iterator[tuple[Argument, TensorType]]:
-    for constant in constants:
-        yield Argument(Storage.CONSTANT, constant.name), _type_of(constant.array)
 
 
 def _type_of(array: Array) -> TensorType:

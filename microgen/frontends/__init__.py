@@ -53,7 +53,7 @@ def load(
     data = files(path)
     frontend = importlib.import_module(module)
     graph: Graph = (
-        frontend.load(path, numerics=profile, targets=targets or {})
+        frontend.load(path, targets=targets or {})
         if path.suffix.lower() in _BESIDE
         else frontend.load(data[path.suffix.lower()], file=path.name, numerics=profile)
     )

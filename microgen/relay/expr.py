@@ -196,6 +196,6 @@ class IRModule:
         return self.functions[name]
 
     def __str__(self) -> str:
-        from microgen.relay.printer import show
+        from microgen.relay.printer import show  # which prints what is defined here
 
         return show(self).rstrip("\n")

@@ -67,7 +67,7 @@ def check_type(found: Type, where: str) -> None:
         part, depth = stack.pop()
         count += 1
         if count > _MAX_FIELDS or depth > _MAX_DEPTH:
-            what = f"a tuple has above {_MAX_FIELDS} fields, or {_MAX_DEPTH} levels"
+            what = f"a tuple or a function has above {_MAX_FIELDS} values, or {_MAX_DEPTH} levels"
             raise UnsupportedError(what, where=where)
         match part:
             case TensorType():

@@ -67,7 +67,7 @@ class _Printer:
         self._types = types
         self._constants = constants
         self._names: dict[Expr, str] = {}  # how an expression already printed is referred to
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # with the last number that was appended
         self._uses: Counter[Expr] = Counter()
         self._temporaries = 0
 
@@ -106,11 +106,11 @@ class _Printer:
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint)
         if not re.match(r"[A-Za-z_]", base):
             base = f"v{base}"
-        name, count = base, 0
+        name = base
         while name in self._taken:
-            count += 1
-            name = f"{base}{count}"
-        self._taken.add(name)
+            self._taken[base] += 1
+            name = f"{base}{self._taken[base]}"
+        self._taken[name] = 0
         return name
 
     def _block(self, root: Expr, depth: int, bracketed: Let | None = None) -> list[str]:

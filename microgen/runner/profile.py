@@ -46,11 +46,17 @@ def _plan(image: Image, manifest: Manifest) -> str:
     numbers = [
         image.address("TVMPlatformTimerStart"),
         image.address("TVMPlatformTimerStop"),
-        *image.extent(f"{manifest.prefix}___tvm_main__"),
+        *image.extent(_runner(manifest)),
         len(manifest.calls),
         *(image.address(call.function) for call in manifest.calls),
     ]
     return "".join(f"{number:x}\n" for number in numbers)
+
+
+def _runner(manifest: Manifest) -> str:
+    """The function that calls all operators."""
+    is_graph = manifest.options["executor"] == "graph"
+    return "TVMGraphExecutor_RunNode" if is_graph else f"{manifest.prefix}___tvm_main__"
 
 
 def _api_version(emulator: str) -> int:

@@ -18,10 +18,13 @@ class Feature(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core.
+    """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core for GCC.
+    ``triple`` is LLVM's name of the target, empty for the host.
     ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
     prints them; the versions of RISC-V's extensions are not compared; empty where there are none).
-    ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes."""
+    ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes.
+    ``clang_flags``: what GCC does without being told.
+    ``objdump_flags``: without them objdump does not know all of the core's instructions."""
 
     name: str
     title: str
@@ -30,8 +33,27 @@ class Cpu:
     cflags: tuple[str, ...]
     attributes: tuple[tuple[str, str], ...] = ()
     exception_frame: int = 0
+    triple: str = ""
+    objdump_flags: tuple[str, ...] = ()
+    clang_flags: tuple[str, ...] = ()
+
+    def flags(self, toolchain: str) -> tuple[str, ...]:
+        """``cflags`` as the compilers of "gcc" or "llvm" take them; LLVM's go with ``triple``."""
+        if toolchain == "gcc":
+            return self.cflags
+        common = (flag for flag in self.cflags if flag not in _GCC_ONLY)
+        return (*common, *self.clang_flags)
+
+    @property
+    def pointer_bytes(self) -> int:
+        """Bytes of a pointer; the host is taken to be a 64-bit one."""
+        return 8 if self.architecture == "host" else 4
 
 
+# What clang does by itself: the FPU that -mcpu has, the older names of RISC-V's extensions.
+_GCC_ONLY = {"-mfpu=auto", "-misa-spec=2.2"}
+
+_UNALIGNED = ("-munaligned-access",)  # Armv7-M and Armv8-M mainline; Armv6-M cannot
 _FPU = (Feature.FPU, Feature.LONG_MULTIPLY, Feature.DSP)
 
 CPUS = {
@@ -45,6 +67,7 @@ CPUS = {
             ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
             (("Tag_CPU_arch", "v6S-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             32,
+            "thumbv6m-none-eabi",
         ),
         Cpu(
             "cortex-m3",
@@ -54,6 +77,8 @@ CPUS = {
             ("-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"),
             (("Tag_CPU_arch", "v7"), ("Tag_CPU_arch_profile", "Microcontroller")),
             32,
+            "thumbv7m-none-eabi",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m4f",
@@ -63,6 +88,8 @@ CPUS = {
             ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
+            "thumbv7em-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m7f",
@@ -72,6 +99,8 @@ CPUS = {
             ("-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v7E-M"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
+            "thumbv7em-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m33",
@@ -81,6 +110,8 @@ CPUS = {
             ("-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v8-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
+            "thumbv8m.main-none-eabihf",
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "cortex-m55",
@@ -90,6 +121,9 @@ CPUS = {
             ("-mcpu=cortex-m55", "-mthumb", "-mfpu=auto", "-mfloat-abi=hard"),
             (("Tag_CPU_arch", "v8.1-M.mainline"), ("Tag_CPU_arch_profile", "Microcontroller")),
             104,
+            "thumbv8.1m.main-none-eabihf",
+            ("-marmv8.1-m.main",),
+            clang_flags=_UNALIGNED,
         ),
         Cpu(
             "rv32imac",
@@ -98,6 +132,7 @@ CPUS = {
             frozenset(),
             ("-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2"),
             (("Tag_RISCV_arch", "rv32i2p0_m2p0_a2p0_c2p0"), ("Tag_RISCV_stack_align", "16-bytes")),
+            triple="riscv32-unknown-elf",
         ),
         Cpu("host", "the machine that builds", "host", frozenset({Feature.LONG_MULTIPLY}), ()),
     )

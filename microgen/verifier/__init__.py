@@ -12,7 +12,17 @@ from microgen.errors import ProjectError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.target import board as boards
-from microgen.verifier import constants, elf, image, linked, memory, sizes, stack, vectors
+from microgen.verifier import (
+    constants,
+    elf,
+    image,
+    linked,
+    memory,
+    registry,
+    sizes,
+    stack,
+    vectors,
+)
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
@@ -36,6 +46,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
+    "registry": registry.registry,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
@@ -112,7 +123,7 @@ def _subject(
         manifest=record,
         board=board,
         parameters=cache(lambda: _parameters(project, record)),
-        disassembly=cache(lambda: disassemble(path, board.toolchain)),
+        disassembly=cache(lambda: disassemble(path, board)),
         ram=ram or 0,
         flash=flash or 0,
         painted_stack=painted_stack,

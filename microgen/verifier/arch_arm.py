@@ -66,7 +66,10 @@ class Arm:
             return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
         if name == "udf":
             return Control("stop")
-        return _leaving(instruction, registers) if _leaves(instruction) else Control("next")
+        if not _leaves(instruction):
+            return Control("next")
+        table = _clangs_table(instruction, registers, code)
+        return Control("switch", table=table) if table else _leaving(instruction, registers)
 
     def vector_table(self, board: Board) -> int:
         """The start of flash."""
@@ -124,6 +127,35 @@ def _table_behind(instruction: Instruction, name: re.Match[str]) -> InlineTable:
     width = {"q": 1, "h": 2, "": 4}[name[2]]
     base = (instruction.next + 2) & ~3 if width == 4 else instruction.next
     return InlineTable(base, width, 1 if width == 4 else 2, signed=name[1] == "s")
+
+
+def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> InlineTable | None:
+    """The table behind the jump of a switch, as clang writes it for Armv6-M: words, which are
+    addresses, or offsets from where the program counter is read."""
+    name, operands = instruction.mnemonic, instruction.operands
+    if name == "mov":
+        base = (instruction.next + 3) & ~3
+        is_behind = _operand(instruction, known) == Value("table", base)
+        return InlineTable(base, 4, 1, signed=False, origin=0) if is_behind else None
+    width = _offset_bytes(instruction, code) if name == "add" and len(operands) == 2 else 0
+    origin = instruction.address + 4
+    return InlineTable(instruction.next, width, 2, False, origin) if width else None
+
+
+def _offset_bytes(instruction: Instruction, code: Code) -> int:
+    """The size of the offsets if the jump ends ``add r, pc; ldrb r, [r, #4]; lsls r, r, #1``,
+    which leads behind it; else 0."""
+    register = instruction.operands[1]
+    before = [code.instructions.get(instruction.address - n) for n in (6, 4, 2)]
+    found = [(i.mnemonic, i.operands) for i in before if i is not None]
+    for mnemonic, width in (("ldrb", 1), ("ldrh", 2)):
+        if found == [
+            ("add", (register, "pc")),
+            (mnemonic, (register, f"[{register}, #4]")),
+            ("lsls", (register, register, "#1")),
+        ]:
+            return width
+    return 0
 
 
 def _is_far_jump(instruction: Instruction, code: Code) -> bool:

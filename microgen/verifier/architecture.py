@@ -42,13 +42,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class InlineTable:
-    """A table of offsets from ``base``, behind the instruction that jumps through it: entries of
-    ``width`` bytes, in units of ``unit`` bytes."""
+    """A table at ``base``, behind the instruction that jumps through it: entries of ``width``
+    bytes, offsets in units of ``unit`` bytes from ``origin``, which is ``base`` if None."""
 
     base: int
     width: int
     unit: int
     signed: bool
+    origin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Machine(Protocol):
 @dataclass(frozen=True, slots=True)
 class Code:
     """A program's instructions and what is needed to follow them. ``reset`` is the first
-    instruction that the core runs, ``functions`` are names by address."""
+    instruction that the core runs, ``functions`` are names by address; ``registry`` is the address
+    of the graph executor's table of functions, 0 if there is none."""
 
     arch: Architecture
     elf: Elf
@@ -85,6 +87,7 @@ class Code:
     machine: Machine
     functions: Mapping[int, str]
     reset: int
+    registry: int = 0
 
     def name(self, address: int) -> str:
         """The function at or before the address, for messages."""

@@ -17,12 +17,16 @@ SECTION = ".rodata.tvm"
 
 
 def constants_section(subject: Subject) -> Finding:
-    """Each constant: one object of its size in ``.rodata.tvm``, in memory nothing writes."""
+    """Each constant: one object of its size and alignment in ``.rodata.tvm``, in memory nothing
+    writes."""
     records = subject.manifest.constants
     if not records:
         return not_applicable("the model has no constants")
     problems = [p for record in records for p in _place_problems(subject, record)]
-    expected = f"{len(records)} objects in {SECTION}, read-only, each of its size"
+    expected = (
+        f"{len(records)} objects in {SECTION}, read-only, each of its size, aligned to "
+        f"{_alignment(subject)}"
+    )
     total = sum(record.nbytes for record in records)
     return judged(expected, problems, f"{len(records)} objects, {total} bytes")
 
@@ -39,8 +43,15 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
         yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
     if symbol.section != SECTION:
         yield f"{symbol.name} is in {symbol.section or 'no section'}, not {SECTION}"
+    if symbol.address % _alignment(subject):
+        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {_alignment(subject)}"
     if _is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
+
+
+def _alignment(subject: Subject) -> int:
+    """What ``--constant-alignment`` asked for."""
+    return int(subject.manifest.options.get("constant_alignment", 1))
 
 
 def _is_writable(subject: Subject, symbol: Symbol) -> bool:

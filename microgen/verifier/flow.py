@@ -48,13 +48,19 @@ class Frame:
     handlers: tuple[int, ...] = ()
 
 
-def code_of(elf: Elf, board: Board, instructions: Mapping[int, Instruction]) -> Code:
-    """Collect what following an ELF's instructions takes."""
+_CALLS_BY_REGISTRY = "TVMGraphExecutor_Run"
+
+
+def code_of(
+    elf: Elf, board: Board, instructions: Mapping[int, Instruction], registry: int = 0
+) -> Code:
+    """Collect what following an ELF's instructions takes; ``registry`` is the address of the table
+    of packed functions that the graph executor calls, 0 if there is none."""
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
     machine = arch.machine(lambda address: _constant(elf, address), arch.stack_top(elf, board))
     reset = arch.reset(elf, board) & ~1
-    return Code(arch, elf, board, instructions, machine, functions, reset)
+    return Code(arch, elf, board, instructions, machine, functions, reset, registry)
 
 
 def _constant(elf: Elf, address: int) -> int | None:
@@ -70,6 +76,12 @@ def frame(code: Code, start: int) -> Frame:
     edges = tuple(sorted(walk.edges, key=_by_site))
     problems = tuple(walk.problems.values())
     return Frame(start, walk.depth, edges, problems, tuple(sorted(walk.handlers)))
+
+
+def _is_padding(instruction: Instruction) -> bool:
+    """Alignment: ``nop``, or two bytes of zeros, which clang's assembler puts before literals."""
+    zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
+    return zeros or instruction.mnemonic == "nop"
 
 
 def _by_site(edge: Edge) -> tuple[int, int, int]:
@@ -139,7 +151,7 @@ class _Walk:
 
     def follows_call(self, instruction: Instruction) -> bool:
         """Whether it is a call or breakpoint, or only alignment after one."""
-        while instruction.mnemonic == "nop":
+        while _is_padding(instruction):
             before = [self.code.instructions.get(instruction.address - n) for n in (2, 4)]
             found = next((i for i in before if i and i.next == instruction.address), None)
             if found is None:
@@ -227,20 +239,24 @@ class _Walk:
         """
         assert table is not None
         at = table.base
+        origin = table.base if table.origin is None else table.origin
         while at not in self.code.instructions:
             data = self.code.elf.read(at, table.width)
             if data is None:
                 self.problem(instruction.address, "its jump table has no end")
                 return
             offset = int.from_bytes(data, "little", signed=table.signed)
-            target = table.base + table.unit * offset
+            target = origin + table.unit * offset & ~1
             if target in self.code.instructions:
                 self.reach(target, state)
             at += table.width
 
     def targets(self, instruction: Instruction, control: Control) -> list[int]:
-        """Where control may go: a constant, or every word of a constant table."""
+        """Where control may go: a constant, or every word of a constant table; from the graph
+        executor, every function of the registry, whose table it has through a pointer."""
         found = sorted(self.pointers(control.target))
+        if not found and self.code.name(self.start).startswith(_CALLS_BY_REGISTRY):
+            found = sorted(self.table(self.code.registry, 0))
         if not found:
             what = f"unknown indirect {control.kind} `{instruction}`"
             self.problem(instruction.address, what)

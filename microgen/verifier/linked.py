@@ -48,7 +48,8 @@ def run_symbol(subject: Subject) -> Finding:
 
 def operators(subject: Subject) -> Finding:
     """Each function that the plan calls exists once and is a function."""
-    names = sorted({call.function for call in subject.manifest.calls})
+    calls = subject.manifest.calls
+    names = sorted({name for call in calls for name in (call.function, call.packed) if name})
     problems = []
     for name in names:
         symbols = subject.elf.named(name)
@@ -71,7 +72,8 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 def kernels(subject: Subject) -> Finding:
     """Only kernels that the manifest lists are linked, and no operator that nothing calls."""
     planned = set(subject.manifest.kernels)
-    called = {call.function for call in subject.manifest.calls}
+    calls = subject.manifest.calls
+    called = {name for call in calls for name in (call.function, call.packed)}
     functions = {symbol.stem for symbol in subject.elf.functions()}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     present = {name for name in functions if name.startswith(f"{subject.manifest.prefix}_fused_")}

@@ -100,6 +100,8 @@ class Machine:
             return _sum(values, sign)
         if name == "ldr" and len(values) == 1:
             return self._loaded(instruction, instruction.operands[1], before)
+        if name in ("bfc", "bic"):
+            return _aligned(name, instruction, values, before)
         return self._other_constant(name, instruction, values, before)
 
     def _other_constant(
@@ -166,6 +168,27 @@ def _sum(values: list[Value | None], sign: int) -> Value | None:
     if left.base == "const" and sign > 0:
         left, right = right, left
     return left.plus(right, sign)
+
+
+def _aligned(
+    name: str, instruction: Instruction, values: list[Value | None], before: Registers
+) -> Value | None:
+    """The stack pointer rounded down, by clearing its low bits: by how much is not known, so the
+    lowest that it may be. The hardware keeps it a multiple of 4."""
+    if name == "bfc":
+        source, first, count = before.get(register_name(instruction.operands[0])), *values
+    else:
+        source, first, count = values[0], Value("const", 0), _mask_bits(values[-1])
+    if source is None or source.base != "sp" or first != Value("const", 0) or count is None:
+        return None
+    return value("sp", source.offset - max((1 << count.offset) - 4, 0))
+
+
+def _mask_bits(mask: Value | None) -> Value | None:
+    """The number of ones of a mask that has them all at its low end."""
+    if mask is None or mask.base != "const" or mask.offset & (mask.offset + 1):
+        return None
+    return Value("const", mask.offset.bit_length())
 
 
 def register_name(text: str) -> str:

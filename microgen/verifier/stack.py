@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.flow import Frame, code_of, frame
@@ -64,7 +65,9 @@ def call_graph(subject: Subject) -> CallGraph:
     """The call graph of a board's firmware, empty until its depths are asked for. Raises ToolError
     where objdump is missing."""
     instructions = architecture_of(subject.board).parse(subject.disassembly())
-    return CallGraph(code_of(subject.elf, subject.board, instructions))
+    tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
+    known = tables[0] if len(tables) == 1 else 0
+    return CallGraph(code_of(subject.elf, subject.board, instructions, known))
 
 
 def bound(subject: Subject) -> StackBound:

@@ -14,8 +14,10 @@ from microgen.codegens.base import Primitive
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
 from microgen.ops.base import Activation, Rounding
+from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.ops.reshape import ReshapeAttrs
 from microgen.program import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
 
@@ -79,6 +81,35 @@ def test_what_something_else_reads_is_not_inside() -> None:
         ["layout_transform", "layout_transform", "nn.conv2d"],
         ["layout_transform"],
     ]
+
+
+def test_a_change_that_ends_one_function_begins_no_other() -> None:
+    graph = channels_first()
+    relu = Node("clip", ("out",), ("last",), ClipAttrs(Activation.RELU), ORIGIN)
+    types = {**graph.types, "last": graph.types["out"]}
+    longer = graph.replace(nodes=(*graph.nodes, relu), outputs=("last",), types=types)
+    assert [[n.op for n in group] for group in fusion.groups(longer.nodes, longer)] == [
+        ["layout_transform", "layout_transform", "nn.conv2d", "layout_transform"],
+        ["clip"],
+    ]
+    assert len(lowered(longer).functions) == 2
+
+
+def test_a_change_behind_a_view_is_a_function_of_its_own() -> None:
+    types = {
+        name: TensorType(shape, DType.FLOAT32)
+        for name, shape in (("x", (24,)), ("v", (1, 2, 3, 4)), ("out", (1, 3, 4, 2)))
+    }
+    view = Node("reshape", ("x",), ("v",), ReshapeAttrs((1, 2, 3, 4)), ORIGIN)
+    graph = Graph("x", ("x",), ("out",), (view, _layout("NCHW", "NHWC", "v", "out")), types, {})
+    assert [f.name for f in lowered(graph).functions] == ["tvmgen_default_fused_layout_transform"]
+
+
+@pytest.mark.parametrize("place", [{"target": "npu"}, {"function": "npu_0"}])
+def test_no_function_spans_two_targets(place: dict[str, str]) -> None:
+    graph = channels_first()
+    nodes = tuple(replace(n, **place) if n.op == "nn.conv2d" else n for n in graph.nodes)  # type: ignore[arg-type]
+    assert [len(group) for group in fusion.groups(nodes, graph.replace(nodes=nodes))] == [1] * 4
 
 
 def test_a_change_of_layout_by_itself_is_a_function() -> None:

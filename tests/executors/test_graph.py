@@ -35,7 +35,7 @@ def lowered(graph: Graph) -> Program:
 
 
 def built(graph: Graph) -> executor.ExecutorGraph:
-    return executor.build(lowered(graph), graph.types)
+    return executor.build(lowered(graph))
 
 
 def seed_demo() -> Graph:

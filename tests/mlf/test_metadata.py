@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import mlf, passes, planner
+from microgen import mlf, planner
 from microgen.errors import InternalError, MicrogenError
 from microgen.executors import graph as executor
 from microgen.mlf import metadata, storage
@@ -181,7 +181,7 @@ def test_a_storage_id_has_the_bytes_of_its_largest_entry() -> None:
 def test_storage_ids_need_what_the_graph_executor_plans(seed: int) -> None:
     graph = random_graph(seed)
     program = program_of(graph)
-    built = executor.build(program, passes.run(graph).types)
+    built = executor.build(program)
     found = storage.sids(built.to_json())
     assert {s["storage_id"]: s["size_bytes"] for s in found} == dict(enumerate(built.storage_bytes))
     bound = [s["input_binding"] for s in found if "input_binding" in s]

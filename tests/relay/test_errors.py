@@ -159,7 +159,7 @@ def test_hostile_nesting(text: str) -> None:
 def test_tuples_that_double_are_refused_soon() -> None:
     lines = "".join(f"%{i + 1} = (%{i}, %{i});" for i in range(2000))
     text = f"def @f(%x: int8) {{ %0 = %x; {lines} %2000 }}"
-    assert "a tuple has above 1024 fields" in _refused(text, UnsupportedError)
+    assert "a tuple or a function has above 1024 values" in _refused(text, UnsupportedError)
 
 
 def test_tuples_that_nest_are_refused() -> None:

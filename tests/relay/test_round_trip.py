@@ -152,6 +152,13 @@ def test_deep_lets() -> None:
     assert relay.structural_equal(relay.parse(relay.show(module)), module)
 
 
+def test_many_variables_of_one_name() -> None:
+    lets = "let %x = nn.relu(%x);\n" * 2_000
+    text = relay.show(relay.parse(f"def @main(%x: Tensor[(2), float32]) {{ {lets} %x }}"))
+    assert text.endswith("  %x2000\n}\n")
+    assert relay.show(relay.parse(text)) == text
+
+
 def test_functions_nested_as_deep_as_the_printer_goes_are_read() -> None:
     def nested(levels: int) -> relay.IRModule:
         value: relay.Expr = relay.nn.relu(relay.const(np.ones((1, 1), "float32")))

@@ -128,6 +128,7 @@ class Project:
     sources: dict[str, str]
     flags: list[str] = field(default_factory=lambda: ["-O2"])
     libraries: list[str] = field(default_factory=lambda: ["-lgcc"])
+    toolchain: str = "gcc"
 
     @property
     def elf(self) -> Path:
@@ -152,15 +153,35 @@ class Project:
     def build(self) -> Project:
         self.write()
         compiled = [n for n in self.sources if n.endswith((".c", ".s"))]
-        cpu = self.board.cpu.cflags
         flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-Wl,--gc-sections"]
         flags += ["-Wl,--build-id=none", "-T", self.linker_script()]
         flags += ["-no-pie"] if self.board.is_host else ["-nostdlib", "-ffreestanding"]
-        libraries = [] if self.board.is_host else self.libraries
-        compiler = f"{self.board.toolchain}gcc"
-        command = [compiler, *cpu, *flags, *self.flags, *compiled, *libraries]
+        if self.toolchain == "llvm":
+            compiled = [self.compile_with_clang(name) for name in compiled]
+        command = [*self.compiler(), *flags, *self.flags, *compiled, *self.helpers()]
         _run([*command, "-o", "build/firmware.elf"], self.root)
         return self
+
+    def compiler(self) -> list[str]:
+        cpu = self.board.cpu
+        if self.toolchain == "gcc":
+            return [f"{self.board.toolchain}gcc", *cpu.cflags]
+        return ["clang", f"--target={cpu.triple}", *cpu.flags("llvm"), "-fuse-ld=lld"]
+
+    def compile_with_clang(self, name: str) -> str:
+        """With -o, clang writes the frames of all sources into one file: compile each alone."""
+        flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-ffreestanding"]
+        flags += ["-fomit-frame-pointer", *self.flags] if name.endswith(".c") else []
+        flags += ["-meabi", "gnu"] if self.board.cpu.architecture == "arm" else []
+        made = f"build/{Path(name).stem}.o"
+        _run([*self.compiler(), *flags, "-c", name, "-o", made], self.root)
+        return made
+
+    def helpers(self) -> list[str]:
+        if self.board.is_host or self.toolchain == "gcc":
+            return [] if self.board.is_host else self.libraries
+        gcc = [f"{self.board.toolchain}gcc", *self.board.cpu.cflags]
+        return [_run([*gcc, "-print-libgcc-file-name"], self.root).strip()]
 
     def linker_script(self) -> str:
         return "native.ld" if self.board.is_host else "board.ld"
@@ -189,9 +210,10 @@ class Project:
         return self
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
+def _run(command: Sequence[str], folder: Path) -> str:
     finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
+    return finished.stdout
 
 
 def _sources(board: Board) -> dict[str, str]:
@@ -233,12 +255,19 @@ def _filled(text: str, board: Board) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Callable[..., Project]:
+def compiler() -> str:
+    """Whose compiler and linker build the firmware; a module's tests may be given others."""
+    return "gcc"
+
+
+@pytest.fixture
+def project(tmp_path: Path, compiler: str) -> Callable[..., Project]:
     """A function that lays out the firmware for a board; it is not built yet."""
 
     def make(board_name: str = "mps2_an386") -> Project:
         board = boards.load(board_name)
         assert shutil.which(f"{board.toolchain}gcc")
-        return Project(tmp_path, board, manifest_for(board), _sources(board))
+        sources, record = _sources(board), manifest_for(board)
+        return Project(tmp_path, board, record, sources, toolchain=compiler)
 
     return make

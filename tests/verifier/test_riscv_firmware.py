@@ -60,7 +60,7 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, level: str) -
     )
     built.build()
     elf = load(built.elf)
-    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board.toolchain)))
+    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board)))
     frames = {s.stem: frame(code, s.address) for s in elf.functions()}
     reported = {}
     for path in (built.root / "build").glob("*.su"):
@@ -100,7 +100,7 @@ def test_switches_are_followed(project: Make, level: str, model: str) -> None:
     built = make(project, level, f"-mcmodel={model}")
     built.add(f"{functions}int32_t extra(int32_t n) {{ switch (n) {{ {cases} }} return 0; }}")
     built.build()
-    assert "\tjr\ta" in disassemble(built.elf, built.board.toolchain)
+    assert "\tjr\ta" in disassemble(built.elf, built.board)
     assert verify(built.root).failed == ()
     assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
 

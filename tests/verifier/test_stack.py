@@ -14,6 +14,7 @@ from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.disassembly import parse
 from microgen.verifier.elf import load
 from microgen.verifier.flow import code_of, frame
+from tests.tools import NEEDS_LLVM
 
 pytestmark = pytest.mark.skipif(
     shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.skipif(
 
 Make = Callable[..., Any]
 CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
+
+
+@pytest.fixture(params=["gcc", pytest.param("llvm", marks=NEEDS_LLVM)])
+def compiler(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def failed(project: Any, **options: Any) -> VerifyReport:
@@ -41,7 +47,7 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
         "int32_t extra(int32_t n) { volatile int32_t x = n; return big(&x, n) + x; }"
     ).build()
     elf = load(built.elf)
-    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board.toolchain)))
+    code = code_of(elf, built.board, parse(disassemble(built.elf, built.board)))
     frames = {s.stem: frame(code, elf.code_address(s)) for s in elf.functions()}
     reported = {}
     for path in (built.root / "build").glob("*.su"):
@@ -58,9 +64,10 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, l
 @pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
 def test_instructions_are_read_with_and_without_their_encoding(project: Make, board: str) -> None:
     built = project(board).build()
-    command = [f"{built.board.toolchain}objdump", "-d", built.elf]
+    flags = ["-d", *built.board.cpu.objdump_flags]
+    command = [f"{built.board.toolchain}objdump", *flags, built.elf]
     plain = toolchain.run(command, seconds=60).output
-    assert parse(plain) == parse(disassemble(built.elf, built.board.toolchain))
+    assert parse(plain) == parse(disassemble(built.elf, built.board))
 
 
 @pytest.mark.parametrize(
@@ -157,6 +164,51 @@ def test_switches_are_followed(project: Make, board: str, level: str) -> None:
     assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
 
 
+@NEEDS_LLVM
+@pytest.mark.parametrize("compiler", ["llvm"])
+@pytest.mark.parametrize(
+    ("statement", "load"), [("p[0] /= n; ", "ldrb"), ("p[0] /= n; " * 60, "ldrh")]
+)
+def test_clangs_tables_of_bytes_and_half_words_on_armv6m(
+    project: Make, statement: str, load: str
+) -> None:
+    # With debug information clang 14 makes tables of words instead.
+    cases = "".join(
+        f"case {i}: p[{i}] = near(n * {i * i + 3}); {statement}break;\n" for i in range(7)
+    )
+    built = project("microbit")
+    built.flags = ["-Os", "-g0"]
+    built.add(
+        "static volatile int32_t p[9];\n"
+        "__attribute__((noinline)) static int32_t near(int32_t n)\n"
+        "{ volatile int32_t a[150]; a[n & 31] = n; return a[2]; }\n"
+        f"int32_t extra(int32_t n) {{ switch (n) {{ {cases} }} return p[3]; }}"
+    )
+    assert verify(built.build().root).failed == ()
+    assert any(step.startswith("near 6") for step in stack_bound(built.root).path)
+    text = disassemble(built.elf, built.board)
+    assert f"\t{load}\tr0, [r0, #4]" in text
+    assert "\tadd\tpc, r0" in text
+
+
+@pytest.mark.parametrize(
+    "align",
+    ["bfc r4, #0, #4", "bic r4, r4, #15", "ldr r5, =0x0F\\n bic r4, r4, r5"],
+)
+def test_a_stack_pointer_that_is_rounded_down_is_as_low_as_it_may_be(
+    project: Make, align: str
+) -> None:
+    built = project("mps2_an386").add(
+        "__attribute__((naked, noinline)) int32_t extra(int32_t n) {\n"
+        '    __asm__("push {r4, r5, r7, lr}\\n add r7, sp, #8\\n sub sp, #400\\n"\n'
+        f'            "mov r4, sp\\n {align}\\n mov sp, r4\\n"\n'
+        '            "sub.w r4, r7, #8\\n mov sp, r4\\n pop {r4, r5, r7, pc}\\n .ltorg"); }'
+    )
+    built.build()
+    assert any(step == f"extra {16 + 400 + 12}" for step in stack_bound(built.root).path)
+    assert verify(built.root).ok
+
+
 def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
     # A loop over more code than a Thumb-1 branch reaches: GCC closes it with `bl`.
     steps = "".join(f"p[{i}] += n * {i + 3};\n" for i in range(600))
@@ -171,7 +223,7 @@ def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
 
 
 def far_jumps(built: Any) -> list[Any]:
-    instructions = parse(disassemble(built.elf, built.board.toolchain)).values()
+    instructions = parse(disassemble(built.elf, built.board)).values()
     return [i for i in instructions if i.mnemonic == "bl" and "+" in i.operands[-1]]
 
 

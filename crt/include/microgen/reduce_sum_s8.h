@@ -39,7 +39,7 @@ MG_INLINE int8_t mg_reduce_sum_s8_bits(int32_t value)
 MG_INLINE int8_t mg_reduce_sum_s8_stored(const mg_reduce_sum_s8_params *p, int32_t sum)
 {
     const int32_t low = ((p->is_unsigned != 0) ? 0 : INT8_MIN) - p->output_offset;
-    const int32_t high = ((p->is_unsigned != 0) ? UINT8_MAX : INT8_MAX) - p->output_offset;
+    const int32_t high = ((p->is_unsigned != 0) ? (int32_t)UINT8_MAX : INT8_MAX) - p->output_offset;
     int32_t stored = mg_requantize(sum + p->bias, p->multiplier, p->shift);
 
     stored = (stored < low) ? low : stored;

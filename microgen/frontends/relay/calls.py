@@ -11,7 +11,6 @@ from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import tensors
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
 from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
-from microgen.numerics import Numerics
 from microgen.ops import registry
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
@@ -81,7 +80,6 @@ class RelayCall:
         place: Place,
         graph: Tensors,
         memory: Memory,
-        numerics: Numerics,
         is_read_once: bool,
     ) -> None:
         assert isinstance(call.op, relay.Op)
@@ -93,7 +91,6 @@ class RelayCall:
         self.attrs: Mapping[str, Any] = call.attrs
         self.args = tuple(args)
         self.result = result
-        self.numerics = numerics
         self._layouts = tuple((k, v) for k, v in call.attrs.items() if k.endswith("layout"))
         self._is_read_once = is_read_once
         self._place = place

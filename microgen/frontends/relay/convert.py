@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+import numpy as np
+
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import devices, importers, tensors
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
-from microgen.ir.graph import Graph, Node
-from microgen.numerics import Numerics
+from microgen.ir.graph import Array, Graph, Node
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -35,9 +36,7 @@ _MAX_DEPTH = 100  # functions that call functions
 _MAX_CALLS = 20_000  # once functions are inlined
 
 
-def convert(
-    module: IRModule, *, file: str, numerics: Numerics, targets: Mapping[int, str]
-) -> Graph:
+def convert(module: IRModule, *, file: str, targets: Mapping[int, str]) -> Graph:
     """The graph of @main of a module whose types are inferred.
 
     ``targets``: device type -> the kind of the target that stands for it. Raises ModelError or
@@ -45,18 +44,15 @@ def convert(
     """
     if "main" not in module.functions:
         raise ModelError("has no function @main", where=file)
-    return _Conversion(module, file, numerics, targets).graph()
+    return _Conversion(module, file, targets).graph()
 
 
 class _Conversion:
-    def __init__(
-        self, module: IRModule, file: str, numerics: Numerics, targets: Mapping[int, str]
-    ) -> None:
+    def __init__(self, module: IRModule, file: str, targets: Mapping[int, str]) -> None:
         assert module.types is not None, "infer_type comes first"
         self._module = module
         self._types = module.types
         self._file = file
-        self._numerics = numerics
         self._targets = targets
         self._tensors = Tensors()
         self._constants: dict[Expr, Tensor] = {}
@@ -69,6 +65,12 @@ class _Conversion:
         place = Place(devices.default_target(self._targets))
         scope = Scope(main, place, "", 0, self._names_in(main))
         inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
+        if not any(map(fields, inputs)):
+            raise UnsupportedError(
+                "@main has no inputs",
+                where=self._file,
+                hint="supported: functions of one tensor or more",
+            )
         scope.bind(inputs)
         outputs = fields(self._first_order(self._value_of(main.body, scope), main))
         if not outputs:
@@ -77,14 +79,25 @@ class _Conversion:
         nodes, live = _live(self._tensors.nodes, names)
         given = tuple(t.name for value in inputs for t in fields(value))
         live.update(given)
+        constants = {name: a for name, a in self._tensors.constants.items() if name in live}
+        self._check_numbers(constants)
         return Graph(
             name=PurePath(self._file).stem,
             inputs=given,
             outputs=names,
             nodes=nodes,
             types={name: kind for name, kind in self._tensors.types.items() if name in live},
-            constants={name: a for name, a in self._tensors.constants.items() if name in live},
+            constants=constants,
         )
+
+    def _check_numbers(self, constants: Mapping[str, Array]) -> None:
+        for name, array in constants.items():
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise UnsupportedError(
+                    f'the constant "{name}" has NaN among its values',
+                    where=self._file,
+                    hint="C has no literal for it",
+                )
 
     def _input(self, name: str, found: Type) -> Value:
         if isinstance(found, TupleType):
@@ -154,7 +167,6 @@ class _Conversion:
             place=self._place(call, scope),
             graph=self._tensors,
             memory=scope.memory,
-            numerics=self._numerics,
             is_read_once=scope.is_read_once(call),
         )
         return context.finished(importers.importer(context)(context))

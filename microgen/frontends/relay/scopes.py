@@ -49,6 +49,9 @@ class Scope:
                 self.bound[expr.var] = expr.value
             elif isinstance(expr, Call) and expr.op == Op("on_device"):
                 self.devices[expr.args[0]] = expr
+        for var, value in self.bound.items():
+            if var in self.devices:
+                self.devices[value] = self.devices[var]
 
     def __contains__(self, expr: Expr) -> bool:
         return expr in self.values or (self.parent is not None and expr in self.parent)

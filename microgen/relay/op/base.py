@@ -176,7 +176,7 @@ class RelayOp:
 def unknown_attribute(name: str, names: Iterable[str]) -> str:
     """The sentence for an attribute that an op does not have."""
     known = ", ".join(names)
-    return f"has no attribute {name!r}" + (f", it has {known}" if known else ", it has none")
+    return f"has no attribute {name[:40]!r}" + (f", it has {known}" if known else ", it has none")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -12,21 +12,19 @@ from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import layout
 from microgen.relay.op.base import Field, Kind, RelayOp
 
-
-def fields(kernel_layout: str = "OIHW") -> tuple[Field, ...]:
-    """Conv2DAttrs."""
-    return (
-        Field("strides", Kind.PAIR, (1, 1)),
-        Field("padding", Kind.PADS, (0, 0)),
-        Field("dilation", Kind.PAIR, (1, 1)),
-        Field("groups", Kind.INT, 1),
-        Field("channels", Kind.INT, None),
-        Field("kernel_size", Kind.PAIR, None),
-        Field("data_layout", Kind.STR, "NCHW"),
-        Field("kernel_layout", Kind.STR, kernel_layout),
-        Field("out_layout", Kind.STR, ""),
-        Field("out_dtype", Kind.DTYPE, ""),
-    )
+# Conv2DAttrs.
+FIELDS = (
+    Field("strides", Kind.PAIR, (1, 1)),
+    Field("padding", Kind.PADS, (0, 0)),
+    Field("dilation", Kind.PAIR, (1, 1)),
+    Field("groups", Kind.INT, 1),
+    Field("channels", Kind.INT, None),
+    Field("kernel_size", Kind.PAIR, None),
+    Field("data_layout", Kind.STR, "NCHW"),
+    Field("kernel_layout", Kind.STR, "OIHW"),
+    Field("out_layout", Kind.STR, ""),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
 
 
 def same(name: str, found: object, expected: object) -> None:
@@ -77,4 +75,4 @@ def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(shape, attrs["out_dtype"] or data.dtype)
 
 
-OPS = (RelayOp("nn.conv2d", ("data", "weight"), fields(), relation),)
+OPS = (RelayOp("nn.conv2d", ("data", "weight"), FIELDS, relation),)

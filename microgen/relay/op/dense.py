@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op.base import Field, Kind, RelayOp
 
-
-def fields() -> tuple[Field, ...]:
-    """DenseAttrs; ``units`` may be None, but is always printed, as TVM does."""
-    units = Field("units", Kind.INT, built=None, nullable=True)
-    return (units, Field("out_dtype", Kind.DTYPE, ""))
+# DenseAttrs. ``units`` may be None, but is always printed, as TVM does.
+FIELDS = (
+    Field("units", Kind.INT, built=None, nullable=True),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
 
 
 def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -40,7 +40,9 @@ def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     b = _swapped(types[1].shape, attrs["transpose_b"])
     if a[2] != b[1] or (1 not in (a[0], b[0]) and a[0] != b[0]):
         raise ValueError(f"cannot multiply {list(a)} by {list(b)} (after transposition)")
-    return TensorType((max(a[0], b[0]), a[1], b[2]), attrs["out_dtype"] or types[0].dtype)
+    return TensorType(
+        (a[0] if b[0] == 1 else b[0], a[1], b[2]), attrs["out_dtype"] or types[0].dtype
+    )
 
 
 # BatchMatmulAttrs.
@@ -51,6 +53,6 @@ BATCH_MATMUL = (
 )
 
 OPS = (
-    RelayOp("nn.dense", ("data", "weight"), fields(), relation),
+    RelayOp("nn.dense", ("data", "weight"), FIELDS, relation),
     RelayOp("nn.batch_matmul", ("tensor_a", "tensor_b"), BATCH_MATMUL, batch_matmul),
 )

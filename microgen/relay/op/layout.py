@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 Shape = tuple[int, ...]
 
-DATA = "NCHW"
-
 
 def _axes(layout: str, letters: str, name: str) -> list[int]:
     """Position in ``layout`` of each of ``letters``."""

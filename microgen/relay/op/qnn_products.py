@@ -66,7 +66,7 @@ OPS = (
     RelayOp(
         "qnn.conv2d",
         _CONV_ARGS,
-        _accumulating(conv2d.fields()),
+        _accumulating(conv2d.FIELDS),
         _convolved(conv2d.relation),
         positional=_CONV_ORDER,
     ),
@@ -77,6 +77,6 @@ OPS = (
         _convolved(conv2d_transpose.relation),
         positional=(*_ARGS, *conv2d_transpose.PYTHON_ORDER),
     ),
-    RelayOp("qnn.dense", _ARGS, _accumulating(dense.fields()), _dense),
+    RelayOp("qnn.dense", _ARGS, _accumulating(dense.FIELDS), _dense),
     RelayOp("qnn.batch_matmul", _MATMUL_ARGS, _accumulating(dense.BATCH_MATMUL), _batch_matmul),
 )

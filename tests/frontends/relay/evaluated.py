@@ -10,7 +10,6 @@ from microgen import passes, relay
 from microgen.frontends import relay as frontend
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
-from microgen.numerics import profile
 from microgen.ops import registry
 from microgen.relay import Expr, Function, IRModule, Var
 
@@ -21,7 +20,7 @@ def graph_of(source: str | IRModule | Function, targets: Mapping[int, str] | Non
         source = relay.parse(source, "t.relay")
     if isinstance(source, Function):
         source = IRModule.from_expr(source)
-    return frontend.from_module(source, file="t.relay", numerics=profile("litert"), targets=targets)
+    return frontend.from_module(source, file="t.relay", targets=targets)
 
 
 def outputs_of(graph: Graph, inputs: Sequence[Array]) -> list[Array]:

@@ -183,6 +183,12 @@ def test_devices_are_targets() -> None:
     assert [(n.op, n.target) for n in graph.nodes] == [("tanh", "npu"), ("add", "")]
 
 
+def test_a_device_may_be_said_of_a_variable() -> None:
+    source = text("  let %a = tanh(%x);\n  let %b = on_device(%a, device_type=12);\n  add(%b, %x)")
+    graph = graph_of(source, {1: "c", 12: "npu"})
+    assert [(n.op, n.target) for n in graph.nodes] == [("tanh", "npu"), ("add", "")]
+
+
 def test_one_target_is_that_of_everything() -> None:
     assert {n.target for n in graph_of(ON_DEVICE, {1: "npu"}).nodes} == {"npu"}
     assert {n.target for n in graph_of(ON_DEVICE, {1: "llvm"}).nodes} == {""}
@@ -216,6 +222,7 @@ def test_a_device_without_a_target_is_named(number: int, name: str) -> None:
         (text("  %x", "%x: Tensor[(65536, 65536), float32]"), r"has 17179869184 bytes"),
         (text('  zeros(shape=[65536, 8000], dtype="float32")'), r"constant of 2097152000 bytes"),
         (text("  ()"), r"@main returns nothing"),
+        (text("  1f", ""), r"@main has no inputs"),
         (text("  %x", "%x: fn (Tensor[(2), float32]) -> Tensor[(2), float32]"), r"function"),
         ("def @other(%x: Tensor[(2), float32]) { %x }", r"has no function @main"),
         (text("  @main(%x)"), r"calls itself"),

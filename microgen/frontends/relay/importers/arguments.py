@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ops.base import Pads, Pair
@@ -55,8 +53,3 @@ def axis_last(call: RelayCall, tensor: Tensor, axis_: int) -> tuple[Tensor, str,
     source = LETTERS[: len(tensor.shape)]
     target = source.replace(source[axis_], "") + source[axis_]
     return call.laid_out(tensor, source, target), source, target
-
-
-def without(letters: str, dropped: Sequence[int]) -> str:
-    """A layout's letters without those at some positions."""
-    return "".join(letter for i, letter in enumerate(letters) if i not in dropped)

@@ -1,6 +1,6 @@
 /* Error codes of TVM's C runtime: the names and numbers of TVM v0.14, so that code written for
- * either runtime compiles and means the same. A code is category << 8 | number; what the operating
- * system reports is negative. */
+ * either runtime compiles and means the same, and a few of our own. A code is category << 8 |
+ * number; what the operating system reports is negative. */
 #ifndef TVM_RUNTIME_CRT_ERROR_CODES_H_
 #define TVM_RUNTIME_CRT_ERROR_CODES_H_
 
@@ -62,6 +62,12 @@ typedef enum {
     kTvmErrorExecutorModuleAlreadyCreated = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 0),
     kTvmErrorExecutorModuleBadContext = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 1),
     kTvmErrorExecutorModuleNoSuchInput = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 2),
+    /* Not in TVM: a graph that is none, one with a feature that is not supported, a parameter file
+     * that is none, an input that was not set before a run. */
+    kTvmErrorExecutorGraphMalformed = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 128),
+    kTvmErrorExecutorGraphUnsupported = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 129),
+    kTvmErrorExecutorParamsMalformed = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 130),
+    kTvmErrorExecutorInputNotSet = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 131),
 
     kTvmErrorFunctionCallNumArguments = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryFunctionCall, 0),
     kTvmErrorFunctionCallWrongArgType = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryFunctionCall, 1),

@@ -1,0 +1,19 @@
+/* The start of a program that uses handles: name of TVM v0.14. */
+#ifndef TVM_RUNTIME_CRT_CRT_H_
+#define TVM_RUNTIME_CRT_CRT_H_
+
+#include "tvm/runtime/crt/error_codes.h"
+#include "tvm/runtime/crt/platform_memory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Forgets what was registered. Call after TVMPlatformInitialize. Needs no memory. */
+tvm_crt_error_t TVMInitializeRuntime(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

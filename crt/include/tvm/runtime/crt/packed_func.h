@@ -1,0 +1,52 @@
+/* Packed functions with their arguments: type and names of TVM v0.14. */
+#ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
+#define TVM_RUNTIME_CRT_PACKED_FUNC_H_
+
+#include "tvm/runtime/c_runtime_api.h"
+#include "tvm/runtime/crt/module.h"
+#include "tvm/runtime/crt/platform.h"
+#include "tvm/runtime/crt/platform_memory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bounds TVMArgs only: nothing else here counts arguments. */
+#ifndef TVM_CRT_MAX_ARGS
+#define TVM_CRT_MAX_ARGS 10
+#endif
+
+typedef struct TVMArgs {
+    TVMValue values[TVM_CRT_MAX_ARGS];
+    int tcodes[TVM_CRT_MAX_ARGS];
+    uint32_t values_count;
+} TVMArgs;
+
+typedef struct TVMPackedFunc {
+    TVMFunctionHandle fexec;
+    TVMArgs args;
+    TVMArgs ret_value; /* of the last call */
+} TVMPackedFunc;
+
+/* The first TVM_CRT_MAX_ARGS of the arguments: a function that is given too few of them says so. */
+TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_t values_count);
+
+/* The module handle at `index`. NULL, a bad handle, if there is none. */
+TVMModuleHandle TVMArgs_AsModuleHandle(const TVMArgs *args, size_t index);
+
+/* Prepares a call of a global function, or of one of a module. kTvmErrorFunctionNameNotFound,
+ * kTvmErrorExecutorModuleBadContext. */
+int TVMPackedFunc_InitGlobalFunc(TVMPackedFunc *pf, const char *name, const TVMArgs *args);
+int TVMPackedFunc_InitModuleFunc(TVMPackedFunc *pf, TVMModuleHandle module, const char *name,
+                                 const TVMArgs *args);
+
+void TVMPackedFunc_SetArgs(TVMPackedFunc *pf, const TVMArgs *args);
+
+/* What the function returns. */
+int TVMPackedFunc_Call(TVMPackedFunc *pf);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

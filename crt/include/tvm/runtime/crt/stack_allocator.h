@@ -1,0 +1,61 @@
+/* An allocator that frees in the opposite order: names of TVM v0.14. Sizes are size_t, and what it
+ * adds to a block for its check keeps the next block aligned. */
+#ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
+#define TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
+
+#include "tvm/runtime/crt/error_codes.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A power of two, at least 8. */
+#ifndef TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES
+#define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
+#endif
+
+/* Define TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK to have every free checked: each block is then
+ * followed by a tag of TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. TVM's template of crt_config.h spells it
+ * FIFO. */
+#if defined(TVM_CRT_STACK_ALLOCATOR_ENABLE_FIFO_CHECK) &&                                          \
+    !defined(TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK)
+#define TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK
+#endif
+
+#define STACK_ALLOCATOR_TAG 0xabcd1234U
+#define STACK_ALLOCATOR_TAG_SIZE_BYTES TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES
+
+typedef struct {
+    uint8_t *next_alloc; /* always aligned */
+    uint8_t *workspace;
+    size_t workspace_size;
+} tvm_workspace_t;
+
+/* Takes over memory, from its first aligned byte on. kTvmErrorPlatformNoMemory if it has none. */
+tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *tvm_runtime_workspace,
+                                        uint8_t *g_aot_memory, size_t workspace_size);
+
+/* An aligned block; its size is rounded up to the alignment. kTvmErrorPlatformNoMemory, and nothing
+ * stored, if it does not fit. */
+tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *tvm_runtime_workspace, size_t nbytes,
+                                            void **current_alloc);
+
+/* Frees the block and all behind it. kTvmErrorPlatformStackAllocBadFree if `ptr` cannot be the
+ * start of a block in use, or with the check if it is not the last one's. */
+tvm_crt_error_t StackMemoryManager_Free(tvm_workspace_t *tvm_runtime_workspace, void *ptr);
+
+/* The same, with the check where `do_lifo_check` is not 0: a workspace has it always or never. */
+tvm_crt_error_t StackMemoryManager_Allocate_Body(tvm_workspace_t *tvm_runtime_workspace,
+                                                 size_t nbytes, void **current_alloc,
+                                                 uint8_t do_lifo_check);
+tvm_crt_error_t StackMemoryManager_Free_Body(tvm_workspace_t *tvm_runtime_workspace, void *ptr,
+                                             uint8_t do_lifo_check);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+"""The types of what a call passes, as C's tensors name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.emit import symbols
+from microgen.emit.unit import Unit
+from microgen.errors import InternalError
+from microgen.ir.graph import DType, TensorType
+from microgen.program import Call, Parameter, PrimFunc, Role
+
+# DLPack: a bool has one bit and takes a byte.
+_CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
+
+
+def argument_types(call: Call, function: PrimFunc) -> tuple[TensorType, ...]:
+    """The types of a call's arguments in the order of the C parameters, scratch included."""
+    given = iter(call.types)
+    return tuple(
+        TensorType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
+        for p in function.parameters
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an operator takes as a parameter, in all its calls. ``any_shape``: a function that sees
+    no shapes is called with several; then ``type`` has one dimension, the number of elements."""
+
+    name: str
+    type: TensorType
+    any_shape: bool
+
+
+def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
+    """What an operator's parameters take, scratch included."""
+    calls = [call for call in unit.program.calls if call.function == function.name]
+    columns = zip(*(argument_types(call, function) for call in calls), strict=True)
+    return [_taken(p, kinds) for p, kinds in zip(function.parameters, columns, strict=True)]
+
+
+def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
+    """What the packed function takes: the graph executor knows of no scratch."""
+    taken = zip(function.parameters, takes(function, unit), strict=True)
+    return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
+
+
+def _taken(parameter: Parameter, kinds: tuple[TensorType, ...]) -> Taken:
+    first = kinds[0]
+    if all(kind.shape == first.shape for kind in kinds):
+        return Taken(parameter.name, first, any_shape=False)
+    if any(kind.size != first.size for kind in kinds):
+        raise InternalError("takes tensors of several sizes", where=parameter.name)
+    return Taken(parameter.name, TensorType((first.size,), first.dtype), any_shape=True)
+
+
+def dtype(kind: DType) -> str:
+    """A DLDataType's initialiser."""
+    bits = 1 if kind is DType.BOOL else 8 * kind.nbytes
+    return f"{{{_CODES[kind.numpy.kind]}, {bits}U, 1U}}"
+
+
+def described(kind: TensorType, unit: Unit) -> dict[str, Any]:
+    """Shape, number of dimensions and element type, for templates."""
+    return {
+        "shape": symbols.shape(unit.module, kind.shape),
+        "ndim": len(kind.shape),
+        "dtype": dtype(kind.dtype),
+    }
+
+
+def shapes(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/tensors.h.j2`` and ``src/tensors.c.j2``: each shape once."""
+    program = unit.program
+    kinds = [port.type for port in (*program.inputs, *program.outputs)]
+    if not unit.options.unpacked and unit.graph is None:
+        kinds += [
+            kind
+            for call in program.calls
+            for kind in argument_types(call, program.function(call.function))
+        ]
+    if not unit.options.unpacked:
+        kinds += [t.type for f in program.functions for t in taken_arguments(f, unit)]
+    return {
+        **unit.common("TENSORS_"),
+        "shapes": [
+            {"name": symbols.shape(unit.module, dims), "dims": dims} for dims in _distinct(kinds)
+        ],
+    }
+
+
+def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:
+    return [dims for dims in dict.fromkeys(kind.shape for kind in kinds) if dims]

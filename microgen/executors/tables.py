@@ -1,0 +1,87 @@
+"""How many bytes the C graph executor's own tables take, on a target with pointers of some size.
+
+The structures are those of ``crt/include/tvm/runtime/crt/graph_executor.h``. Generated C compares
+the number with the compiler's, so that one that is out of date does not compile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.executors.graph import ExecutorGraph
+
+ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
+
+# One letter per field: p pointer or size_t, q 8 bytes, i 4, h 2, b 1. Every ABI that boards have
+# aligns a number to its size.
+_COUNTS = "iiiiiiii"
+_STRUCTS = {
+    "TVMGraphExecutor": f"{_COUNTS}pppppppppp" + "ippppp",
+    "TVMGraphExecutorNode": "pipiiihb",
+    "DLTensor": "piii" + "bbhppq",
+    "TVMGraphExecutorStorage": "pibbbb",
+    "TVMValue": "q",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """``TVMGraphExecutorCounts``: how much there is of everything in a graph."""
+
+    nodes: int
+    entries: int
+    storages: int
+    dims: int
+    args: int
+    max_args: int
+    inputs: int
+    outputs: int
+
+
+def counts(graph: ExecutorGraph) -> Counts:
+    """The counts of a graph."""
+    operators = [node for node in graph.nodes if node.op != "null"]
+    args = [len(node.inputs) + node.outputs for node in operators]
+    return Counts(
+        nodes=len(graph.nodes),
+        entries=len(graph.types),
+        storages=len(graph.storage_bytes),
+        dims=sum(len(kind.shape) for kind in graph.types),
+        args=sum(args),
+        max_args=max(args, default=0),
+        inputs=len(graph.nodes) - len(operators),
+        outputs=len(graph.heads),
+    )
+
+
+def aligned(nbytes: int) -> int:
+    """``TVM_GRAPH_EXECUTOR_ALIGNED``."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+def table_bytes(found: Counts, pointer_bytes: int) -> int:
+    """``TVM_GRAPH_EXECUTOR_TABLE_BYTES``, with pointers of 4 or 8 bytes."""
+    sizes = {name: _size(fields, pointer_bytes) for name, fields in _STRUCTS.items()}
+    tables = (
+        (1, sizes["TVMGraphExecutor"]),
+        (found.nodes, sizes["TVMGraphExecutorNode"]),
+        (found.entries, sizes["DLTensor"]),
+        (found.entries, 4),
+        (found.storages, sizes["TVMGraphExecutorStorage"]),
+        (found.dims, 8),
+        (found.args, sizes["TVMValue"]),
+        (found.max_args, 4),
+        (found.inputs, 4),
+        (found.outputs, 4),
+    )
+    return sum(aligned(count * size) for count, size in tables)
+
+
+def _size(fields: str, pointer_bytes: int) -> int:
+    widths = {"p": pointer_bytes, "q": 8, "i": 4, "h": 2, "b": 1}
+    offset = 0
+    for letter in fields:
+        width = widths[letter]
+        offset = -(-offset // width) * width + width
+    widest = max(widths[letter] for letter in fields)
+    return -(-offset // widest) * widest

@@ -1,0 +1,74 @@
+"""The check of the function registry: the packed functions of a program by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+from microgen.manifest import ModuleRecord
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_ENTRY = "TVMSystemLibEntryPoint"
+_NAMES = "tvm_function_names"
+FUNCTIONS = "tvm_functions"
+
+
+def registry(subject: Subject) -> Finding:
+    """``TVMSystemLibEntryPoint`` is there, and the registry names every packed function of the
+    plan, each with its address."""
+    modules = [m for m in subject.manifest.modules if _has_registry(m)]
+    if not modules:
+        return not_applicable("no function is called by name")
+    wanted = [name for module in modules for name in _functions(module)]
+    expected = f"{_ENTRY}, and a registry of {len(wanted)} packed functions by name"
+    entries = [s for s in subject.elf.named(_ENTRY) if s.kind == "func" and s.binding == "global"]
+    problems = [] if len(entries) == 1 else [f"{len(entries)} global functions {_ENTRY}"]
+    problems += _table_problems(subject, wanted)
+    return judged(expected, problems, f"{len(wanted)} functions")
+
+
+def _has_registry(module: ModuleRecord) -> bool:
+    return bool(module.options["interface"] == "packed" or module.options["executor"] == "graph")
+
+
+def _functions(module: ModuleRecord) -> list[str]:
+    """Names of the packed functions of a module, operators by the order of their first calls."""
+    operators = dict.fromkeys(call.packed for call in module.calls if call.packed)
+    if module.options["executor"] == "graph":
+        return [*operators]
+    return [f"{module.prefix}_run", f"{module.prefix}_get_c_metadata", *operators]
+
+
+def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
+    names, functions = _bytes_of(subject, _NAMES), _bytes_of(subject, FUNCTIONS)
+    if names is None or functions is None:
+        yield f"{_NAMES} and {FUNCTIONS} are not one object each, with bytes"
+        return
+    count, listed = _listed(names)
+    if count != len(listed) or sorted(listed) != sorted(wanted):
+        missing = sorted(set(wanted) - set(listed))
+        yield f"{count} functions are listed" + (f", {missing[0]} is not" if missing else "")
+        return
+    width = len(functions) // count
+    for i, name in enumerate(listed):
+        address = int.from_bytes(functions[i * width : (i + 1) * width], "little")
+        yield from _address_problems(subject, name, address)
+
+
+def _bytes_of(subject: Subject, name: str) -> bytes | None:
+    found = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
+    return subject.elf.read(found[0].address, found[0].size) if len(found) == 1 else None
+
+
+def _listed(names: bytes) -> tuple[int, list[str]]:
+    """The count in the first two bytes, and the names behind it; an empty one ends them."""
+    listed = takewhile(bool, names[2:].split(b"\0"))
+    return int.from_bytes(names[:2], "little"), [n.decode("ascii", "replace") for n in listed]
+
+
+def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
+    """An entry point has another prototype than a registry's functions, so a function beside it
+    may stand in for it."""
+    symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]
+    if address not in {symbol.address for symbol in symbols if symbol.kind == "func"}:
+        yield f"the registry has {name} at {address:#x}, where it is not"

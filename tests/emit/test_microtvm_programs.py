@@ -1,0 +1,65 @@
+"""Applications written for microTVM compile against our headers unchanged, and run.
+
+They are formatted and typed as their authors would, not as this project's C is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen.ir.graph import Graph
+from microgen.ir.interpreter import evaluate
+from microgen.ops import registry
+from microgen.options import Options
+from tests.compiling import write_project
+from tests.graphs import Builder
+from tests.tools import NEEDS_NINJA
+
+pytestmark = NEEDS_NINJA
+CRT = Path(__file__).resolve().parents[2] / "crt"
+HERE = Path(__file__).resolve().parent
+RUNTIME = ("crt", "func_registry", "module", "packed_func", "platform_memory", "stack_allocator")
+
+
+def _graph() -> Graph:
+    b = Builder()
+    return b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3))
+
+
+def _expected(graph: Graph) -> list[int]:
+    inputs = {"input0": np.full((1, 4, 4, 2), 5, np.int8)}
+    values = evaluate(graph, inputs, registry())
+    return list(map(int, values[graph.outputs[0]].reshape(-1)))
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "lines"),
+    [
+        ("microtvm_c.c", Options(), 1),
+        ("microtvm_packed.c", Options(interface="packed"), 2),
+        ("microtvm_packed.c", Options(interface="packed", unpacked_api=True), 2),
+    ],
+    ids=["c", "packed", "packed entry point"],
+)
+def test_an_application_for_microtvm_runs_unchanged(
+    source: str, options: Options, lines: int, tmp_path: Path
+) -> None:
+    graph = _graph()
+    write_project(graph, tmp_path / "p", options)
+    host = tmp_path / "p" / "model" / "codegen" / "host"
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command += [f"-I{host / 'include'}", f"-I{CRT / 'include'}", "-o", str(tmp_path / "app")]
+    sources = [*sorted((host / "src").glob("*.[cs]")), HERE / source]
+    if source == "microtvm_c.c":
+        sources.append(CRT / "src" / "stack_allocator.c")
+    else:
+        sources += [CRT / "src" / f"{name}.c" for name in RUNTIME]
+    subprocess.run([*command, *map(str, sources)], check=True)
+    done = subprocess.run([str(tmp_path / "app")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert found == [_expected(graph)] * lines

@@ -1,0 +1,90 @@
+"""Firmware whose graph executor runs the JSON and the parameter file: built, verified, run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import builder, manifest, params_file, runner
+from microgen.errors import MicrogenError, RunError
+from microgen.ir.graph import Array
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
+BOARDS = {"native": (), "mps2_an386": (NEEDS_ARM,), "qemu_riscv32": (NEEDS_RISCV,)}
+
+pytestmark = NEEDS_NINJA
+
+
+def generated(directory: Path, board: str, **options: object) -> Path:
+    project = directory / board
+    microgen.generate(DIGITS, board, project, executor="graph", **options)
+    return project
+
+
+def ahead_of_time(directory: Path, inputs: dict[str, Array]) -> dict[str, Array]:
+    project = directory / "aot"
+    microgen.generate(DIGITS, "native", project)
+    return dict(microgen.run(project, inputs).outputs)
+
+
+@pytest.mark.parametrize("board", [pytest.param(b, marks=m) for b, m in BOARDS.items()])
+def test_gives_what_the_aot_executor_gives(board: str, tmp_path: Path) -> None:
+    project = generated(tmp_path, board)
+    (port,) = manifest.load(project).inputs
+    inputs = {
+        port.tensor: np.random.default_rng(1).integers(-128, 128, (5, *port.shape)).astype(np.int8)
+    }
+    found = microgen.run(project, inputs, compare=True)
+    assert all(verdict.ok for verdict in found.verdicts)
+    expected = ahead_of_time(tmp_path, inputs)
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found.outputs[name], array)
+
+
+def test_the_board_reads_the_files_of_the_library(tmp_path: Path) -> None:
+    """The graph and the parameters in the ELF are the files, and the plan is the graph's."""
+    project = generated(tmp_path, "native")
+    folder = project / "model" / "executor-config" / "graph"
+    graph = json.loads((folder / "default.graph").read_text())
+    record = manifest.load(project)
+    called = [n["attrs"]["func_name"] for n in graph["nodes"] if n["op"] != "null"]
+    assert called.count("__nop") == 1  # the reshape before the dense layer
+    assert [f for f in called if f != "__nop"] == [call.packed for call in record.calls]
+    arrays = params_file.loads((folder / "default.params").read_bytes())
+    assert set(arrays) == {n["name"] for n in graph["nodes"] if n["op"] == "null"} - {"image"}
+    widths = [array.dtype.itemsize for array in arrays.values()]
+    assert widths == sorted(widths, reverse=True)
+    microgen.build(project)
+    image = (project / "build" / "firmware.elf").read_bytes()
+    for name in ("default.graph", "default.params"):
+        assert (folder / name).read_bytes() in image
+
+
+@pytest.mark.parametrize(("name", "code"), [("default.graph", 0x0780), ("default.params", 0x0782)])
+def test_a_damaged_file_is_an_error_code(name: str, code: int, tmp_path: Path) -> None:
+    project = generated(tmp_path, "native")
+    path = project / "model" / "executor-config" / "graph" / name
+    path.write_bytes(b"x" + path.read_bytes()[1:])
+    elf = builder.up_to_date(project, sanitize=True)
+    with pytest.raises(RunError, match=f"error code {code} at sample 0"):
+        runner.run(project, None, elf=elf)
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"interface": "packed"}, "--interface"),
+        ({"unpacked_api": True}, "--unpacked-api"),
+        ({"link_params": False}, "--link-params"),
+    ],
+)
+def test_what_does_not_go_with_it(options: dict[str, object], where: str, tmp_path: Path) -> None:
+    with pytest.raises(MicrogenError) as caught:
+        generated(tmp_path, "native", **options)
+    assert caught.value.where == where
+    assert not (tmp_path / "native").exists()
