@@ -69,13 +69,20 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
-    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment."""
+    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
+
+    A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
+    the board that was asked for, ``targets`` whose calls may use the pool (empty: all).
+    """
 
     name: str
     symbol: str
     section: str
     nbytes: int
     alignment: int
+    capacity: int | None = None
+    memory: str = ""
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,8 @@ class PlanRecord:
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
     """A constant of the firmware: ELF symbol, size, and how ``microgen.transforms`` makes its
-    bytes from ``sources``, names in ``model/parameters/<module>.params``."""
+    bytes from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
+    the caller passes has no symbol, but ``offset`` in ``pool``."""
 
     symbol: str
     nbytes: int
@@ -122,6 +130,9 @@ class ConstantRecord:
     sources: tuple[str, ...]
     arguments: dict[str, Any]  # numbers and strings: the transform's keywords
     layer: str
+    section: str = ".rodata.tvm"
+    pool: str = ""
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from microgen import (
     partition,
     passes,
     planner,
+    pools,
     project,
     record,
+    workspace_io,
 )
 from microgen.codegens.base import Codegen
 from microgen.compiled import Compiled
@@ -47,7 +49,8 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
-    board = capacity.placed(program, board, options)
+    capacity.check_regions(plan, board)
+    board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
     unit = Unit(program, plan, _emit_options(model, board, options), executed)
     library = mlf.library(
@@ -68,6 +71,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        pools=plan.used_pools,
         board=board,
         toolchain=options.toolchain,
         interface=options.interface,
@@ -89,7 +93,8 @@ def _executed(
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
-        return program, _plan(program, graph, options), None
+        plan, program = _plan(program, graph, board, options)
+        return program, plan, None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
@@ -124,17 +129,29 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     return program, plan
 
 
-def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:
-    """The plan, unless the asked alignment is less than what C demands of a buffer's elements."""
-    for buffer in program.buffers:
-        kind = graph.types[buffer.tensor]
-        if kind.dtype.nbytes > options.alignment:
-            raise UnsupportedError(
-                f"{options.alignment} is too small an alignment for {buffer.tensor!r}, {kind}",
-                where="--alignment",
-                hint=f"ask for at least {kind.dtype.nbytes}",
-            )
-    return planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with what is planned.
+
+    Refused is an alignment that is less than what C demands of a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    if options.workspace_io:
+        program = workspace_io.planned(program)
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"{pool.alignment} is too small an alignment for {name!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {nbytes}",
+                )
+    declared = pools.on_host(options.pools, board.cpu.name)
+    return planner.plan(program, algorithm=options.planner, pools=declared), program
 
 
 def load_board(name: str) -> Board:

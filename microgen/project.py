@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import app_memory, resources
 from microgen.emit.environment import environment
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Port
+from microgen.program import Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -60,6 +60,7 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    pools: tuple[Pool, ...] = (),
     toolchain: str = "gcc",
     interface: str = "c",
     executor: str = "aot",
@@ -68,8 +69,8 @@ def assemble(
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed",
-    ``executor`` "aot" or "graph".
+    ``has_state``: the model's header has a reset function. ``pools`` are those that the plan uses.
+    ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -77,6 +78,7 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values |= app_memory.values(values["prefix"], (*inputs, *outputs), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
@@ -150,15 +152,6 @@ def _values(
         "inputs": [_port(prefix, port) for port in inputs],
         "outputs": [_port(prefix, port) for port in outputs],
         "board": board,
-        "memories": [
-            {
-                "name": m.name,
-                "access": m.access,
-                "origin": f"0x{m.origin:08x}",
-                "length": f"0x{m.length:x}",
-            }
-            for m in board.memories
-        ],
         "is_llvm": toolchain == "llvm",
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],

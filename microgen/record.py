@@ -22,11 +22,9 @@ from microgen.manifest import (
     PortRecord,
 )
 from microgen.options import Options
-from microgen.program import Call, Constant, MemoryPlan, Port, Program, Role, Storage
+from microgen.program import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
-
-ARENA_SECTION = ".bss.noinit.tvm"
 
 
 def manifest(
@@ -52,7 +50,7 @@ def manifest(
         calls=tuple(_call(call, program, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
-        constants=tuple(_constant(c, program.module) for c in program.constants),
+        constants=tuple(_constant(c, program.module, plan) for c in program.constants),
         estimate=estimate,
         files=files.digests(),
     )
@@ -118,13 +116,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         proof=plan.proof,
         io_bytes=program.io_bytes,
         alignment=options.alignment,
-        pools=tuple(
-            PoolRecord(
-                p.name, symbols.arena(program.module, p.name), ARENA_SECTION, p.nbytes, p.alignment
-            )
-            for p in plan.pools
-            if p.nbytes
-        ),
+        pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
         buffers=tuple(
             BufferRecord(
                 p.name,
@@ -142,13 +134,32 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
     )
 
 
-def _constant(constant: Constant, module: str) -> ConstantRecord:
+def _pool(pool: Pool, module: str) -> PoolRecord:
+    return PoolRecord(
+        name=pool.name,
+        symbol=symbols.arena(module, pool.name) if pool.is_internal else "",
+        section=symbols.workspace_section(pool.memory) if pool.is_internal else "",
+        nbytes=pool.nbytes,
+        alignment=pool.alignment,
+        capacity=pool.capacity,
+        memory=pool.memory,
+        targets=pool.targets,
+    )
+
+
+def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantRecord:
+    place = plan.constant_places.get(constant.name)
+    pool = plan.pool(place.pool) if place else None
+    is_passed = pool is not None and not pool.is_internal
     return ConstantRecord(
-        symbol=symbols.constant(module, constant.name),
+        symbol="" if is_passed else symbols.constant(module, constant.name),
         nbytes=constant.array.nbytes,
         ctype=constant.ctype,
         transform=constant.transform.kind,
         sources=constant.transform.sources,
         arguments=dict(constant.transform.arguments),
         layer=constant.origin,
+        section="" if is_passed else symbols.constant_section(pool.memory if pool else ""),
+        pool=place.pool if place else "",
+        offset=place.offset if place and is_passed else 0,
     )

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import codegens, frontends, lowering, mlf, partition, passes, planner, project, record
+from microgen import (
+    codegens,
+    frontends,
+    lowering,
+    mlf,
+    partition,
+    passes,
+    planner,
+    project,
+    record,
+    workspace_io,
+)
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
@@ -36,7 +47,8 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     options = options or Options()
     board = boards.load("native")
     program = program_of(graph, options)
-    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    program = workspace_io.planned(program) if options.workspace_io else program
+    plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
     emitted = emit(
@@ -60,6 +72,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        pools=plan.used_pools,
         board=board,
         interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
