@@ -12,7 +12,7 @@ import microgen
 from microgen import manifest, relay
 from microgen.relay import Expr, IRModule
 from tests.frontends.relay.test_qnn import conv2d, f32, i32, int8, requantize
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_QEMU_ARM
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 KERNELS = [
     "mg_conv2d_s8_upward_dsp",
@@ -77,7 +77,6 @@ def test_on_the_host(layout: str, tmp_path: Path) -> None:
 
 @NEEDS_NINJA
 @NEEDS_ARM
-@NEEDS_QEMU_ARM
 def test_on_a_board(tmp_path: Path) -> None:
     project = tmp_path / "p"
     microgen.generate(_model(tmp_path, "NCHW", 8), "mps2_an386", project)
