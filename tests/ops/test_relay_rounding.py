@@ -86,6 +86,30 @@ def dense(seed: int) -> c.Case:
     return _case(f"dense {seed}", "nn.dense", attrs, inputs, seed)
 
 
+def near_limits(seed: int) -> c.Case:
+    """Sums up to 2**30, all that the specialised kernels take, on scales just below 1/2 or so small
+    that only the sign is left."""
+    rng = np.random.default_rng(seed)
+    x = c.int8(rng, (1, 2, 3, 4), c.quant(1.0, 127))
+    scales = np.float32([0.49999997, 2.0**-23, 2.0**-31, 2.0**-24 * 1.5, 2.0**-30, 1e-12, 0.25])
+    values = rng.integers(-128, 128, (7, 1, 1, 4)).astype(np.int8)
+    kind = TensorType(values.shape, DType.INT8, Quant(tuple(map(float, scales)), (0,) * 7, 0))
+    most = 2**30 - 1 - np.abs(values.astype(np.int64)).sum(axis=(1, 2, 3)) * 255
+    signs = rng.choice([-1, 1], 7)
+    bias = c.Tensor(TensorType((7,), DType.INT32), (most * signs).astype(np.int32), True)
+    weight = c.Tensor(kind, values, is_constant=True)
+    window = ((1, 1), (1, 1), "VALID")
+    attrs = Conv2DAttrs(*window, Activation.NONE, list(ROUNDINGS)[seed % 2])  # type: ignore[arg-type]
+    out = c.quant(1.0, int(rng.integers(-20, 20)))
+    return c.Case(f"limits {seed}", "nn.conv2d", attrs, (x, weight, bias), out)
+
+
+def test_sums_near_the_limits(tmp_path: Path) -> None:
+    cases = [near_limits(seed) for seed in range(8)]
+    assert "mg_conv2d_1x1_s8_upward_portable" in {k.kernel.symbol for k in c.calls_of(cases[0])}
+    c.check(cases, tmp_path)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     cases = [make(seed) for seed in range(120) for make in (convolution, dense)]
     c.check(cases, tmp_path)
