@@ -166,7 +166,7 @@ def _check_step(step: Step, layer: Layer) -> None:
             f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
             f"declared {output.type}"
         )
-    sentence = op.check(step.attrs, inputs, [output.type]) or _in_relay_only(step)
+    sentence = _in_relay_only(step) or op.check(step.attrs, inputs, [output.type])
     if sentence is not None:
         raise layer.invalid(sentence)
 
@@ -175,7 +175,8 @@ def _in_relay_only(step: Step) -> str | None:
     """A sentence if the op has int32 there for Relay's sake: LiteRT refuses it."""
     for role, tensor in (("input", step.inputs[0].type), ("output", step.output.type)):
         if step.op in _NEVER_INT32 and tensor.dtype is DType.INT32:
-            return f"the {role} is {tensor}; it must not be int32"
+            known = "int8 or int16" if step.op.startswith("qnn.") else "int8 or int16 or float32"
+            return f"the {role} is {tensor}; it must be {known}"
     return None
 
 
