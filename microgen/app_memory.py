@@ -23,7 +23,8 @@ def values(
         "passed_pools": [_passed(prefix, pool, moved) for pool in passed],
         "io_section": main_section(moved),
         "clears_inputs": has_workspace_io or bool(moved),
-        "run_arguments": ", ".join([*arguments, *(["&workspace_pools"] if passed else [])]),
+        "map_argument": "&workspace_pools" if passed else "",
+        "run_structs": [*arguments, *(["&workspace_pools"] if passed else [])],
         "regions": _regions(pools, moved),
         "memories": _memories(board, {pool.memory for pool in pools}),
     }

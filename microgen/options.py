@@ -8,6 +8,8 @@ from typing import Any
 from microgen import cnames, pools
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.program import Pool
+from microgen.target import targets
+from microgen.target.targets import Targets
 
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
@@ -22,7 +24,7 @@ EMITS = ("", "llvm-ir")
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
-    are declarations as ``microgen.pools`` reads them.
+    are declarations as ``microgen.pools`` reads them, ``targets`` as ``target.targets`` does.
 
     ``unpacked_api``: operators take plain pointers, not packed arguments; None is what
     ``interface`` has by default. ``alignment`` is the workspace's, ``constant_alignment`` the
@@ -49,9 +51,11 @@ class Options:
     flash: int = 0
     pool: tuple[str, ...] = ()
     workspace_io: bool = False
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
+        targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
         _one_of("--numerics", self.numerics, NUMERICS)
         _one_of("--optimize", self.optimize, OPTIMIZE)
@@ -108,6 +112,11 @@ class Options:
         if self.executor == "graph":
             return False
         return self.interface == "c" if self.unpacked_api is None else self.unpacked_api
+
+    @property
+    def target_map(self) -> Targets:
+        """The targets besides the host."""
+        return targets.parse(self.targets)
 
     @property
     def specialises(self) -> bool:

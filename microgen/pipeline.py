@@ -41,11 +41,16 @@ from microgen.target.board import Board
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     """Model file -> firmware project, in memory. Raises MicrogenError for anything it refuses."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
@@ -71,6 +76,7 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
         pools=plan.used_pools,
         board=board,
         toolchain=options.toolchain,
@@ -86,6 +92,10 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     )
     whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
     return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
+
+
+def _source(model: Path, options: Options) -> Graph:
+    return frontends.load(model, numerics=options.numerics, targets=options.target_map.kinds)
 
 
 def _executed(
@@ -114,16 +124,21 @@ def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
 
 def partition_model(model: Path, board: Board, options: Options) -> Partition:
     """The first stages only: which codegen compiles which node."""
-    graph = passes.run(frontends.load(model, numerics=options.numerics))
+    graph = passes.run(_source(model, options))
     return partition.assign(graph, _codegens(options), board)
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
     """The stages up to the memory plan, whether or not the board can hold it."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     program, plan, _ = _executed(program, parts.graph, board, options)
     return program, plan

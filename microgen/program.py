@@ -20,6 +20,7 @@ class Storage(enum.Enum):
     OUTPUT = "output"  # the caller's output buffer
     SID = "sid"  # a planned buffer in a workspace pool
     CONSTANT = "constant"  # read-only memory
+    DEVICE = "device"  # the driver's: the context of a device
 
 
 class Role(enum.Enum):
@@ -30,6 +31,7 @@ class Role(enum.Enum):
     OUTPUT = "output"
     STATE = "state"  # read, and updated for the next inference
     SCRATCH = "scratch"
+    DEVICE = "device"  # the context of the device that computes it
 
 
 Value = int | float  # an int is an int32_t in C, a float a float
@@ -38,7 +40,8 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes. ``name`` is the sid's, the constant's or the port's."""
+    """One pointer that a call passes. ``name`` is the sid's, the constant's, the port's or the
+    device's."""
 
     storage: Storage
     name: str
@@ -89,6 +92,38 @@ class PrimFunc:
 
 
 @dataclass(frozen=True, slots=True)
+class ExternalModule:
+    """The external functions of one target, which its codegen compiled in one step: their names,
+    in the order of their first calls."""
+
+    target: str
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that the runner drives through hooks: TVM's device API.
+
+    ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
+    ``context`` the C parameter that passes its context to the runner and to operators. The others
+    are the hooks' C functions.
+    """
+
+    name: str
+    target: str
+    context: str
+    activate: str
+    open: str
+    close: str
+    deactivate: str
+
+    @property
+    def hooks(self) -> tuple[str, str, str, str]:
+        """The C functions, in the order of a device's life."""
+        return self.activate, self.open, self.close, self.deactivate
+
+
+@dataclass(frozen=True, slots=True)
 class InPlace:
     """Parameter positions that may be one buffer: the input is dead, the output takes its place
     at the same address."""
@@ -107,7 +142,7 @@ class Call:
     ``device`` names the context of the device that computes it, if it has one: the runner opens
     the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
     those that the model's operators were declared with; ``types`` are what the call sees in its
-    ``args``, which for a view is not the shape that was written.
+    ``args``, which for a view is not the shape that was written; a device has none.
     """
 
     index: int
@@ -195,7 +230,8 @@ class Program:
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
     ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
-    that of the first constant computed from each.
+    that of the first constant computed from each. ``devices`` are those that some call needs, in
+    the order in which their targets were declared.
     """
 
     module: str
@@ -207,6 +243,14 @@ class Program:
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
     parameter_ids: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[Device, ...] = ()
+    external_modules: tuple[ExternalModule, ...] = ()
+
+    @property
+    def lowered_functions(self) -> dict[str, tuple[PrimFunc, ...]]:
+        """The functions of each target, in the order of their first calls."""
+        targets = dict.fromkeys(function.target for function in self.functions)
+        return {t: tuple(f for f in self.functions if f.target == t) for t in targets}
 
     @property
     def state(self) -> tuple[Buffer, ...]:

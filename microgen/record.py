@@ -14,6 +14,7 @@ from microgen.manifest import (
     BufferRecord,
     CallRecord,
     ConstantRecord,
+    DeviceRecord,
     EstimateRecord,
     Manifest,
     ModelRecord,
@@ -47,10 +48,11 @@ def manifest(
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
-        calls=tuple(_call(call, program, options) for call in program.calls),
+        calls=tuple(_call(call, program, board.cpu.name, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module, plan) for c in program.constants),
+        devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
         estimate=estimate,
         files=files.digests(),
     )
@@ -76,7 +78,7 @@ def _port(port: Port) -> PortRecord:
     )
 
 
-def _call(call: Call, program: Program, options: Options) -> CallRecord:
+def _call(call: Call, program: Program, host: str, options: Options) -> CallRecord:
     function = program.function(call.function)
     given = iter(call.args)
     args = []
@@ -103,6 +105,8 @@ def _call(call: Call, program: Program, options: Options) -> CallRecord:
         args=tuple(args),
         output=roles.index(Role.OUTPUT),
         packed="" if options.is_unpacked else call.function,
+        target="" if function.target == host else function.target,
+        device=call.device,
     )
 
 

@@ -39,14 +39,17 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
         boards.load(board),
         module=options.name,
         output_names=graph.outputs,
+        targets=options.target_map,
     )
 
 
-def write_project(graph: Graph, root: Path, options: Options | None = None) -> Program:
-    """A native project for the graph, whose model file is a stand-in."""
+def write_project(
+    graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
+) -> Program:
+    """A project for the graph, whose model file is a stand-in."""
     options = options or Options()
-    board = boards.load("native")
-    program = program_of(graph, options)
+    board = boards.load(board_name)
+    program = program_of(graph, options, board_name)
     program = workspace_io.planned(program) if options.workspace_io else program
     plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
@@ -72,6 +75,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
         pools=plan.used_pools,
         board=board,
         interface=options.interface,

@@ -9,6 +9,7 @@ from typing import Any
 
 from microgen import options
 from microgen.errors import UnsupportedError
+from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 _POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, :memory=REGION"
@@ -27,6 +28,13 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)
     add("--workspace-io", action="store_true", help="plan inputs and outputs in the workspace")
+    add(
+        "--target",
+        action="append",
+        default=[],
+        metavar=targets.SYNTAX,
+        help="a target besides the host, which nodes of the model name; may be repeated",
+    )
     add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
     add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
@@ -75,7 +83,8 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
     given = vars(args)
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
-    return {**chosen, "codegen": tuple(filter(None, args.codegen.split(",")))}
+    codegen = tuple(filter(None, args.codegen.split(",")))
+    return {**chosen, "codegen": codegen, "targets": tuple(args.target)}
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from microgen import cnames
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
-from microgen.program import Pool, Port
+from microgen.program import Device, Pool, Port
 
 _PER_LINE = 16  # bytes of a constant pool
 
@@ -34,6 +34,21 @@ def header(unit: Unit) -> dict[str, Any]:
         "has_workspace_io": unit.program.has_workspace_io,
         "workspace_owner": _owner(unit),
         "has_state": bool(unit.program.state),
+        "devices": [device(d) for d in unit.program.devices],
+    }
+
+
+def device(device: Device) -> dict[str, Any]:
+    """A device as templates see it: its field, its target, its context and its hooks."""
+    return {
+        "name": device.name,
+        "target": cnames.comment(device.target),
+        "context": device.context,
+        "activate": device.activate,
+        "open": device.open,
+        "close": device.close,
+        "deactivate": device.deactivate,
+        "hooks": device.hooks,
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from microgen import cnames
 from microgen.emit import packed, symbols
-from microgen.emit.header import header
+from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.program import Argument, Call, Parameter, Placement, Pool, PrimFunc, Role, Storage
@@ -23,9 +23,10 @@ def runner(unit: Unit) -> dict[str, Any]:
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
         "state": [(unit.place(b.name), b) for b in program.state],
         "main_parameters": ", ".join(f"{p.ctype} *{p.name}" for p in fields) or "void",
+        "main_arguments": ", ".join(p.name for p in fields),
         "unused": [p.name for p in fields if p.name not in _used(unit)],
         "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
-        "pointers": [p.source for p in fields],
+        "pointers": [p.source for p in fields if not p.may_be_null],
         "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
         "run_arguments": ", ".join(p.source for p in fields),
         "calls": calls,
@@ -45,10 +46,11 @@ class _Field:
     ctype: str
     source: str
     alignment: int = 1
+    may_be_null: bool = False
 
 
 def _fields(unit: Unit) -> list[_Field]:
-    """In main's order: inputs, outputs, pools."""
+    """In main's order: inputs, outputs, pools, devices."""
     program = unit.program
     inputs = [_Field(p.name, "void", f"inputs->{p.name}") for p in program.inputs if not p.buffer]
     outputs = [
@@ -63,13 +65,17 @@ def _fields(unit: Unit) -> list[_Field]:
         )
         for pool in unit.plan.passed_pools
     ]
-    return [*inputs, *outputs, *pools]
+    devices = [
+        _Field(d.context, "void", f"devices->{d.name}", may_be_null=True) for d in program.devices
+    ]
+    return [*inputs, *outputs, *pools, *devices]
 
 
 def _used(unit: Unit) -> set[str]:
     """The parameters of main that some call needs."""
     plan = unit.plan
     names = {argument.name for call in unit.program.calls for argument in call.args}
+    names |= {device.context for device in unit.program.devices}
     names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
     pools = {p.pool for p in plan.placements if p.name in names}
     pools |= {p.pool for p in plan.constants if p.name in names}
@@ -89,6 +95,7 @@ def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
 
 
 def _call(call: Call, unit: Unit) -> dict[str, Any]:
+    devices = {d.name: device(d) for d in unit.program.devices}
     number = f"{call.index + 1}/{len(unit.program.calls)}"
     why = "; ".join((call.reason, *(f"not {refusal}" for refusal in call.refusals)))
     return {
@@ -96,6 +103,7 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         "types": cnames.comment(call.summary),
         "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
         "function": call.function,
+        "device": devices.get(call.device),
         "args": _arguments(call, unit.program.function(call.function), unit)
         if unit.options.unpacked
         else _packed_arguments(call),
@@ -120,6 +128,8 @@ def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
 
 
 def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
+    if argument.storage is Storage.DEVICE:
+        return parameter.name
     if argument.storage is Storage.CONSTANT:
         return _constant(argument.name, parameter, unit)
     const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "

@@ -82,7 +82,8 @@ class Unit:
     def structs(self) -> tuple[str, ...]:
         """The structures whose addresses ``run`` takes, in order: a type is the prefix and this."""
         ports = () if self.program.has_workspace_io else ("inputs", "outputs")
-        return (*ports, *(("workspace_pools",) if self.passed_pools else ()))
+        pools = ("workspace_pools",) if self.passed_pools else ()
+        return (*ports, *pools, *(("devices",) if self.program.devices else ()))
 
     def implementation(self, function: str) -> str:
         """The symbol of the function with plain pointers that computes an operator."""

@@ -11,6 +11,7 @@ import pytest
 from microgen import codegens, lowering, partition
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive
+from microgen.codegens.fusion import Surroundings
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
 from microgen.ops.base import Activation, Rounding
@@ -150,7 +151,7 @@ def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
         _step("c", "u", "v", 60, 8),
         _step("d", "v", "y", 400, 8),
     ]
-    whole = fusion.fused(steps, steps[1])
+    whole = fusion.fused(steps, steps[1], Surroundings(("y",), {}))
     assert whole.words == ("b",)
     tensors = {"t": 100, "u": 30, "v": 60}
     offset = {
@@ -183,7 +184,7 @@ def test_no_two_inner_buffers_that_live_together_overlap(seed: int) -> None:
     ]
     # every step but the first reads the first's result, too: it lives to the end
     steps = [steps[0], *(_reading(step, "t0") for step in steps[1:])]
-    whole = fusion.fused(steps, steps[0])
+    whole = fusion.fused(steps, steps[0], Surroundings(steps[-1].outputs, {}))
     for i, kernel in enumerate(whole.body):
         spans = []
         for argument, role in zip(kernel.args, steps[i].parameters, strict=True):
@@ -214,3 +215,10 @@ def _nbytes(steps: list[Primitive], index: int, parameter: Parameter) -> int:
         return steps[index].output_bytes[0]
     name = "t0" if parameter.name == "in1" else steps[index].inputs[-1]
     return steps[int(name[1:])].output_bytes[0]
+
+
+def test_changes_of_layout_on_another_target_are_not_inside() -> None:
+    graph = channels_first()
+    conv = replace(graph.nodes[2], target="npu0")
+    groups = fusion.groups((*graph.nodes[:2], conv, graph.nodes[3]), graph)
+    assert [len(group) for group in groups] == [1, 1, 1, 1]
