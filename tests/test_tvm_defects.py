@@ -132,12 +132,12 @@ def test_08_sizes_of_storage_ids_that_are_used_again() -> None:
         "arg_nodes": [0],
         "node_row_ptr": [0, 1, 2, 3, 4],
         "attrs": {
-            "storage_id": ["list_int", [0, 1, 2, 1]],
-            "shape": ["list_shape", [[4], [2], [3], [9]]],
-            "dltype": ["list_str", ["int8", "float32", "int16", "int8"]],
+            "storage_id": ["list_int", [0, 1, 1, 2]],
+            "shape": ["list_shape", [[4], [9], [2], [7]]],
+            "dltype": ["list_str", ["int8", "int8", "int8", "int16"]],
         },
     }
-    assert [s["size_bytes"] for s in storage.sids(graph)] == [4, 9, 6]
+    assert [s["size_bytes"] for s in storage.sids(graph)] == [4, 9, 14]
 
 
 def test_09_two_targets_of_one_device_type_have_an_entry_each() -> None:
