@@ -195,3 +195,17 @@ def test_bound_parameters_stand_in_the_library(convention: str) -> None:
     bound = [sid.get("input_binding") for sid in memory.get("sids", [])]
     expected = ["a", "b", None, "p0", None, None] if convention == "graph executor" else []
     assert bound == expected
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_names_of_outputs_may_be_anything(convention: str, tmp_path: Path) -> None:
+    names = ["", "*/ int x; /*", "é%s", "int", "a" * 300, "a" * 300]
+    x = relay.var("x", shape=(2,), dtype="int32")
+    total = relay.add(x, x)
+    body = relay.Tuple([total, x, total, x, x, relay.subtract(total, x)])
+    function = Function([x], body, attrs={"output_tensor_names": tuple(names)})
+    made = compiled(function, convention)
+    assert [p.tensor for p in made.program.outputs][:5] == names[:5]
+    given = np.array([3, 4], np.int32)
+    found = inferred(made, tmp_path, [given])
+    assert [a[0] for a in found] == [6, 3, 6, 3, 3, 3]
