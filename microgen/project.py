@@ -115,6 +115,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".s")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/")
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
@@ -230,7 +231,7 @@ def _crt_file(name: str) -> bytes:
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and the sources of the runtime's headers."""
+    include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -239,16 +240,11 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        pending += _sources_of(name)
+        source = f"src/{PurePosixPath(name).stem}.c"
+        is_runtime = name.startswith(_RUNTIME_HEADERS)
+        if is_runtime and (resources.folder("crt") / source).is_file():
+            pending.append(source)
     return found
-
-
-def _sources_of(header: str) -> list[str]:
-    """The source in ``src`` that a header there or one of TVM's runtime has its functions in."""
-    if not header.startswith(("src/", "include/tvm/runtime/crt/")):
-        return []
-    source = f"src/{PurePosixPath(header).stem}.c"
-    return [source] if (resources.folder("crt") / source).is_file() else []
 
 
 def _included(text: bytes) -> list[str]:

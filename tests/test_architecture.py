@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
     | {"program", "transforms"},
     "planner": PROGRAM,
-    "emit": {*PROGRAM, "cnames", "files", "resources"},
+    "emit": {*PROGRAM, "cnames", "executors", "files", "params_file", "resources"},
     "mlf": {*PROGRAM, "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
