@@ -15,6 +15,7 @@ from microgen.target import board as boards
 from microgen.verifier import (
     constants,
     elf,
+    graph,
     image,
     linked,
     memory,
@@ -47,6 +48,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
     "registry": registry.registry,
+    "graph": graph.graph,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
