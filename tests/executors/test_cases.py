@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import frontends, pipeline
 from microgen.compiled import Compiled
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.transpose import TransposeAttrs
 from microgen.options import Options
-from microgen.target import board as boards
 from tests.differential import program
+from tests.executors.handmade import compiled
 from tests.executors.test_graph import chain, seed_demo
 
 ORIGIN = Origin("x", "layer")
@@ -73,11 +72,7 @@ CASES = {
 
 
 def _compiled(graph: Graph, name: str, folder: Path, patch: pytest.MonkeyPatch) -> Compiled:
-    model = folder / "model.tflite"
-    model.write_bytes(b"a stand-in")
-    patch.setattr(frontends, "load", lambda *_, **__: graph)
-    options = Options(name=name, executor=name.split("_")[0])
-    return pipeline.compile_model(model, boards.load("native"), options)
+    return compiled(graph, Options(name=name, executor=name.split("_")[0]), folder, patch)
 
 
 def test_both_executors_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
