@@ -100,7 +100,7 @@ def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
         f"{WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {INVALID}",
         "0: 2 5 1 4",
         f"{OUTSIDE}: 2 5 1 4",  # the output is as it was
-        f"{OUTSIDE} {OUTSIDE} {0x0202}",
+        f"{OUTSIDE} {OUTSIDE} {0x0104}",
         "0: 3 6 1 4",
         "0 ",  # the timer that timed the failure is stopped
     ]
