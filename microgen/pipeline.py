@@ -16,8 +16,10 @@ from microgen import (
     partition,
     passes,
     planner,
+    pools,
     project,
     record,
+    workspace_io,
 )
 from microgen.codegens.base import Codegen
 from microgen.compiled import Compiled
@@ -39,22 +41,28 @@ from microgen.target.board import Board
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     """Model file -> firmware project, in memory. Raises MicrogenError for anything it refuses."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
-    board = capacity.placed(program, board, options)
+    capacity.check_regions(plan, board)
+    board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
     unit = Unit(program, plan, _emit_options(model, board, options), executed)
     library = mlf.library(
         program,
         plan,
         board,
-        model,
+        frontends.files(model),
         text=text.show(source),
         graph_json=executed.dumps().encode() if executed else None,
     )
@@ -68,6 +76,8 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
+        pools=plan.used_pools,
         board=board,
         toolchain=options.toolchain,
         interface=options.interface,
@@ -84,12 +94,17 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
 
 
+def _source(model: Path, options: Options) -> Graph:
+    return frontends.load(model, numerics=options.numerics, targets=options.target_map.kinds)
+
+
 def _executed(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
-        return program, _plan(program, graph, options), None
+        plan, program = _plan(program, graph, board, options)
+        return program, plan, None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
@@ -109,32 +124,49 @@ def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
 
 def partition_model(model: Path, board: Board, options: Options) -> Partition:
     """The first stages only: which codegen compiles which node."""
-    graph = passes.run(frontends.load(model, numerics=options.numerics))
+    graph = passes.run(_source(model, options))
     return partition.assign(graph, _codegens(options), board)
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
     """The stages up to the memory plan, whether or not the board can hold it."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     program, plan, _ = _executed(program, parts.graph, board, options)
     return program, plan
 
 
-def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:
-    """The plan, unless the asked alignment is less than what C demands of a buffer's elements."""
-    for buffer in program.buffers:
-        kind = graph.types[buffer.tensor]
-        if kind.dtype.nbytes > options.alignment:
-            raise UnsupportedError(
-                f"{options.alignment} is too small an alignment for {buffer.tensor!r}, {kind}",
-                where="--alignment",
-                hint=f"ask for at least {kind.dtype.nbytes}",
-            )
-    return planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with what is planned.
+
+    Refused is an alignment that is less than what C demands of a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    if options.workspace_io:
+        program = workspace_io.planned(program)
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"{pool.alignment} is too small an alignment for {name!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {nbytes}",
+                )
+    declared = pools.on_host(options.pools, board.cpu.name)
+    return planner.plan(program, algorithm=options.planner, pools=declared), program
 
 
 def load_board(name: str) -> Board:

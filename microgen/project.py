@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import app_memory, resources
 from microgen.emit.environment import environment
+from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Port
+from microgen.program import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -29,6 +30,8 @@ _TEMPLATES = (
     "sample.yaml",
     "src/main.c",
 )
+
+_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
@@ -60,6 +63,8 @@ def assemble(
     kernel_headers: tuple[str, ...],
     kernel_sources: tuple[str, ...],
     has_state: bool = False,
+    devices: tuple[Device, ...] = (),
+    pools: tuple[Pool, ...] = (),
     toolchain: str = "gcc",
     interface: str = "c",
     executor: str = "aot",
@@ -68,8 +73,9 @@ def assemble(
 
     ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
     ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function. ``interface`` is "c" or "packed",
-    ``executor`` "aot" or "graph".
+    ``has_state``: the model's header has a reset function. ``devices`` are those that it passes
+    contexts to, ``pools`` those that the plan uses. ``interface`` is "c" or "packed", ``executor``
+    "aot" or "graph".
     """
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
@@ -77,10 +83,16 @@ def assemble(
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
     values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
+    values |= app_memory.values(values["prefix"], (*inputs, *outputs), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
-    main = {"src/main.c": _render("src/main.c", values)}
+    values["devices"] = [device(d) for d in devices]
+    contexts = [f"&{values['prefix']}_contexts"] if devices else []
+    values["run_arguments"] = ", ".join([*values["run_structs"], *contexts])
+    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
+    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
+    main_sources = sorted(name for name in main if name.endswith(".c"))
     headers = [f"include/{header}" for header in kernel_headers]
     own = model_files.files.values()
     runtime = _closure([*main.values(), platform, *own], ())
@@ -94,13 +106,13 @@ def assemble(
         ),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
-    values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
+    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
     shared = _closure([*main.values(), *own], ())
-    values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(shared)]
+    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(shared)]
     semihosting = _closure([zephyr], ()).keys() - shared.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
-    rendered = {name: _render(name, values) for name in _TEMPLATES}
+    rendered = {name: _render(name, values) for name in templates}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
     needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
@@ -115,7 +127,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".s")
-_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/", "include/microgen/tracing_device.h")
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
@@ -150,15 +162,6 @@ def _values(
         "inputs": [_port(prefix, port) for port in inputs],
         "outputs": [_port(prefix, port) for port in outputs],
         "board": board,
-        "memories": [
-            {
-                "name": m.name,
-                "access": m.access,
-                "origin": f"0x{m.origin:08x}",
-                "length": f"0x{m.length:x}",
-            }
-            for m in board.memories
-        ],
         "is_llvm": toolchain == "llvm",
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
+from microgen import (
+    codegens,
+    frontends,
+    lowering,
+    mlf,
+    partition,
+    passes,
+    planner,
+    project,
+    record,
+    workspace_io,
+)
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
@@ -28,15 +39,19 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
         boards.load(board),
         module=options.name,
         output_names=graph.outputs,
+        targets=options.target_map,
     )
 
 
-def write_project(graph: Graph, root: Path, options: Options | None = None) -> Program:
-    """A native project for the graph, whose model file is a stand-in."""
+def write_project(
+    graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
+) -> Program:
+    """A project for the graph, whose model file is a stand-in."""
     options = options or Options()
-    board = boards.load("native")
-    program = program_of(graph, options)
-    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    board = boards.load(board_name)
+    program = program_of(graph, options, board_name)
+    program = workspace_io.planned(program) if options.workspace_io else program
+    plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
     emitted = emit(
@@ -53,12 +68,15 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         )
     )
     kernels = {k for function in program.functions for k in function.body}
+    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(graph))
     files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
+        emitted.merged(library),
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
+        pools=plan.used_pools,
         board=board,
         interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),

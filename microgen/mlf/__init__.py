@@ -5,6 +5,7 @@ docs/mlf.md has the layout, and what differs from TVM's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from microgen import params_file
@@ -23,13 +24,14 @@ def library(
     program: Program,
     plan: MemoryPlan,
     board: Board,
-    model: Path,
+    model: Mapping[str, bytes],
     *,
     text: str,
     graph_json: bytes | None = None,
 ) -> FileTree:
     """The files of ``model/`` beside the generated code: metadata, parameters, the model.
 
+    ``model`` has the bytes of the model's own files by suffix.
     ``text`` is the network in Relay's style, as the frontend read it; a model that is such a text
     stands for itself. ``graph_json`` is the graph executor's; None for the AOT executor.
     """
@@ -39,7 +41,7 @@ def library(
         "model/metadata.json": metadata.dumps({module: record}),
         f"model/parameters/{module}.params": params_file.dumps(program.parameters),
         f"model/src/{module}.relay": text.encode(),
-        model_path(model, module): model.read_bytes(),
+        **{f"model/src/{module}{suffix}": data for suffix, data in model.items()},
     }
     if graph_json is not None:
         files[f"model/executor-config/graph/{module}.graph"] = graph_json

@@ -55,7 +55,7 @@ def _plan(image: Image, manifest: Manifest) -> str:
 
 def _runner(manifest: Manifest) -> str:
     """The function that calls all operators."""
-    is_graph = manifest.options["executor"] == "graph"
+    is_graph = manifest.options.get("executor") == "graph"
     return "TVMGraphExecutor_RunNode" if is_graph else f"{manifest.prefix}___tvm_main__"
 
 

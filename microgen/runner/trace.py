@@ -20,6 +20,7 @@ from microgen.manifest import CallRecord, Manifest
 from microgen.runner import faults
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image
+from microgen.verifier.sizes import pool_array
 
 _INTERRUPT_SECONDS = 5.0
 _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
@@ -169,12 +170,20 @@ class _Tracer:
         argument = call.args[call.output]
         if argument.storage != "sid":
             return
-        planned = self._image.address(argument.name)
+        planned = self._planned(argument.name)
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",
                 hint="look at `microgen verify`",
             )
+
+    def _planned(self, buffer: str) -> int:
+        """Where a buffer is: its symbol's address, or its offset in main's array for the pool."""
+        record = next((b for b in self._manifest.plan.buffers if b.name == buffer), None)
+        pools = {pool.name: pool for pool in self._manifest.plan.pools}
+        if record is None or pools[record.pool].symbol:
+            return self._image.address(buffer)
+        return self._image.address(pool_array(record.pool)) + record.offset
 
     def _run_to(self, address: int) -> None:
         kind = self._convention.breakpoint

@@ -34,13 +34,14 @@ def registry(subject: Subject) -> Finding:
 
 
 def _has_registry(module: ModuleRecord) -> bool:
-    return bool(module.options["interface"] == "packed" or module.options["executor"] == "graph")
+    asked = module.options
+    return asked.get("interface") == "packed" or asked.get("executor") == "graph"
 
 
 def _functions(module: ModuleRecord) -> list[str]:
     """Names of the packed functions of a module, operators by the order of their first calls."""
     operators = dict.fromkeys(call.packed for call in module.calls if call.packed)
-    if module.options["executor"] == "graph":
+    if module.options.get("executor") == "graph":
         return [*operators]
     return [f"{module.prefix}_run", f"{module.prefix}_get_c_metadata", *operators]
 
