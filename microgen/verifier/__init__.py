@@ -15,6 +15,7 @@ from microgen.target import board as boards
 from microgen.verifier import (
     constants,
     elf,
+    graph,
     image,
     linked,
     memory,
@@ -48,6 +49,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "operators": linked.operators,
     "device_hooks": linked.device_hooks,
     "registry": registry.registry,
+    "graph": graph.graph,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
