@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import microgen
 from microgen import relay
 from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
+from tests.executors.test_graph import expected_demo
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close
 from tests.frontends.relay.random_networks import Network
+from tests.tools import NEEDS_ARM
 
 SEED = Path(__file__).resolve().parents[3] / "examples" / "seed_demo.relay"
 
@@ -24,11 +27,12 @@ def ran(
     folder: Path,
     inputs: dict[str, Array] | None = None,
     board: str = "native",
+    **options: Any,
 ) -> microgen.RunResult:
     """What the firmware gave, after every layer was found to be the reference's."""
     if isinstance(model, Function):
         model = IRModule.from_expr(model)
-    microgen.generate(model, board, folder)
+    microgen.generate(model, board, folder, **options)
     result = microgen.run(folder, inputs, compare=True, sanitize=board == "native")
     verdict = result.verdicts[0]
     assert verdict.ok, str(verdict)
@@ -54,6 +58,28 @@ def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path
     (found,) = result.outputs.values()
     close(found, np.maximum(conv + data["b1"][:, None, None], 0))
     assert "reads .tflite files" in str(result.verdicts[1])
+
+
+@NEEDS_ARM
+@pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}])
+def test_the_seed_demo_runs_on_a_board_that_holds_it(
+    options: dict[str, str], tmp_path: Path
+) -> None:
+    """In memories beside the board's RAM; its outputs are onnxruntime's in test_onnx.py."""
+    rng = np.random.default_rng(0)
+    shapes = {"d1": (1, 32, 56, 56), "w1": (32, 32, 3, 3), "b1": (32,)}
+    data = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    result = ran(SEED, tmp_path / "p", data, "mps3_an547", **options)
+    conv = definitions.conv2d(data["d1"], data["w1"], (1, 1), (1, 1, 1, 1), (1, 1), 1)
+    (found,) = result.outputs.values()
+    close(found, np.maximum(conv + data["b1"][:, None, None], 0))
+
+
+def test_the_seed_demos_graph_is_the_notes() -> None:
+    compiled = microgen.compile_model(SEED, "mps3_an547", executor="graph")
+    found = json.loads(compiled.files.files["model/executor-config/graph/default.graph"])
+    assert len(found["nodes"][3]["attrs"].pop("hash")) == 16
+    assert found == expected_demo()
 
 
 def test_the_seed_demos_functions_and_files() -> None:
