@@ -180,19 +180,20 @@ def test_layouts_stand_around_a_convolution_of_nchw(convention: str, tmp_path: P
     holds(net, convention, tmp_path)
 
 
-def test_an_int8_convolution_sums_in_int32(convention: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_qnn", [True, False])
+def test_an_int8_convolution_sums_in_int32(is_qnn: bool, convention: str, tmp_path: Path) -> None:
     data = relay.var("data", shape=(1, 3, 8, 8), dtype="int8")
     weight = np.random.default_rng(0).integers(-128, 128, (8, 3, 5, 5)).astype(np.int8)
-    zeros, ones = [relay.const(0)] * 2, [relay.const(1.0)] * 2
-    body = relay.qnn.op.conv2d(
-        data, relay.const(weight), *zeros, *ones, kernel_size=(5, 5), channels=8, padding=(2, 2)
-    )
+    scales = [*[relay.const(0)] * 2, *[relay.const(1.0)] * 2] if is_qnn else []
+    conv2d = relay.qnn.op.conv2d if is_qnn else relay.nn.conv2d
+    sizes = {"kernel_size": (5, 5), "channels": 8, "padding": (2, 2), "out_dtype": "int32"}
+    body = conv2d(data, relay.const(weight), *scales, **sizes)
     net = network([data], body, lambda v: [convolved(v["data"].astype("i4"), weight, 1, padding=2)])
     holds(net, convention, tmp_path)
 
 
-def test_a_convolution_of_plain_integers_is_refused(convention: str) -> None:
-    """TVM sums such products in int32; here integers that mean something else are qnn's."""
+def test_a_convolution_of_uint8_is_refused(convention: str) -> None:
+    """TVM sums such products in int32, as it does those of int8 by int8."""
     text = """def @main(%data: Tensor[(1, 3, 8, 8), uint8], %weight: Tensor[(8, 3, 5, 5), int8]) {
   nn.conv2d(%data, %weight, padding=[2, 2], channels=8, kernel_size=[5, 5], out_dtype="int32")
 }

@@ -3,13 +3,14 @@ these give to stored values."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor
-from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.tensors import PLAIN, Tensor
+from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.reinterpret import ReinterpretAttrs
 from microgen.quantize import activation_range
@@ -61,6 +62,13 @@ def reinterpreted(call: RelayCall, tensor: Tensor, meaning: Quant | None) -> Ten
     if tensor.value is not None:
         return call.constant(tensor.value, "values", meaning)
     return call.emit("qnn.reinterpret", ReinterpretAttrs(tensor.shape), (tensor,), quant=meaning)
+
+
+def integer_sums(call: RelayCall, sums: Sums, dtype: DType) -> Sums:
+    """Sums of stored integers, which no scale changes."""
+    weight = reinterpreted(call, sums.weight, PLAIN)
+    attrs: Attrs = dataclasses.replace(sums.attrs, rounding=DEFAULT)  # type: ignore[call-arg]
+    return dataclasses.replace(sums, attrs=attrs, weight=weight, dtype=dtype, quant=None)
 
 
 def output(call: RelayCall, accepted: Sequence[DType] = STORED) -> DType:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
+from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.ir.graph import DType, Quant
 from microgen.ops.base import Activation, Rounding
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
@@ -20,8 +22,17 @@ _ROUNDING = Rounding.DOUBLE  # floats are not rounded; the attribute has some va
 
 def _conv2d(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel."""
+    return _product(call, conv2d_sums)
+
+
+def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], Sums]) -> Tensor:
+    """Of floats, or int32 sums of int8 values, which stand for themselves."""
+    if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
+        dtype = quantization.output(call, (DType.INT32,))
+        data = quantization.reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
+        return call.emit_sums(quantization.integer_sums(call, sums_of(call, data), dtype))
     _expect_floats(call)
-    return call.emit_sums(conv2d_sums(call, call.tensor(0)))
+    return call.emit_sums(sums_of(call, call.tensor(0)))
 
 
 def conv2d_sums(call: RelayCall, data: Tensor) -> Sums:
@@ -105,8 +116,7 @@ def _conv2d_transpose(call: RelayCall) -> Tensor:
 
 
 def _dense(call: RelayCall) -> Tensor:
-    _expect_floats(call)
-    return call.emit_sums(dense_sums(call, call.tensor(0)))
+    return _product(call, dense_sums)
 
 
 def dense_sums(call: RelayCall, data: Tensor) -> Sums:
@@ -127,11 +137,12 @@ def _batch_matmul(call: RelayCall) -> Tensor:
 
 
 def _expect_floats(call: RelayCall) -> None:
-    """Sums of integers have no kernel without scales, which qnn's operators have."""
+    """Other sums of integers have no kernel."""
     for position in (0, 1):
         if call.tensor(position).dtype is not DType.FLOAT32:
             raise call.unsupported(
-                f"of {call.tensor(position).type} has no kernel", supported="float32, qnn.*"
+                f"of {call.tensor(position).type} has no kernel",
+                supported="float32, int8 with int8",
             )
     call.expect(call.tensor(0), DType.FLOAT32)
     if call.output().dtype is not DType.FLOAT32:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall, Sums
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
-from microgen.frontends.relay.tensors import PLAIN, Tensor
-from microgen.ir.graph import Attrs, DType, Quant
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import DType, Quant
 
 
 def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
@@ -24,12 +23,7 @@ def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
         dtype = quantization.output(call, (DType.INT32,))
         if quantization.values(call, 3).any():
             raise call.unsupported("has weights with a zero point", supported="zero point 0")
-        sums = sums_of(call, _data(call))
-        weight = quantization.reinterpreted(call, sums.weight, PLAIN)
-        attrs: Attrs = dataclasses.replace(sums.attrs, rounding=quantization.DEFAULT)  # type: ignore[call-arg]
-        return call.emit_sums(
-            dataclasses.replace(sums, attrs=attrs, weight=weight, dtype=dtype, quant=None)
-        )
+        return call.emit_sums(quantization.integer_sums(call, sums_of(call, _data(call)), dtype))
 
     return importer
 
