@@ -5,13 +5,13 @@ Heavy imports wait until a function needs them, so that ``generate`` pays for no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from microgen import pipeline
-from microgen.compiled import Compiled
+from microgen import module_names, pipeline
+from microgen.compiled import Compiled, Firmware
 from microgen.errors import RunError
 from microgen.files import check_writable
 from microgen.ir.graph import Array
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class RunResult:
     """What a run gave.
 
-    ``outputs`` by the model's tensor name, in the model's order; ``instructions`` retired per
-    sample and ``per_call`` of each sample per operator call, both None unless profiled;
+    ``outputs`` by the model's tensor name, in the model's order; of several models by
+    ``<module>.<tensor>``. ``instructions`` retired per sample, ``per_call`` of each sample per
+    operator call, model after model, and ``per_module`` per model: None unless profiled.
     ``console`` is what the firmware printed; ``stack`` its painted high-water mark in bytes;
     ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report, with the
     stack bound held against the high-water mark.
@@ -44,6 +45,7 @@ class RunResult:
     samples: int
     stack: int
     checks: VerifyReport
+    per_module: tuple[tuple[int, ...], ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
 
 
@@ -66,6 +68,46 @@ def generate(
     compiled = compile_model(model, board, **options)
     compiled.files.write_to(Path(output), force=force)
     return compiled
+
+
+def compile_models(
+    models: Sequence[str | Path | tuple[str | Path, str]],
+    board: str,
+    *,
+    shared_workspace: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware, in memory.
+
+    ``models`` are (path, name) pairs, or paths, whose file names then name the modules.
+    ``shared_workspace``: one memory for all models' workspaces, as they run one after the other;
+    those that keep a state keep memory of their own. ``options`` apply to all. Raises
+    MicrogenError, for names that clash, too.
+    """
+    pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
+    paths = [Path(path) for path, _ in pairs]
+    named = zip(paths, module_names.given([name for _, name in pairs], paths), strict=True)
+    return pipeline.compile_models(
+        [(path, Options(name=name, **options)) for path, name in named],
+        pipeline.load_board(board),
+        shared_workspace=shared_workspace,
+    )
+
+
+def generate_models(
+    models: Sequence[str | Path | tuple[str | Path, str]],
+    board: str,
+    output: str | Path,
+    *,
+    force: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware and write its project; ``options`` are those of
+    ``compile_models``. Raises as ``generate`` does."""
+    check_writable(Path(output), force=force)
+    firmware = compile_models(models, board, **options)
+    firmware.files.write_to(Path(output), force=force)
+    return firmware
 
 
 def plan(model: str | Path, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
@@ -121,9 +163,11 @@ def run(
     """Build if needed, verify, then run the firmware on samples.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
-    samples. Without it one sample of zeros runs; a comparison then brings samples of its own.
-    ``sanitize`` (native only) runs a build with ASan and UBSan. ``timeout`` is in seconds without
-    a finished sample. Raises RunError if a check fails before anything runs.
+    samples, named as the tensor; of several models as ``<module>.<tensor>``, or as the tensor where
+    only one model has an input of that name. Without it one sample of zeros runs; a comparison then
+    brings samples of its own. ``sanitize`` (native only) runs a build with ASan and UBSan.
+    ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails before
+    anything runs.
     """
     from microgen import builder, runner
 
@@ -157,6 +201,7 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
         outputs=ran.outputs,
         instructions=ran.instructions,
         per_call=ran.per_call,
+        per_module=ran.per_module,
         console=ran.console,
         samples=ran.samples,
         stack=ran.stack,
@@ -166,8 +211,9 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
 
 def _own_samples(project: Path) -> dict[str, Array]:
     from microgen import manifest, stimuli
+    from microgen.runner import samples
 
-    return stimuli.samples(manifest.load(project).inputs, random=3)
+    return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
 
 
 def _compared(
@@ -178,7 +224,7 @@ def _compared(
 
     assert inputs is not None
     record = manifest.load(project)
-    stacked = samples.pack(record.inputs, inputs).stacked
+    stacked = samples.batch(record, inputs).stacked
     if stacked:
         return compare.compare(project, inputs, ran.outputs, elf)
     one = {name: array[None] for name, array in inputs.items()}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from microgen import mlf
 from microgen.emit import symbols
+from microgen.emit.shared import Shared
 from microgen.files import FileTree
 from microgen.manifest import (
     FORMAT,
@@ -17,9 +19,12 @@ from microgen.manifest import (
     EstimateRecord,
     Manifest,
     ModelRecord,
+    ModuleRecord,
     PlanRecord,
     PoolRecord,
     PortRecord,
+    SharedRecord,
+    record_fields,
 )
 from microgen.options import Options
 from microgen.program import Call, Constant, MemoryPlan, Port, Program, Role, Storage
@@ -30,22 +35,41 @@ ARENA_SECTION = ".bss.noinit.tvm"
 
 
 def manifest(
-    program: Program,
-    plan: MemoryPlan,
+    modules: Sequence[ModuleRecord],
     board: Board,
-    options: Options,
     *,
-    model: Path,
     estimate: EstimateRecord,
     files: FileTree,
+    shared: Shared | None = None,
 ) -> Manifest:
-    """What the project promises; ``files`` are all its files but the manifest."""
+    """What the project promises; ``files`` are all its files but the manifest. ``shared`` is the
+    workspace that modules have in common."""
+    first, *more = modules
     return Manifest(
+        **record_fields(first),
         format=FORMAT,
         microgen=__version__,
+        board=board.to_json(),
+        estimate=estimate,
+        files=files.digests(),
+        more=tuple(more),
+        shared_workspace=_shared(shared) if shared else None,
+    )
+
+
+def _shared(memory: Shared) -> SharedRecord:
+    return SharedRecord(
+        memory.symbol, ARENA_SECTION, memory.nbytes, memory.alignment, memory.modules
+    )
+
+
+def module(
+    program: Program, plan: MemoryPlan, options: Options, *, model: Path, files: FileTree
+) -> ModuleRecord:
+    """What the project promises of one model; ``files`` has the model's own file."""
+    return ModuleRecord(
         module=program.module,
         model=_model(model, files, program.module),
-        board=board.to_json(),
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
@@ -53,8 +77,6 @@ def manifest(
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module) for c in program.constants),
-        estimate=estimate,
-        files=files.digests(),
     )
 
 

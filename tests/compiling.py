@@ -53,20 +53,26 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         )
     )
     kernels = {k for function in program.functions for k in function.body}
-    files = project.assemble(
-        emitted.merged(mlf.library(program, plan, board, model, text=text.show(graph))),
+    library = mlf.library(program, model, text=text.show(graph)).merged(
+        mlf.described({options.name: mlf.metadata.module(program, plan, board)})
+    )
+    own = project.Model(
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
-        board=board,
-        interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )
+    files = project.assemble(
+        emitted.merged(library), [own], board=board, interface=options.interface
+    )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
-        program, plan, board, options, model=model, estimate=estimate, files=files
+        [record.module(program, plan, options, model=model, files=files)],
+        board,
+        estimate=estimate,
+        files=files,
     )
     files.merged(FileTree({MANIFEST: promise.dumps()})).write_to(root)
     return program

@@ -11,6 +11,7 @@ from microgen import options
 from microgen.errors import UnsupportedError
 
 DEFAULT_BOARD = "mps2_an386"
+_NAME = "of the module (default: default); of several models the modules' (default: the files')"
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
 def add_generating(parser: argparse.ArgumentParser) -> None:
     """The other options of ``generate``."""
     add = parser.add_argument
-    add("--name", default="default", help="the module's name (default: default)")
+    add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     add("--executor", default="aot", help="aot (default) | graph")
     add("--interface", default="c", help="c (default) | packed")
     add(

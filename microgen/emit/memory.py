@@ -15,4 +15,5 @@ def memory(unit: Unit) -> dict[str, Any]:
         "arena": unit.arena,
         "alignment": unit.plan.pools[0].alignment,
         "buffers": unit.plan.placements,
+        "is_shared": unit.shares_workspace,
     }

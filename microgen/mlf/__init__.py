@@ -5,13 +5,14 @@ docs/mlf.md has the layout, and what differs from TVM's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from microgen import params_file
 from microgen.files import FileTree
 from microgen.mlf import metadata
-from microgen.program import MemoryPlan, Program
-from microgen.target.board import Board
+from microgen.program import Program
 
 
 def model_path(model: Path, module: str) -> str:
@@ -19,24 +20,21 @@ def model_path(model: Path, module: str) -> str:
     return f"model/src/{module}{model.suffix.lower()}"
 
 
+def described(modules: Mapping[str, Mapping[str, Any]]) -> FileTree:
+    """The library's one ``metadata.json``, for all its modules by name: see ``metadata.module``."""
+    return FileTree({"model/metadata.json": metadata.dumps(modules)})
+
+
 def library(
-    program: Program,
-    plan: MemoryPlan,
-    board: Board,
-    model: Path,
-    *,
-    text: str,
-    graph_json: bytes | None = None,
+    program: Program, model: Path, *, text: str, graph_json: bytes | None = None
 ) -> FileTree:
-    """The files of ``model/`` beside the generated code: metadata, parameters, the model.
+    """A module's files of ``model/`` beside the generated code: parameters, the model.
 
     ``text`` is the network in Relay's style, as the frontend read it; a model that is such a text
     stands for itself. ``graph_json`` is the graph executor's; None for the AOT executor.
     """
     module = program.module
-    record = metadata.module(program, plan, board, graph_json=graph_json)
     files = {
-        "model/metadata.json": metadata.dumps({module: record}),
         f"model/parameters/{module}.params": params_file.dumps(program.parameters),
         f"model/src/{module}.relay": text.encode(),
         model_path(model, module): model.read_bytes(),

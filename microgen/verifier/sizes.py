@@ -56,16 +56,30 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
     board = boards.from_json(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
-    weights = sum(_size_of(elf, constant.symbol) for constant in manifest.constants)
+    constants = [constant for module in manifest.modules for constant in module.constants]
+    weights = sum(_size_of(elf, constant.symbol) for constant in constants)
     return Sizes(
         flash=flash,
         ram=ram + board.stack_bytes,
         stack=board.stack_bytes,
-        arena=sum(_size_of(elf, pool.symbol) for pool in manifest.plan.pools),
+        arena=sum(_size_of(elf, name) for name in _arenas(manifest)),
         weights=weights,
         code=flash - weights,
         contributors=tuple(sorted(_contributors(elf, board), key=lambda c: (-c.nbytes, c.name))),
     )
+
+
+def _arenas(manifest: Manifest) -> list[str]:
+    """The symbols of the pools that take memory: what several models share counts once."""
+    common = manifest.shared_workspace
+    sharing = common.modules if common else ()
+    own = [
+        pool.symbol
+        for module in manifest.modules
+        if module.module not in sharing
+        for pool in module.plan.pools
+    ]
+    return [*own, common.symbol] if common else own
 
 
 def _size_of(elf: Elf, name: str) -> int:

@@ -198,15 +198,10 @@ def test_the_graph_executors_library_has_its_graph_and_storage_ids(tmp_path: Pat
     program = _two_targets()
     model = tmp_path / "m.RELAY"
     model.write_bytes(b"def @main() {}\n")
-    tree = mlf.library(
-        program,
-        planner.plan(program),
-        boards.load("native"),
-        model,
-        text="not this",
-        graph_json=json.dumps(GRAPH).encode(),
-    ).files
-    record = json.loads(tree["model/metadata.json"])["modules"]["default"]
+    data = json.dumps(GRAPH).encode()
+    tree = mlf.library(program, model, text="not this", graph_json=data).files
+    described = mlf.described({"default": _module(program, graph_json=data)}).files
+    record = json.loads(described["model/metadata.json"])["modules"]["default"]
     assert record["executors"] == ["graph"]
     assert record["memory"]["sids"] == storage.sids(GRAPH)
     assert json.loads(tree["model/executor-config/graph/default.graph"]) == GRAPH
