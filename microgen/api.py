@@ -5,10 +5,12 @@ Heavy imports wait until a function needs them, so that ``generate`` pays for no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import module_names, pipeline
 from microgen.compiled import Compiled, Firmware
@@ -22,8 +24,12 @@ from microgen.program import MemoryPlan, Program
 if TYPE_CHECKING:
     from microgen.builder import BuildResult
     from microgen.compare import Verdict
+    from microgen.relay import IRModule
     from microgen.runner import RunResult as Ran
     from microgen.verifier import VerifyReport
+
+
+Model: TypeAlias = "str | Path | IRModule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +55,33 @@ class RunResult:
     verdicts: tuple[Verdict, ...] = ()
 
 
-def compile_model(model: str | Path, board: str, **options: Any) -> Compiled:
+@contextlib.contextmanager
+def _file(model: Model, options: Options) -> Iterator[Path]:
+    """The path of the model's file; that of a module's text while it is needed."""
+    if isinstance(model, str | Path):
+        yield Path(model)
+        return
+    from microgen import relay
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{options.name}.relay"
+        relay.save(model, path)
+        yield path
+
+
+def compile_model(model: Model, board: str, **options: Any) -> Compiled:
     """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
 
+    ``model`` is a file's path, or a module of Relay, which the project keeps as text.
     ``options`` are the fields of ``microgen.options.Options``. Raises MicrogenError.
     """
-    return pipeline.compile_model(Path(model), pipeline.load_board(board), Options(**options))
+    checked = Options(**options)
+    with _file(model, checked) as path:
+        return pipeline.compile_model(path, pipeline.load_board(board), checked)
 
 
 def generate(
-    model: str | Path, board: str, output: str | Path, *, force: bool = False, **options: Any
+    model: Model, board: str, output: str | Path, *, force: bool = False, **options: Any
 ) -> Compiled:
     """Compile a model and write the project to ``output``, whole or not at all.
 
@@ -71,7 +94,7 @@ def generate(
 
 
 def compile_models(
-    models: Sequence[str | Path | tuple[str | Path, str]],
+    models: Sequence[tuple[Model, str] | Model],
     board: str,
     *,
     shared_workspace: bool = False,
@@ -79,23 +102,26 @@ def compile_models(
 ) -> Firmware:
     """Compile several models into one firmware, in memory.
 
-    ``models`` are (path, name) pairs, or paths, whose file names then name the modules.
+    ``models`` are (model, name) pairs, or models: files, which then name their modules.
     ``shared_workspace``: one memory for all models' workspaces, as they run one after the other;
     those that keep a state keep memory of their own. ``options`` apply to all. Raises
     MicrogenError, for names that clash, too.
     """
     pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
-    paths = [Path(path) for path, _ in pairs]
-    named = zip(paths, module_names.given([name for _, name in pairs], paths), strict=True)
-    return pipeline.compile_models(
-        [(path, Options(name=name, **options)) for path, name in named],
-        pipeline.load_board(board),
-        shared_workspace=shared_workspace,
-    )
+    paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
+    names = module_names.given([name for _, name in pairs], paths)
+    chosen = [Options(name=name, **options) for name in names]
+    with contextlib.ExitStack() as opened:
+        files = [
+            (opened.enter_context(_file(model, own)), own)
+            for (model, _), own in zip(pairs, chosen, strict=True)
+        ]
+        found = pipeline.load_board(board)
+        return pipeline.compile_models(files, found, shared_workspace=shared_workspace)
 
 
 def generate_models(
-    models: Sequence[str | Path | tuple[str | Path, str]],
+    models: Sequence[tuple[Model, str] | Model],
     board: str,
     output: str | Path,
     *,
@@ -110,14 +136,18 @@ def generate_models(
     return firmware
 
 
-def plan(model: str | Path, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
+def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
     """The program of a model and its memory plan, whether or not the board can hold it."""
-    return pipeline.plan_model(Path(model), pipeline.load_board(board), Options(**options))
+    checked = Options(**options)
+    with _file(model, checked) as path:
+        return pipeline.plan_model(path, pipeline.load_board(board), checked)
 
 
-def partition(model: str | Path, board: str, **options: Any) -> Partition:
+def partition(model: Model, board: str, **options: Any) -> Partition:
     """Which code generator compiles which node."""
-    return pipeline.partition_model(Path(model), pipeline.load_board(board), Options(**options))
+    checked = Options(**options)
+    with _file(model, checked) as path:
+        return pipeline.partition_model(path, pipeline.load_board(board), checked)
 
 
 def export(project: str | Path, output: str | Path) -> int:

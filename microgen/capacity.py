@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from microgen import cnames
-from microgen.errors import CapacityError
+from microgen.errors import BoardError, CapacityError
 from microgen.ir.graph import DType
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
@@ -21,7 +22,7 @@ _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
-_OTHER_RAM = 64  # .data and .bss of the runtime
+_OTHER_RAM = ("other data", 64)  # .data and .bss of the runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,41 @@ class _Need:
     help: str
 
 
-def placed(program: Program, board: Board, options: Options) -> Board:
-    """The board with the memory chosen that takes the model's constants."""
-    if board.is_host or not board.large_constants:
+def check_regions(plan: MemoryPlan, board: Board) -> None:
+    """Raises BoardError for a pool in a memory which the board has not, or not for that."""
+    for pool in (*plan.pools, *plan.constant_pools):
+        fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
+        if pool.memory and pool.memory not in fit:
+            raise BoardError(
+                f"{board.name} has no memory {pool.memory!r} for it",
+                where=f"--pool {pool.name}",
+                hint=f"memories: {', '.join(fit)}" if fit else "leave memory= out for the host",
+            )
+
+
+def placed(program: Program, plan: MemoryPlan, board: Board, options: Options) -> Board:
+    """The board with the memories chosen that take the model's constants, the workspace and
+    main's buffers: each where the board has it, unless it certainly does not fit there."""
+    if board.is_host:
         return board
-    if _flash(program, board, options).total <= board.memory(board.flash).length:
-        return board
-    return replace(board, constants=board.large_constants)
+    flash = board.memory(board.flash).length
+    if board.large_constants and _flash(program, board, options).total > flash:
+        board = replace(board, constants=board.large_constants)
+    return next((b for b in _arranged(board) if _fits(program, plan, b)), board)
+
+
+def _arranged(board: Board) -> Iterator[Board]:
+    """The ways to place buffers: as few as can be in the slower memory, the workspace last."""
+    yield board
+    if board.large_buffers:
+        yield replace(board, buffers=board.large_buffers)
+        yield replace(board, arena=board.large_buffers)
+        yield replace(board, arena=board.large_buffers, buffers=board.large_buffers)
+
+
+def _fits(program: Program, plan: MemoryPlan, board: Board) -> bool:
+    needs = _by_memory(program, plan, board)
+    return all(need.total <= board.memory(name).length for name, need in needs.items())
 
 
 def check(program: Program, plan: MemoryPlan, board: Board, options: Options) -> EstimateRecord:
@@ -49,11 +78,15 @@ def check(program: Program, plan: MemoryPlan, board: Board, options: Options) ->
     Raises CapacityError, naming bytes needed, bytes there and the largest contributors, if the
     board or a budget is certainly too small. What is not certain is left to the linker.
     """
-    ram, flash = _ram(program, plan, board), _flash(program, board, options)
+    parts = _ram_parts(program, plan, board)
+    ram = _ram(program, plan, [part for _, part in parts], "RAM")
+    flash = _flash(program, board, options)
     if not board.is_host:
-        _refuse(ram, board.memory(board.ram).length, f"{board.name} has", 0)
+        for name, need in _by_memory(program, plan, board).items():
+            _refuse(need, board.memory(name).length, f"{board.name} has", 0)
         uncertain = _code(program, board, options) - _LEAST_CODE
-        there = sum(board.memory(name).length for name in {board.flash, board.constants})
+        names = {board.flash, board.constants, *(p.memory for p in plan.constant_pools)} - {""}
+        there = sum(board.memory(name).length for name in names)
         _refuse(flash, there, f"{board.name} has", uncertain)
     if options.ram:
         _refuse(ram, options.ram, "the --ram budget is", 0)
@@ -79,16 +112,49 @@ def _refuse(need: _Need, there: int, who: str, uncertain: int) -> None:
     )
 
 
-def _ram(program: Program, plan: MemoryPlan, board: Board) -> _Need:
-    ports = [(f'input "{cnames.short(p.tensor)}"', p.type.nbytes) for p in program.inputs]
-    ports += [(f'output "{cnames.short(p.tensor)}"', p.type.nbytes) for p in program.outputs]
-    parts = (("workspace", plan.peak), *ports, ("stack", board.stack_bytes))
-    total = sum(nbytes for _, nbytes in parts) + _OTHER_RAM
+def _ram_parts(
+    program: Program, plan: MemoryPlan, board: Board
+) -> list[tuple[str, tuple[str, int]]]:
+    """The memory, name and bytes of each thing that takes RAM."""
+    is_only = len(plan.pools) == 1
+    parts = [
+        (
+            pool.memory or (board.arena if pool.is_internal else board.buffers),
+            ("workspace" if is_only else f"pool {pool.name}", pool.nbytes),
+        )
+        for pool in plan.pools
+    ]
+    for kind, ports in (("input", program.inputs), ("output", program.outputs)):
+        for p in ports:
+            if not p.buffer:
+                name = f'{kind} "{cnames.short(p.tensor)}"'
+                parts.append((board.buffers, (name, p.type.nbytes)))
+    return [*parts, (board.ram, ("stack", board.stack_bytes)), (board.ram, _OTHER_RAM)]
+
+
+def _by_memory(program: Program, plan: MemoryPlan, board: Board) -> dict[str, _Need]:
+    """What each memory must hold; the board's RAM first."""
+    parts = _ram_parts(program, plan, board)
+    names = dict.fromkeys([board.ram, *(name for name, _ in parts)])
+    return {
+        name: _ram(
+            program,
+            plan,
+            [part for memory, part in parts if memory == name],
+            "RAM" if name == board.ram else name,
+        )
+        for name in names
+    }
+
+
+def _ram(
+    program: Program, plan: MemoryPlan, parts: Sequence[tuple[str, int]], memory: str
+) -> _Need:
     step, names = _peak_step(program, plan)
     return _Need(
-        "RAM",
-        total,
-        parts,
+        memory,
+        sum(nbytes for _, nbytes in parts),
+        tuple(parts),
         f"the workspace peaks at call {step + 1} of {len(program.calls)} ({names}): a smaller "
         "input or narrower layers there would help, or a board with more RAM",
     )

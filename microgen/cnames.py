@@ -114,7 +114,16 @@ _C_LIBRARY = re.compile(
     r"|mem(cpy|move|set|cmp|chr)"
 )
 # What the runner names itself, beside its parameters.
-_RUNNER = frozenset(["NULL_POINTER", "status"])
+_RUNNER = frozenset(
+    [
+        "MISALIGNED_POOL",
+        "NULL_POINTER",
+        "active_devices",
+        "first_error",
+        "run_operators",
+        "status",
+    ]
+)
 
 
 def identifier(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -145,20 +145,41 @@ def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
     model = project / record.model.path
     profile = record.options["numerics"]
-    graph = passes.run(frontends.load(model, numerics=profile))
+    source = frontends.load(model, numerics=profile)
+    graph = passes.run(source)
+    ports = [port.tensor for port in record.outputs]
     truths: list[tuple[str, Truth | str]] = [
-        (f"numpy reference ({profile})", lambda samples: _evaluate(graph, samples))
+        (
+            f"numpy reference ({profile})",
+            lambda samples: _named(_evaluate(graph, samples), graph.outputs, ports),
+        )
     ]
     name = "LiteRT BUILTIN_REF"
-    if profile != oracle.PROFILE:
+    if model.suffix != ".tflite":
+        truths.append((name, f"it reads .tflite files, not {model.suffix}"))
+    elif profile != oracle.PROFILE:
         truths.append((name, f"it rounds as --numerics {oracle.PROFILE} does"))
     elif not oracle.is_installed():
         truths.append((name, "ai-edge-litert is not installed (pip install ai-edge-litert)"))
     else:
         names = frontends.tensor_names(model)
         data = model.read_bytes()
-        truths.append((name, lambda samples: list(oracle.layers(data, samples, names))))
+        truths.append(
+            (
+                name,
+                lambda samples: _named(oracle.layers(data, samples, names), source.outputs, ports),
+            )
+        )
     return truths
+
+
+def _named(samples: Iterable[Layers], outputs: Sequence[str], ports: Sequence[str]) -> list[Layers]:
+    """Each sample's layers, with the outputs under the names of their ports, too: of two outputs
+    that are one tensor the second has another, and passes may have replaced the tensor."""
+    return [
+        {**layers, **{port: layers[name] for port, name in zip(ports, outputs, strict=True)}}
+        for layers in samples
+    ]
 
 
 def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:

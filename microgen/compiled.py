@@ -133,7 +133,7 @@ class Firmware:
 
 
 def _argument_bytes(call: Call, *, constants: bool) -> int:
-    pairs = zip(call.args, call.types, strict=True)
+    pairs = zip(call.args, call.types, strict=False)  # a device's context, the last, has no type
     return sum(
         kind.nbytes
         for argument, kind in pairs

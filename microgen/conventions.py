@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from microgen.errors import UnsupportedError
-from microgen.metadata import devices
 from microgen.options import Options
 from microgen.program import Program
 
@@ -23,11 +22,10 @@ def check(program: Program, options: Options) -> None:
             where="--interface packed",
             hint="use --interface c",
         )
-    contexts = devices(program)
-    if contexts:
+    if program.devices:
         raise UnsupportedError(
             f"a packed entry point has no argument for the contexts of devices "
-            f"({', '.join(contexts)})",
+            f"({', '.join(device.name for device in program.devices)})",
             where="--interface packed",
             hint="use --interface c",
         )

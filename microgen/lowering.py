@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen import cnames, transforms
+from microgen import cnames, devices, lowering_cache, transforms
 from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
 from microgen.kernels.base import KernelConstant
+from microgen.lowering_cache import Lowered
 from microgen.partition import Partition
 from microgen.passes.views import roots
 from microgen.program import (
@@ -23,16 +24,14 @@ from microgen.program import (
     Buffer,
     Call,
     Constant,
-    Parameter,
+    Device,
     Port,
-    PrimFunc,
     Program,
     Storage,
     Transform,
 )
 from microgen.target.board import Board
-
-FunctionKey = tuple[tuple[str, ...], str, tuple[Parameter, ...], tuple[object, ...]]
+from microgen.target.targets import NO_TARGETS, Targets
 
 
 def lower(
@@ -42,29 +41,41 @@ def lower(
     *,
     module: str,
     output_names: Sequence[str],
+    targets: Targets = NO_TARGETS,
 ) -> Program:
     """The program for a partition.
 
     ``output_names`` are the model's names of the outputs, which passes may have replaced.
     Equal primitive functions (same body, same target) become one, called with different weights.
+    Raises MicrogenError for a region of a target that is not among ``targets``.
     """
     graph = partition.graph
+    for region in partition.regions:
+        targets.by_kind(region.target, where=str(region.origin))
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
-    state = _Lowering(graph, f"tvmgen_{module}", roots(graph), inputs, outputs)
+    taken = {port.name for port in (*inputs, *outputs)}
+    lowering_cache.check_symbols(partition.regions, taken)
+    needed = devices.of(targets, {region.target for region in partition.regions}, taken)
+    lowered = lowering_cache.lower_regions(
+        partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
+    )
+    state = _Lowering(graph, {d.target: d for d in needed}, roots(graph), inputs, outputs)
     for name in graph.variables:
         state.add_variable(name)
-    for region in partition.regions:
-        state.add(region, codegens[region.codegen].lower(region, graph, board))
+    for region, item in zip(partition.regions, lowered.regions, strict=True):
+        state.add(region, item)
     return Program(
         module=module,
         inputs=inputs,
         outputs=outputs,
-        functions=tuple(state.functions.values()),
+        functions=lowered.functions,
         calls=tuple(state.calls),
         buffers=tuple(state.buffers.values()),
         constants=tuple(state.constants.values()),
         parameters=state.parameters,
+        devices=needed,
+        external_modules=lowered.external,
         parameter_ids=state.parameter_ids,
     )
 
@@ -105,11 +116,10 @@ class _Lowering:
     """The program as it grows, call by call."""
 
     graph: Graph
-    prefix: str
+    devices: Mapping[str, Device]  # by target
     bytes_of: Mapping[str, str]
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    functions: dict[FunctionKey, PrimFunc] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[Transform, Constant] = field(default_factory=dict)
@@ -128,19 +138,20 @@ class _Lowering:
         """Give a variable its buffer."""
         self._buffer(tensor, is_state=True)
 
-    def add(self, region: Region, primitive: Primitive) -> None:
+    def add(self, region: Region, lowered: Lowered) -> None:
         """Append the call of one region's primitive function."""
-        function = self._function(primitive)
+        primitive, device = lowered.primitive, self.devices.get(region.target)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
         arguments += [self._constant(c, region) for c in primitive.constants]
         arguments += [self._result(name) for name in primitive.outputs]
+        context = [Argument(Storage.DEVICE, device.name)] if device else []
         tensor = primitive.outputs[0]
         self.calls.append(
             Call(
                 index=len(self.calls),
-                function=function.name,
-                args=tuple(arguments),
+                function=lowered.function.name,
+                args=(*arguments, *context),
                 scratch=primitive.scratch,
                 in_place=primitive.in_place,
                 tensor=self._model_name(tensor),
@@ -151,20 +162,11 @@ class _Lowering:
                 reason=primitive.reason,
                 refusals=primitive.refusals,
                 summary=self._summary(primitive),
+                device=device.name if device else "",
                 types=self._types(primitive, arguments),
                 layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
             )
         )
-
-    def _function(self, primitive: Primitive) -> PrimFunc:
-        key = (primitive.words, primitive.target, primitive.parameters, primitive.body)
-        if key not in self.functions:
-            wanted = cnames.function_name(self.prefix, primitive.words)
-            name = cnames.unique(wanted, {f.name for f in self.functions.values()})
-            self.functions[key] = PrimFunc(
-                name, primitive.target, primitive.parameters, primitive.body
-            )
-        return self.functions[key]
 
     def _result(self, tensor: str) -> Argument:
         for port, output in zip(self.outputs, self.graph.outputs, strict=True):

@@ -36,8 +36,9 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """What a call passes: ``storage`` is "input", "output", "sid", "scratch" or "constant";
-    ``name`` the port's C name, the buffer's name, or the constant's symbol."""
+    """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
+    "device"; ``name`` the port's or device's C name, the buffer's name, or the constant's symbol.
+    """
 
     storage: str
     name: str
@@ -50,6 +51,8 @@ class CallRecord:
     ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
     ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``packed`` is the ELF symbol
     of the packed function that calls ``function``, empty where the runner calls it itself.
+    ``target`` computes it, the host if empty; ``device`` is the C name of the device whose hooks
+    stand around it, if any.
     """
 
     index: int
@@ -65,17 +68,36 @@ class CallRecord:
     args: tuple[ArgumentRecord, ...]
     output: int
     packed: str = ""
+    target: str = ""
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRecord:
+    """A device: the C field of its context, its target's kind, and the C functions of its hooks:
+    activate, open, close, deactivate."""
+
+    name: str
+    target: str
+    hooks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
-    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment."""
+    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
+
+    A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
+    the board that was asked for, ``targets`` whose calls may use the pool (empty: all).
+    """
 
     name: str
     symbol: str
     section: str
     nbytes: int
     alignment: int
+    capacity: int | None = None
+    memory: str = ""
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +135,8 @@ class PlanRecord:
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
     """A constant of the firmware: ELF symbol, size, and how ``microgen.transforms`` makes its
-    bytes from ``sources``, names in ``model/parameters/<module>.params``."""
+    bytes from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
+    the caller passes has no symbol, but ``offset`` in ``pool``."""
 
     symbol: str
     nbytes: int
@@ -122,6 +145,9 @@ class ConstantRecord:
     sources: tuple[str, ...]
     arguments: dict[str, Any]  # numbers and strings: the transform's keywords
     layer: str
+    section: str = ".rodata.tvm"
+    pool: str = ""
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +195,7 @@ class ModuleRecord:
     kernels: tuple[str, ...]
     plan: PlanRecord
     constants: tuple[ConstantRecord, ...]
+    devices: tuple[DeviceRecord, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -202,6 +229,10 @@ class Manifest(ModuleRecord):
     def call_count(self) -> int:
         """The operator calls of one sample, in all models."""
         return sum(len(module.calls) for module in self.modules)
+
+    def pool_array(self, pool: str) -> str:
+        """The symbol of main's array for a pool that it passes to the manifest's own module."""
+        return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
 
     def seen_from(self, module: ModuleRecord) -> Manifest:
         """The same with that one of the modules as its own, and the others as ``more``."""

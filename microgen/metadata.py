@@ -83,18 +83,13 @@ def metadata(program: Program, plan: MemoryPlan, options: Options) -> Metadata:
         inputs=tuple(map(_tensor, program.inputs)),
         outputs=tuple(map(_tensor, program.outputs)),
         workspace_pools=tuple(PoolInfo(p.name, p.nbytes, p.alignment) for p in plan.pools),
-        devices=devices(program),
+        devices=tuple(device.name for device in program.devices),
         workspace_size_bytes=plan.peak,
         constants_size_bytes=sum(c.array.nbytes for c in program.constants),
         io_size_bytes=program.io_bytes,
         workspace_alignment=options.alignment,
         constant_alignment=options.constant_alignment,
     )
-
-
-def devices(program: Program) -> tuple[str, ...]:
-    """The devices that calls need, in the order of their first use."""
-    return tuple(dict.fromkeys(call.device for call in program.calls if call.device))
 
 
 def _tensor(port: Port) -> TensorInfo:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from microgen import cnames
+from microgen import cnames, pools
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.program import Pool
+from microgen.target import targets
+from microgen.target.targets import Targets
 
 PLANNERS = ("optimal", "greedy", "on-demand")
 NUMERICS = ("litert", "tflm")
@@ -20,7 +23,8 @@ EMITS = ("", "llvm-ir")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none.
+    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
+    are declarations as ``microgen.pools`` reads them, ``targets`` as ``target.targets`` does.
 
     ``unpacked_api``: operators take plain pointers, not packed arguments; None is what
     ``interface`` has by default. ``alignment`` is the workspace's, ``constant_alignment`` the
@@ -45,9 +49,13 @@ class Options:
     link_params: bool = True
     ram: int = 0
     flash: int = 0
+    pool: tuple[str, ...] = ()
+    workspace_io: bool = False
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
+        targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
         _one_of("--numerics", self.numerics, NUMERICS)
         _one_of("--optimize", self.optimize, OPTIMIZE)
@@ -72,6 +80,8 @@ class Options:
         for flag, value in (("--ram", self.ram), ("--flash", self.flash)):
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
+        object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
+        self._check_pools()
 
     def _check_conventions(self) -> None:
         if self.interface == "c" and self.unpacked_api is False:
@@ -104,9 +114,36 @@ class Options:
         return self.interface == "c" if self.unpacked_api is None else self.unpacked_api
 
     @property
+    def target_map(self) -> Targets:
+        """The targets besides the host."""
+        return targets.parse(self.targets)
+
+    @property
     def specialises(self) -> bool:
         """Whether each operator gets a body compiled for its own shape."""
         return self.optimize != "flash"
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The memory pools, declared or by default, in spill order."""
+        return pools.parse(self.pool, self.alignment)
+
+    def _check_pools(self) -> None:
+        declared = pools.parse(self.pool, self.alignment)
+        if self.executor != "aot" and (self.pool or self.workspace_io):
+            raise UnsupportedError(
+                "the graph executor has one memory, which it is given",
+                where="--pool" if self.pool else "--workspace-io",
+                hint="leave it out, or use --executor aot",
+            )
+        if self.interface != "c" and (
+            self.workspace_io or not all(p.is_internal for p in declared)
+        ):
+            raise UnsupportedError(
+                "packed arguments are tensors: they have no place for a caller's pools",
+                where="--workspace-io" if self.workspace_io else "--pool",
+                hint="use --interface c, or internal pools",
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""

@@ -19,8 +19,10 @@ from microgen import (
     partition,
     passes,
     planner,
+    pools,
     project,
     record,
+    workspace_io,
 )
 from microgen.codegens.base import Codegen
 from microgen.combined import combined
@@ -73,13 +75,17 @@ def compile_models(
     parts = [_part(model, board, own) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()
     program, plan = combined([(part.program, part.plan) for part in parts], sharing)
-    board = capacity.placed(program, board, options)
+    for part in parts:
+        capacity.check_regions(part.plan, board)
+    board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
     units = [_unit(part, board, sharing) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
-            record.module(part.program, part.plan, part.options, model=part.model, files=files)
+            record.module(
+                *(part.program, part.plan, board, part.options), model=part.model, files=files
+            )
             for part in parts
         ],
         board,
@@ -101,7 +107,12 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
@@ -111,8 +122,13 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     """The modules that can share one workspace: what keeps a state stays apart."""
     able = [part.options.name for part in parts if part.plan.peak and not part.program.state]
-    if parts[0].options.executor == "graph":
+    options = parts[0].options
+    if options.executor == "graph":
         why = "the graph executor keeps its tables in its memory from one run to the next"
+    elif options.pool:
+        why = "what declared pools share is the caller's affair, and is not planned"
+    elif options.workspace_io:
+        why = "inputs and outputs that lie in the workspace outlive a model's run"
     elif len(able) < 2:
         kept = [part.options.name for part in parts if part.program.state]
         why = f"there are no two models that can share ({', '.join(kept) or 'none'} keeps a state)"
@@ -155,7 +171,10 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
 def _library(part: _Part) -> FileTree:
     """The model's files of the Model Library Format."""
     files = mlf.library(
-        part.program, part.model, text=part.text, graph_json=_graph_json(part.executed)
+        part.program,
+        frontends.files(part.model),
+        text=part.text,
+        graph_json=_graph_json(part.executed),
     )
     if part.options.interface != "packed":
         return files
@@ -184,6 +203,8 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         inputs=part.program.inputs,
         outputs=part.program.outputs,
         has_state=bool(part.program.state),
+        devices=part.program.devices,
+        pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
         kernel_headers=headers,
         kernel_sources=() if part.options.specialises else sources,
@@ -203,7 +224,8 @@ def _executed(
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
-        return program, _plan(program, graph, options), None
+        plan, program = _plan(program, graph, board, options)
+        return program, plan, None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
@@ -232,23 +254,40 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
     source = frontends.load(model, numerics=options.numerics)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
-        parts, codegens.registry(), board, module=options.name, output_names=source.outputs
+        parts,
+        codegens.registry(),
+        board,
+        module=options.name,
+        output_names=source.outputs,
+        targets=options.target_map,
     )
     program, plan, _ = _executed(program, parts.graph, board, options)
     return program, plan
 
 
-def _plan(program: Program, graph: Graph, options: Options) -> MemoryPlan:
-    """The plan, unless the asked alignment is less than what C demands of a buffer's elements."""
-    for buffer in program.buffers:
-        kind = graph.types[buffer.tensor]
-        if kind.dtype.nbytes > options.alignment:
-            raise UnsupportedError(
-                f"{options.alignment} is too small an alignment for {buffer.tensor!r}, {kind}",
-                where="--alignment",
-                hint=f"ask for at least {kind.dtype.nbytes}",
-            )
-    return planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with what is planned.
+
+    Refused is an alignment that is less than what C demands of a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    if options.workspace_io:
+        program = workspace_io.planned(program)
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"{pool.alignment} is too small an alignment for {name!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {nbytes}",
+                )
+    declared = pools.on_host(options.pools, board.cpu.name)
+    return planner.plan(program, algorithm=options.planner, pools=declared), program
 
 
 def load_board(name: str) -> Board:

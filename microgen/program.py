@@ -7,7 +7,7 @@ text that is quoted to the user).
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from microgen.ir.graph import Array, Origin, TensorType
@@ -20,6 +20,7 @@ class Storage(enum.Enum):
     OUTPUT = "output"  # the caller's output buffer
     SID = "sid"  # a planned buffer in a workspace pool
     CONSTANT = "constant"  # read-only memory
+    DEVICE = "device"  # the driver's: the context of a device
 
 
 class Role(enum.Enum):
@@ -30,6 +31,7 @@ class Role(enum.Enum):
     OUTPUT = "output"
     STATE = "state"  # read, and updated for the next inference
     SCRATCH = "scratch"
+    DEVICE = "device"  # the context of the device that computes it
 
 
 Value = int | float  # an int is an int32_t in C, a float a float
@@ -38,7 +40,8 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes. ``name`` is the sid's, the constant's or the port's."""
+    """One pointer that a call passes. ``name`` is the sid's, the constant's, the port's or the
+    device's."""
 
     storage: Storage
     name: str
@@ -89,6 +92,38 @@ class PrimFunc:
 
 
 @dataclass(frozen=True, slots=True)
+class ExternalModule:
+    """The external functions of one target, which its codegen compiled in one step: their names,
+    in the order of their first calls."""
+
+    target: str
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that the runner drives through hooks: TVM's device API.
+
+    ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
+    ``context`` the C parameter that passes its context to the runner and to operators. The others
+    are the hooks' C functions.
+    """
+
+    name: str
+    target: str
+    context: str
+    activate: str
+    open: str
+    close: str
+    deactivate: str
+
+    @property
+    def hooks(self) -> tuple[str, str, str, str]:
+        """The C functions, in the order of a device's life."""
+        return self.activate, self.open, self.close, self.deactivate
+
+
+@dataclass(frozen=True, slots=True)
 class InPlace:
     """Parameter positions that may be one buffer: the input is dead, the output takes its place
     at the same address."""
@@ -107,7 +142,7 @@ class Call:
     ``device`` names the context of the device that computes it, if it has one: the runner opens
     the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
     those that the model's operators were declared with; ``types`` are what the call sees in its
-    ``args``, which for a view is not the shape that was written.
+    ``args``, which for a view is not the shape that was written; a device has none.
     """
 
     index: int
@@ -133,7 +168,8 @@ class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
     ``is_state``: a variable, which keeps its bytes from one inference to the next; a reset sets
-    them all to ``reset_byte``, 0 to 255.
+    them all to ``reset_byte``, 0 to 255. ``is_input``: the caller has written it before the first
+    call; ``is_output``: the caller reads it behind the last.
     """
 
     name: str
@@ -141,6 +177,8 @@ class Buffer:
     tensor: str
     is_state: bool = False
     reset_byte: int = 0
+    is_input: bool = False
+    is_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +214,14 @@ class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
     ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
+    ``buffer`` is the storage id that holds it, empty where the caller owns its bytes.
     """
 
     name: str
     tensor: str
     type: TensorType
     fixed: tuple[int, ...] = ()
+    buffer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +230,8 @@ class Program:
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
     ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
-    that of the first constant computed from each.
+    that of the first constant computed from each. ``devices`` are those that some call needs, in
+    the order in which their targets were declared.
     """
 
     module: str
@@ -202,6 +243,14 @@ class Program:
     constants: tuple[Constant, ...]
     parameters: Mapping[str, Array]
     parameter_ids: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[Device, ...] = ()
+    external_modules: tuple[ExternalModule, ...] = ()
+
+    @property
+    def lowered_functions(self) -> dict[str, tuple[PrimFunc, ...]]:
+        """The functions of each target, in the order of their first calls."""
+        targets = dict.fromkeys(function.target for function in self.functions)
+        return {t: tuple(f for f in self.functions if f.target == t) for t in targets}
 
     @property
     def state(self) -> tuple[Buffer, ...]:
@@ -211,7 +260,13 @@ class Program:
     @property
     def io_bytes(self) -> int:
         """Bytes of the caller's input and output buffers."""
-        return sum(port.type.nbytes for port in (*self.inputs, *self.outputs))
+        ports = (*self.inputs, *self.outputs)
+        return sum(port.type.nbytes for port in ports if not port.buffer)
+
+    @property
+    def has_workspace_io(self) -> bool:
+        """Whether the inputs and outputs are planned in the workspace."""
+        return any(port.buffer for port in (*self.inputs, *self.outputs))
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""
@@ -238,20 +293,46 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A workspace pool: its C symbol's suffix, planned size in bytes and alignment."""
+    """A workspace pool, or with ``is_constant`` a pool of read-only memory.
+
+    ``nbytes`` are planned, at most ``capacity`` (None: no limit). ``alignment`` holds for every
+    offset and for the pool itself. A pool that is not internal is memory of the caller's. Only
+    calls of ``targets`` may use what lies in it; empty: all. ``memory`` names a memory of the
+    board, empty: where the board has its buffers, or its constants.
+    """
 
     name: str
     nbytes: int
     alignment: int
+    capacity: int | None = None
+    is_internal: bool = True
+    is_constant: bool = False
+    targets: tuple[str, ...] = ()
+    memory: str = ""
+
+    def allows(self, targets: Iterable[str]) -> bool:
+        """Whether calls of all these targets may use what lies here."""
+        return not self.targets or set(targets) <= set(self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantPlacement:
+    """The pool of a constant, and its offset in it; of an internal pool the linker decides that."""
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
-    ``lower_bound`` counts workspace bytes only (caller-owned ports come on top of both peak and
-    bound alike); ``proof`` says why the gap is what it is. ``in_place`` are (input, output)
-    buffer names that share an address.
+    ``pools`` are the workspace's. ``lower_bound`` counts workspace bytes only (caller-owned ports
+    come on top of both peak and bound alike); ``proof`` says why the gap is what it is.
+    ``in_place`` are (input, output) buffer names that share an address. Constants without a
+    placement lie in no pool.
     """
 
     algorithm: str
@@ -261,6 +342,8 @@ class MemoryPlan:
     lower_bound: int
     proof: str
     by_name: Mapping[str, Placement] = field(repr=False, compare=False)
+    constant_pools: tuple[Pool, ...] = ()
+    constants: tuple[ConstantPlacement, ...] = ()
 
     @property
     def peak(self) -> int:
@@ -271,3 +354,22 @@ class MemoryPlan:
     def gap(self) -> int:
         """Bytes by which the peak exceeds the lower bound."""
         return self.peak - self.lower_bound
+
+    @property
+    def used_pools(self) -> tuple[Pool, ...]:
+        """The pools in which something lies, the workspace's first."""
+        return tuple(pool for pool in (*self.pools, *self.constant_pools) if pool.nbytes)
+
+    @property
+    def passed_pools(self) -> tuple[Pool, ...]:
+        """Those of them that the caller passes, in the order of the C struct's fields."""
+        return tuple(pool for pool in self.used_pools if not pool.is_internal)
+
+    @property
+    def constant_places(self) -> Mapping[str, ConstantPlacement]:
+        """The constants that lie in pools, by name."""
+        return {place.name: place for place in self.constants}
+
+    def pool(self, name: str) -> Pool:
+        """The pool of that name."""
+        return next(p for p in (*self.pools, *self.constant_pools) if p.name == name)

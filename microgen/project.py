@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import app_memory, resources
 from microgen.emit import shared
 from microgen.emit.environment import environment
+from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.ir.graph import DType
-from microgen.program import Port
+from microgen.program import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
@@ -31,6 +32,8 @@ _TEMPLATES = (
     "sample.yaml",
     "src/main.c",
 )
+
+_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
@@ -57,8 +60,9 @@ class Model:
     """What the project must know of one of its models.
 
     ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
-    they include comes along. ``has_state``: its header has a reset function. ``shares_workspace``:
-    its memory is a part of the one that several models share.
+    they include comes along. ``has_state``: its header has a reset function. ``devices`` are those
+    that it passes contexts to, ``pools`` those that its plan uses. ``shares_workspace``: its memory
+    is a part of the one that several models share.
     """
 
     module: str
@@ -67,6 +71,8 @@ class Model:
     kernel_headers: tuple[str, ...]
     kernel_sources: tuple[str, ...]
     has_state: bool = False
+    devices: tuple[Device, ...] = ()
+    pools: tuple[Pool, ...] = ()
     shares_workspace: bool = False
 
 
@@ -91,11 +97,15 @@ def assemble(
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(board, toolchain), **_described(models)}
+    values = {**_values(board, toolchain), **_described(models, board)}
+    pools = [pool for model in models for pool in model.pools]
+    values |= app_memory.values(_ports(models), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
-    main = {"src/main.c": _render("src/main.c", values)}
+    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
+    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
+    main_sources = sorted(name for name in main if name.endswith(".c"))
     headers = [f"include/{header}" for header in sorted(kernel_headers)]
     own = model_files.files.values()
     runtime = _closure([*main.values(), platform, *own], ())
@@ -107,13 +117,13 @@ def assemble(
         *_model_sources(model_files, models),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
-    values["runtime_sources"] = ["src/main.c", "src/platform.c", *_sources(runtime)]
+    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
     always = _closure([*main.values(), *own], ())
-    values["zephyr_sources"] = ["src/main.c", "src/platform_zephyr.c", *_sources(always)]
+    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(always)]
     semihosting = _closure([zephyr], ()).keys() - always.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
-    rendered = {name: _render(name, values) for name in _TEMPLATES}
+    rendered = {name: _render(name, values) for name in templates}
     script = "native.ld" if board.is_host else "board.ld"
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
     needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
@@ -139,7 +149,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".s")
-_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/")
+_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/", "include/microgen/tracing_device.h")
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
@@ -160,11 +170,12 @@ def _sources(names: Iterable[str]) -> list[str]:
     return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
 
 
-def _described(models: Sequence[Model]) -> dict[str, Any]:
-    """What the templates are given of the models."""
+def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
+    """What the templates are given of the models. A device that several have is one."""
     several = len(models) > 1
-    described = [_model(model, several) for model in models]
+    described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
+    devices = {own["name"]: own for model in described for own in model["devices"]}
     return {
         "models": described,
         "several": several,
@@ -172,34 +183,38 @@ def _described(models: Sequence[Model]) -> dict[str, Any]:
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
+        "passed_pools": [pool for model in described for pool in model["passed_pools"]],
+        "devices": list(devices.values()),
     }
 
 
-def _model(model: Model, several: bool) -> dict[str, Any]:
+def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
     """One model; ``suffix`` tells its names in main.c from other models'."""
+    prefix = f"tvmgen_{model.module}"
+    suffix = f"_{model.module}" if several else ""
+    memory = app_memory.of_model(prefix, suffix, _ports([model]), board, model.pools)
+    contexts = [f"&{prefix}_contexts"] if model.devices else []
     return {
+        **memory,
         "module": model.module,
-        "prefix": f"tvmgen_{model.module}",
-        "suffix": f"_{model.module}" if several else "",
+        "prefix": prefix,
+        "suffix": suffix,
         "inputs": [_port(model.module, port, several) for port in model.inputs],
         "outputs": [_port(model.module, port, several) for port in model.outputs],
         "has_state": model.has_state,
+        "devices": [device(d) for d in model.devices],
+        "run_arguments": ", ".join([*memory["run_structs"], *contexts]),
     }
+
+
+def _ports(models: Sequence[Model]) -> list[Port]:
+    return [port for model in models for port in (*model.inputs, *model.outputs)]
 
 
 def _values(board: Board, toolchain: str) -> dict[str, Any]:
     """What the templates are given of the board; the lists of sources are added to it."""
     return {
         "board": board,
-        "memories": [
-            {
-                "name": m.name,
-                "access": m.access,
-                "origin": f"0x{m.origin:08x}",
-                "length": f"0x{m.length:x}",
-            }
-            for m in board.memories
-        ],
         "is_llvm": toolchain == "llvm",
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],

@@ -16,6 +16,7 @@ from microgen.manifest import (
     BufferRecord,
     CallRecord,
     ConstantRecord,
+    DeviceRecord,
     EstimateRecord,
     Manifest,
     ModelRecord,
@@ -27,11 +28,9 @@ from microgen.manifest import (
     record_fields,
 )
 from microgen.options import Options
-from microgen.program import Call, Constant, MemoryPlan, Port, Program, Role, Storage
+from microgen.program import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
-
-ARENA_SECTION = ".bss.noinit.tvm"
 
 
 def manifest(
@@ -59,12 +58,22 @@ def manifest(
 
 def _shared(memory: Shared) -> SharedRecord:
     return SharedRecord(
-        memory.symbol, ARENA_SECTION, memory.nbytes, memory.alignment, memory.modules
+        memory.symbol,
+        symbols.workspace_section(""),
+        memory.nbytes,
+        memory.alignment,
+        memory.modules,
     )
 
 
 def module(
-    program: Program, plan: MemoryPlan, options: Options, *, model: Path, files: FileTree
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    options: Options,
+    *,
+    model: Path,
+    files: FileTree,
 ) -> ModuleRecord:
     """What the project promises of one model; ``files`` has the model's own file."""
     return ModuleRecord(
@@ -73,10 +82,11 @@ def module(
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
-        calls=tuple(_call(call, program, options) for call in program.calls),
+        calls=tuple(_call(call, program, board.cpu.name, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
-        constants=tuple(_constant(c, program.module) for c in program.constants),
+        constants=tuple(_constant(c, program.module, plan) for c in program.constants),
+        devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
     )
 
 
@@ -100,7 +110,7 @@ def _port(port: Port) -> PortRecord:
     )
 
 
-def _call(call: Call, program: Program, options: Options) -> CallRecord:
+def _call(call: Call, program: Program, host: str, options: Options) -> CallRecord:
     function = program.function(call.function)
     given = iter(call.args)
     args = []
@@ -127,6 +137,8 @@ def _call(call: Call, program: Program, options: Options) -> CallRecord:
         args=tuple(args),
         output=roles.index(Role.OUTPUT),
         packed="" if options.is_unpacked else call.function,
+        target="" if function.target == host else function.target,
+        device=call.device,
     )
 
 
@@ -140,13 +152,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         proof=plan.proof,
         io_bytes=program.io_bytes,
         alignment=options.alignment,
-        pools=tuple(
-            PoolRecord(
-                p.name, symbols.arena(program.module, p.name), ARENA_SECTION, p.nbytes, p.alignment
-            )
-            for p in plan.pools
-            if p.nbytes
-        ),
+        pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
         buffers=tuple(
             BufferRecord(
                 p.name,
@@ -164,13 +170,32 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
     )
 
 
-def _constant(constant: Constant, module: str) -> ConstantRecord:
+def _pool(pool: Pool, module: str) -> PoolRecord:
+    return PoolRecord(
+        name=pool.name,
+        symbol=symbols.arena(module, pool.name) if pool.is_internal else "",
+        section=symbols.workspace_section(pool.memory) if pool.is_internal else "",
+        nbytes=pool.nbytes,
+        alignment=pool.alignment,
+        capacity=pool.capacity,
+        memory=pool.memory,
+        targets=pool.targets,
+    )
+
+
+def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantRecord:
+    place = plan.constant_places.get(constant.name)
+    pool = plan.pool(place.pool) if place else None
+    is_passed = pool is not None and not pool.is_internal
     return ConstantRecord(
-        symbol=symbols.constant(module, constant.name),
+        symbol="" if is_passed else symbols.constant(module, constant.name),
         nbytes=constant.array.nbytes,
         ctype=constant.ctype,
         transform=constant.transform.kind,
         sources=constant.transform.sources,
         arguments=dict(constant.transform.arguments),
         layer=constant.origin,
+        section="" if is_passed else symbols.constant_section(pool.memory if pool else ""),
+        pool=place.pool if place else "",
+        offset=place.offset if place and is_passed else 0,
     )

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import codegens, lowering, mlf, partition, passes, planner, project, record
+from microgen import (
+    codegens,
+    frontends,
+    lowering,
+    mlf,
+    partition,
+    passes,
+    planner,
+    project,
+    record,
+    workspace_io,
+)
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
@@ -28,15 +39,19 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
         boards.load(board),
         module=options.name,
         output_names=graph.outputs,
+        targets=options.target_map,
     )
 
 
-def write_project(graph: Graph, root: Path, options: Options | None = None) -> Program:
-    """A native project for the graph, whose model file is a stand-in."""
+def write_project(
+    graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
+) -> Program:
+    """A project for the graph, whose model file is a stand-in."""
     options = options or Options()
-    board = boards.load("native")
-    program = program_of(graph, options)
-    plan = planner.plan(program, algorithm=options.planner, alignment=options.alignment)
+    board = boards.load(board_name)
+    program = program_of(graph, options, board_name)
+    program = workspace_io.planned(program) if options.workspace_io else program
+    plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
     emitted = emit(
@@ -53,7 +68,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         )
     )
     kernels = {k for function in program.functions for k in function.body}
-    library = mlf.library(program, model, text=text.show(graph)).merged(
+    library = mlf.library(program, frontends.files(model), text=text.show(graph)).merged(
         mlf.described({options.name: mlf.metadata.module(program, plan, board)})
     )
     own = project.Model(
@@ -61,6 +76,8 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
+        devices=program.devices,
+        pools=plan.used_pools,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )
@@ -69,7 +86,7 @@ def write_project(graph: Graph, root: Path, options: Options | None = None) -> P
     )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
-        [record.module(program, plan, options, model=model, files=files)],
+        [record.module(program, plan, board, options, model=model, files=files)],
         board,
         estimate=estimate,
         files=files,

@@ -25,7 +25,8 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Nodes that become one primitive function, in execution order, and who compiles them."""
+    """Nodes that become one primitive function, in execution order, and who compiles them. All
+    are of one place."""
 
     codegen: str
     nodes: tuple[Node, ...]
@@ -35,6 +36,16 @@ class Region:
         """The last node that computes: what stands around it changes layouts."""
         computing = [node for node in self.nodes if node.op != LAYOUT_TRANSFORM]
         return (computing or self.nodes)[-1]
+
+    @property
+    def target(self) -> str:
+        """The name of the target that computes it, empty for the host."""
+        return self.main.target
+
+    @property
+    def function(self) -> str:
+        """The global symbol of the external function that it is, empty if it is none."""
+        return self.main.function
 
     @property
     def origin(self) -> Origin:

@@ -31,7 +31,8 @@ class Builtin:
     name = "builtin"
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
-        """A region for each node for which some kernel fits, with what changes its layouts."""
+        """A region for each node for which some kernel fits, with what changes its layouts, and
+        one for each external function all of whose nodes have a kernel."""
         taken: list[Node] = []
         refused: list[Refusal] = []
         for node in graph.nodes:
@@ -41,13 +42,28 @@ class Builtin:
             else:
                 why = "; ".join(refusals) or "it has no kernel"
                 refused.append(Refusal(self.name, node, why))
-        return [*(Region(self.name, group) for group in fusion.groups(taken, graph)), *refused]
+        whole = _whole_functions(taken, refused)
+        groups = fusion.groups([node for node in taken if not node.function], graph)
+        return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
 
     def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
         """The primitive function of the region's nodes."""
         primitives = {node.outputs[0]: _primitive(node, graph, board) for node in region.nodes}
         main = primitives[region.main.outputs[0]]
-        return main if len(primitives) == 1 else fusion.fused([*primitives.values()], main)
+        if len(primitives) == 1:
+            return main
+        return fusion.fused([*primitives.values()], main, fusion.Surroundings.of(region, graph))
+
+
+def _whole_functions(taken: list[Node], refused: list[Refusal]) -> list[tuple[Node, ...]]:
+    """The nodes of each external function, of which either all have kernels or none counts."""
+    found: dict[str, list[Node]] = {}
+    for node in taken:
+        if node.function:
+            found.setdefault(node.function, []).append(node)
+    views = {op for op, defined in ops().items() if defined.is_view}
+    partial = {r.node.function for r in refused if r.node.op not in views}
+    return [tuple(nodes) for function, nodes in found.items() if function not in partial]
 
 
 def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
@@ -57,7 +73,7 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
     parameters = _parameters(kernel, inputs, constants, node, graph)
     return Primitive(
         words=_words(node, graph),
-        target=board.cpu.name,
+        target=node.target or board.cpu.name,
         parameters=parameters,
         body=_kernel_calls(kernel, node, graph, parameters, constants),
         inputs=tuple(inputs),

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive
+from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
+from microgen.passes.views import roots
 from microgen.program import Inner, KernelCall, Parameter, Role
 
 _ALIGNMENT = 16  # of inner buffers: no element needs more
@@ -16,13 +17,15 @@ _ALIGNMENT = 16  # of inner buffers: no element needs more
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     """The nodes, each with the changes of layout before and behind it that nothing else reads."""
-    uses, producer = graph.uses_of(), graph.producer_of()
+    uses = graph.uses_of()
+    producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}
     for node in nodes:
         mine = [node]
         if node.op != LAYOUT_TRANSFORM:
             before = (producer.get(name) for name in node.inputs)
-            mine = [*(n for n in before if n and _is_own_layout(n, uses)), node]
+            free = [n for n in before if n and found.get(n.outputs[0]) == [n]]
+            mine = [*(n for n in free if _is_own_layout(n, node, uses)), node]
         elif (source := producer.get(node.inputs[0])) and _may_end(source, node, uses):
             mine = [*found.pop(source.outputs[0], [source]), node]
         for member in mine:
@@ -31,8 +34,13 @@ def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     return [tuple(group) for group in found.values()]
 
 
-def _is_own_layout(node: Node, uses: Mapping[str, int]) -> bool:
-    return node.op == LAYOUT_TRANSFORM and uses[node.outputs[0]] == 1
+def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
+    """Whether a change of layout that ends no other group is for ``node`` alone."""
+    return (
+        change.op == LAYOUT_TRANSFORM
+        and uses[change.outputs[0]] == 1
+        and change.place == node.place
+    )
 
 
 def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
@@ -40,34 +48,79 @@ def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
     return (
         source.op != LAYOUT_TRANSFORM
         and len(source.outputs) == 1
-        and source.target == node.target
+        and source.place == node.place
         and uses[node.inputs[0]] == 1
     )
 
 
-def fused(primitives: Sequence[Primitive], main: Primitive) -> Primitive:
-    """One primitive function of several, in order; the last's results are its results.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a fused function must know of the graph: ``results``, the tensors computed inside that
+    something outside reads, in order, and of which tensor each view shows the bytes."""
+
+    results: tuple[str, ...]
+    bytes_of: Mapping[str, str]
+
+    @classmethod
+    def of(cls, region: Region, graph: Graph) -> Surroundings:
+        """The region's. Of a region that nothing reads, the last node's outputs are results."""
+        bytes_of = roots(graph)
+        inside = {node.outputs[0] for node in region.nodes}
+        read = {bytes_of[name] for name in graph.outputs}
+        for node in graph.nodes:
+            if node.outputs[0] not in inside and bytes_of[node.outputs[0]] == node.outputs[0]:
+                read.update(bytes_of[name] for name in node.inputs)
+        computed = [name for node in region.nodes for name in node.outputs]
+        results = tuple(name for name in computed if name in read)
+        return cls(results or region.nodes[-1].outputs, bytes_of)
+
+    def seen_through(self, primitive: Primitive) -> Primitive:
+        """The primitive that reads tensors instead of views of them."""
+        inputs = tuple(self.bytes_of.get(name, name) for name in primitive.inputs)
+        return replace(primitive, inputs=inputs)
+
+
+def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings) -> Primitive:
+    """One primitive function of several, in order.
 
     ``main`` gives the name, and is what reports call the kernel.
     """
-    inner = _inner_buffers(primitives)
-    state = _Fusion(inner, primitives[-1].outputs)
-    for index, primitive in enumerate(primitives):
+    steps = [around.seen_through(primitive) for primitive in primitives]
+    inner = _inner_buffers(steps, around.results)
+    state = _Fusion(inner, _inputs(steps), around.results)
+    for index, primitive in enumerate(steps):
         state.add(index, primitive)
     order = (Role.INPUT, Role.STATE, Role.CONSTANT, Role.OUTPUT)
     parameters = sorted(state.parameters.values(), key=lambda p: order.index(p.role))
     if inner.nbytes:
         parameters.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
+    by_name = {f"in{i}": tensor for i, tensor in enumerate(state.inputs)}
     return replace(
         main,
         parameters=tuple(parameters),
         body=tuple(state.body),
-        inputs=tuple(state.inputs),
+        inputs=tuple(by_name[p.name] for p in parameters if p.role in (Role.INPUT, Role.STATE)),
         constants=tuple(state.constants),
-        outputs=primitives[-1].outputs,
+        outputs=around.results,
+        output_bytes=tuple(_sizes(steps)[name] for name in around.results),
         scratch=inner.nbytes,
         in_place=(),
     )
+
+
+def _inputs(steps: Sequence[Primitive]) -> tuple[str, ...]:
+    """The tensors that come from outside, in the order in which they are first read."""
+    computed = _sizes(steps).keys()
+    read = dict.fromkeys(name for step in steps for name in step.inputs)
+    return tuple(name for name in read if name not in computed)
+
+
+def _sizes(steps: Sequence[Primitive]) -> dict[str, int]:
+    return {
+        name: nbytes
+        for step in steps
+        for name, nbytes in zip(step.outputs, step.output_bytes, strict=True)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +140,11 @@ class _Span:
     last: int
 
 
-def _inner_buffers(primitives: Sequence[Primitive]) -> _InnerBuffers:
+def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
     """Places for what is computed and read inside, each at the lowest offset that is free while it
     lives."""
     placed: list[tuple[int, _Span]] = []
-    for span in sorted(_spans(primitives), key=lambda s: -s.nbytes):
+    for span in sorted(_spans(primitives, results), key=lambda s: -s.nbytes):
         neighbours = [(o, s) for o, s in placed if s.first <= span.last and span.first <= s.last]
         placed.append((_lowest(span, neighbours), span))
     offsets = {span.key: offset for offset, span in placed}
@@ -111,12 +164,13 @@ def _lowest(span: _Span, neighbours: list[tuple[int, _Span]]) -> int:
     return offset
 
 
-def _spans(primitives: Sequence[Primitive]) -> list[_Span]:
+def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[_Span]:
     last = {name: i for i, p in enumerate(primitives) for name in p.inputs}
     tensors = [
         _Span(name, nbytes, i, last.get(name, i))
-        for i, p in enumerate(primitives[:-1])
+        for i, p in enumerate(primitives)
         for name, nbytes in zip(p.outputs, p.output_bytes, strict=True)
+        if name not in results
     ]
     own = [_Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch]
     return [*tensors, *own]
@@ -125,13 +179,19 @@ def _spans(primitives: Sequence[Primitive]) -> list[_Span]:
 class _Fusion:
     """The fused function as it grows, step by step."""
 
-    def __init__(self, inner: _InnerBuffers, outputs: tuple[str, ...]) -> None:
+    def __init__(
+        self, inner: _InnerBuffers, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> None:
         self.inner = inner
+        self.inputs = inputs
         self.outputs = outputs
         self.parameters: dict[str, Parameter] = {}
         self.body: list[KernelCall] = []
-        self.inputs: list[str] = []
         self.constants: list[KernelConstant] = []
+        self.taken = {
+            *(f"in{i}" for i in range(len(inputs))),
+            *(f"out{i}" for i in range(len(outputs))),
+        }
 
     def add(self, index: int, primitive: Primitive) -> None:
         """Append one step's kernels, with its parameters under their names in the whole."""
@@ -157,19 +217,20 @@ class _Fusion:
     def _tensor(self, parameter: Parameter, tensor: str) -> str | Inner:
         if tensor in self.inner.tensors:
             return Inner(self.inner.tensors[tensor], parameter.ctype)
-        if parameter.role is Role.OUTPUT:
-            name = f"out{self.outputs.index(tensor)}"
+        if tensor in self.outputs:
+            name, role = f"out{self.outputs.index(tensor)}", Role.OUTPUT
         else:
-            if tensor not in self.inputs:
-                self.inputs.append(tensor)
-            name = f"in{self.inputs.index(tensor)}"
-        self.parameters.setdefault(name, replace(parameter, name=name))
+            name, role = f"in{self.inputs.index(tensor)}", parameter.role
+        known = self.parameters.get(name)
+        if known is None or role is Role.STATE:
+            self.parameters[name] = Parameter(name, parameter.ctype, role)
         return name
 
     def _constant(self, parameter: Parameter, constant: KernelConstant) -> str:
         name = parameter.name
-        while name in self.parameters:
+        while name in self.taken:
             name += "_"
+        self.taken.add(name)
         self.parameters[name] = replace(parameter, name=name)
         self.constants.append(constant)
         return name

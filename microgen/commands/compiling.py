@@ -9,14 +9,16 @@ from typing import Any
 
 from microgen import options
 from microgen.errors import UnsupportedError
+from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 _NAME = "of the module (default: default); of several models the modules' (default: the files')"
+_POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, :memory=REGION"
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +27,15 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
     add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
     add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
+    add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)
+    add("--workspace-io", action="store_true", help="plan inputs and outputs in the workspace")
+    add(
+        "--target",
+        action="append",
+        default=[],
+        metavar=targets.SYNTAX,
+        help="a target besides the host, which nodes of the model name; may be repeated",
+    )
     add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
     add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
@@ -51,7 +62,6 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
         help="of constants, in bytes (default 4)",
     )
     add("--optimize", default="balanced", help=f"{' | '.join(options.OPTIMIZE)}: what to favour")
-    add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help="memory pools")
     add("--ram", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
     add("--flash", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
     add("--toolchain", default="gcc", help="gcc (default) | llvm")
@@ -74,11 +84,12 @@ def selected(args: argparse.Namespace) -> dict[str, Any]:
     given = vars(args)
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
-    return {**chosen, "codegen": tuple(filter(None, args.codegen.split(",")))}
+    codegen = tuple(filter(None, args.codegen.split(",")))
+    return {**chosen, "codegen": codegen, "targets": tuple(args.target)}
 
 
 def _refuse_later_features(args: argparse.Namespace) -> None:
-    for flag in ("composite", "merge_regions", "pool"):
+    for flag in ("composite", "merge_regions"):
         if getattr(args, flag, None):
             raise UnsupportedError(
                 "is not available in this version",

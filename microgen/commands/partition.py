@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from microgen import api
 from microgen.commands import compiling
@@ -24,7 +25,12 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("partitioning"):
         parts = api.partition(args.model, args.board, **compiling.selected(args))
     regions = [
-        {"codegen": r.codegen, "nodes": [node.outputs[0] for node in r.nodes]}
+        {
+            "codegen": r.codegen,
+            "nodes": [node.outputs[0] for node in r.nodes],
+            "target": r.target,
+            "function": r.function,
+        }
         for r in parts.regions
     ]
     refusals = [
@@ -32,7 +38,13 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         for r in parts.refusals
     ]
     lines = [show(parts.graph)]
-    lines += [f"// {', '.join(r['nodes'])} -> {r['codegen']}" for r in regions]
+    lines += [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in regions]
     lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in refusals]
     data = {"graph": show(parts.graph), "regions": regions, "refusals": refusals}
     return Outcome(data, "\n".join(lines))
+
+
+def _owner(region: dict[str, Any]) -> str:
+    """Who compiles a region: the codegen, where it is not the host's the target, its function."""
+    parts = (region["codegen"], region["target"], region["function"])
+    return " ".join(filter(None, parts))

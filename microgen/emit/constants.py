@@ -7,16 +7,32 @@ from typing import Any
 from microgen import cnames
 from microgen.emit import literals, symbols
 from microgen.emit.unit import Unit
-from microgen.program import Constant
+from microgen.program import Constant, Pool
 
 
 def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``."""
+    passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
+    pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
     return {
         **unit.common("PARAMS_"),
         "alignment": unit.options.constant_alignment,
-        "constants": [_constant(c, unit) for c in unit.program.constants],
+        "pools": [_pool(pool) for pool in pools],
+        "constants": [_constant(c, unit) for c in unit.program.constants if c.name not in passed],
     }
+
+
+def _pool(pool: Pool) -> dict[str, Any]:
+    return {
+        "attribute": _attribute(pool.name),
+        "section": symbols.constant_section(pool.memory),
+        "alignment": pool.alignment,
+    }
+
+
+def _attribute(pool: str) -> str:
+    """The macro that puts a constant where it lies."""
+    return f"TVM_CONSTANT_{pool.upper()}" if pool else "TVM_CONSTANT"
 
 
 def _constant(constant: Constant, unit: Unit) -> dict[str, Any]:
@@ -25,7 +41,9 @@ def _constant(constant: Constant, unit: Unit) -> dict[str, Any]:
     text = f"{constant.name}: {constant.array.dtype.name}[{shape}]"
     layer = cnames.comment(constant.origin)
     made = "" if constant.transform.kind == "identity" else f", {constant.transform.kind}"
+    place = unit.plan.constant_places.get(constant.name)
     return {
+        "attribute": _attribute(place.pool if place else ""),
         "ctype": constant.ctype,
         "symbol": symbols.constant(unit.module, constant.name),
         "size": constant.array.size,

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+import numpy as np
 
 from microgen import cnames
 from microgen.emit.unit import Unit
-from microgen.program import Port
+from microgen.errors import UnsupportedError
+from microgen.program import Device, Pool, Port
+
+_PER_LINE = 16  # bytes of a constant pool
 
 
 def header(unit: Unit) -> dict[str, Any]:
-    """Values of ``include/tvmgen.h.j2``."""
+    """Values of ``include/tvmgen.h.j2``.
+
+    Raises UnsupportedError if two macros would have one name.
+    """
+    inputs = [_port(port, unit) for port in unit.program.inputs]
+    outputs = [_port(port, unit) for port in unit.program.outputs]
+    pools = [_pool(pool, unit) for pool in unit.plan.passed_pools]
+    macros = [entry["size_macro"] for entry in (*inputs, *outputs, *pools)]
+    _check_macros([*macros, f"{unit.prefix.upper()}_WORKSPACE_SIZE"])
     return {
         **unit.common(),
-        "inputs": [_port(port, unit) for port in unit.program.inputs],
-        "outputs": [_port(port, unit) for port in unit.program.outputs],
+        "inputs": inputs,
+        "outputs": outputs,
+        "pools": pools,
+        "structs": unit.structs,
+        "has_workspace_io": unit.program.has_workspace_io,
+        "workspace_owner": _owner(unit),
         "has_state": bool(unit.program.state),
+        "devices": [device(d) for d in unit.program.devices],
+    }
+
+
+def device(device: Device) -> dict[str, Any]:
+    """A device as templates see it: its field, its target, its context and its hooks."""
+    return {
+        "name": device.name,
+        "target": cnames.comment(device.target),
+        "context": device.context,
+        "activate": device.activate,
+        "open": device.open,
+        "close": device.close,
+        "deactivate": device.deactivate,
+        "hooks": device.hooks,
     }
 
 
@@ -25,9 +58,62 @@ def _port(port: Port, unit: Unit) -> dict[str, Any]:
         "nbytes": port.type.nbytes,
         "size_macro": f"{unit.prefix}_{port.name}_SIZE".upper(),
         "comment": f"{cnames.comment(port.tensor, 60)}: {port.type}{_fixed(port)}",
+        "place": unit.field(port.buffer) if port.buffer else "",
+        "is_passed": bool(port.buffer) and unit.plan.by_name[port.buffer].pool in unit.passed_pools,
+        "pool": unit.plan.by_name[port.buffer].pool if port.buffer else "",
     }
 
 
 def _fixed(port: Port) -> str:
     """What the header says of an input that has one value only."""
     return f", always {list(port.fixed)}: not read" if port.fixed else ""
+
+
+def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
+    kind = "CONSTANT" if pool.is_constant else "WORKSPACE"
+    macro = f"{unit.prefix}_{pool.name}_{kind}_POOL".upper()
+    duty = "initialised with the bytes of" if pool.is_constant else "of"
+    last = f"{macro}_DATA" if pool.is_constant else f"{macro}_SIZE bytes"
+    return {
+        "name": pool.name,
+        "nbytes": pool.nbytes,
+        "alignment": pool.alignment,
+        "is_constant": pool.is_constant,
+        "parameter": unit.passed_pools[pool.name],
+        "size_macro": f"{macro}_SIZE",
+        "data_macro": f"{macro}_DATA",
+        "data": _data(pool, unit) if pool.is_constant else [],
+        "comment": f"{duty} {last}, aligned to {pool.alignment}",
+    }
+
+
+def _data(pool: Pool, unit: Unit) -> list[str]:
+    """The lines of an initialiser for a constant pool, gaps as zeros."""
+    content = bytearray(pool.nbytes)
+    arrays = {c.name: c.array for c in unit.program.constants}
+    for place in unit.plan.constants:
+        if place.pool == pool.name:
+            array = arrays[place.name]
+            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            content[place.offset : place.offset + place.nbytes] = little.tobytes()
+    texts = [f"0x{byte:02x}" for byte in content]
+    return [", ".join(texts[i : i + _PER_LINE]) for i in range(0, len(texts), _PER_LINE)]
+
+
+def _owner(unit: Unit) -> str:
+    """Who must see to the workspace's bytes."""
+    owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
+    if not owed:
+        return "linked in, the caller owes none of it"
+    rest = unit.plan.peak - owed
+    inside = f"; {rest} bytes of it are linked in" if rest else ""
+    return f"the caller owes the external pools, whose sizes are below{inside}"
+
+
+def _check_macros(macros: list[str]) -> None:
+    twice = [name for name, count in Counter(macros).items() if count > 1]
+    if twice:
+        raise UnsupportedError(
+            f"{twice[0]} would be defined twice",
+            hint="give the pool another name, or the model's tensors",
+        )

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from microgen.emit import symbols
 from microgen.emit.unit import Unit
+from microgen.program import Pool
 
 
 def memory(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/memory.s.j2``."""
+    """Values of ``src/memory.s.j2``: the pools that are linked in."""
+    pools = [p for p in unit.plan.used_pools if p.is_internal and not p.is_constant]
     return {
         **unit.common(),
         "file": f"{unit.module}_memory.s",
-        "arena": unit.arena,
-        "alignment": unit.plan.pools[0].alignment,
-        "buffers": unit.plan.placements,
         "is_shared": unit.shares_workspace,
+        "pools": [_pool(pool, unit) for pool in pools],
+    }
+
+
+def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
+    return {
+        "symbol": symbols.arena(unit.module, pool.name),
+        "section": symbols.workspace_section(pool.memory),
+        "nbytes": pool.nbytes,
+        "alignment": pool.alignment,
+        "buffers": [p for p in unit.plan.placements if p.pool == pool.name],
     }

@@ -60,7 +60,7 @@ def emit_model(unit: Unit) -> FileTree:
         outputs |= _graph(unit, unit.graph)
     else:
         outputs |= _ahead_of_time(unit)
-    if unit.plan.peak:
+    if any(p.is_internal and p.nbytes for p in unit.plan.pools):
         outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
     return _rendered(outputs).merged(_graph_data(unit))
 

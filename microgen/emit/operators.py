@@ -27,6 +27,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
         "name": unit.implementation(function.name),
         "layers": ", ".join(f'"{layer}"' for layer in layers),
         "parameters": [_declaration(p) for p in function.parameters],
+        "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],
         "can_fail": any(k.can_fail for k in function.body),
         "is_one_kernel": len(function.body) == 1,

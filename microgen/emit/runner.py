@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from microgen import cnames
 from microgen.emit import packed, symbols
-from microgen.emit.header import header
+from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
-from microgen.program import Argument, Call, Parameter, Placement, PrimFunc, Role, Storage
+from microgen.program import Argument, Call, Parameter, Placement, Pool, PrimFunc, Role, Storage
 
 
 def runner(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib0.c.j2``."""
-    program, plan = unit.program, unit.plan
-    ports = [*program.inputs, *program.outputs]
-    kept = [buffer.name for buffer in program.state]
-    used = {argument.name for call in program.calls for argument in call.args}
-    run = [f"inputs->{p.name}" for p in program.inputs]
-    run += [f"outputs->{p.name}" for p in program.outputs]
+    program = unit.program
+    fields = _fields(unit)
+    calls = [_call(call, unit) for call in program.calls]
     values = {
         **header(unit),
-        "arena": unit.arena,
-        "buffers": [_row(p, p.name in kept) for p in plan.placements],
-        "state": [(plan.by_name[b.name], b.reset_byte) for b in program.state],
-        "main_parameters": ", ".join(f"void *{p.name}" for p in ports),
-        "unused": [p.name for p in ports if p.name not in used],
-        "run_arguments": ", ".join(run),
-        "calls": [_call(call, unit) for call in program.calls],
+        "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
+        "state": [(unit.place(b.name), b) for b in program.state],
+        "main_parameters": ", ".join(f"{p.ctype} *{p.name}" for p in fields) or "void",
+        "main_arguments": ", ".join(p.name for p in fields),
+        "unused": [p.name for p in fields if p.name not in _used(unit)],
+        "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
+        "pointers": [p.source for p in fields if not p.may_be_null],
+        "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
+        "run_arguments": ", ".join(p.source for p in fields),
+        "calls": calls,
     }
     if unit.options.interface == "packed":
         values |= packed.entry(unit)
@@ -37,7 +38,64 @@ def runner(unit: Unit) -> dict[str, Any]:
     return values
 
 
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A pointer that ``run`` hands to main: main's parameter, and the structure's field."""
+
+    name: str
+    ctype: str
+    source: str
+    alignment: int = 1
+    may_be_null: bool = False
+
+
+def _fields(unit: Unit) -> list[_Field]:
+    """In main's order: inputs, outputs, pools, devices."""
+    program = unit.program
+    inputs = [_Field(p.name, "void", f"inputs->{p.name}") for p in program.inputs if not p.buffer]
+    outputs = [
+        _Field(p.name, "void", f"outputs->{p.name}") for p in program.outputs if not p.buffer
+    ]
+    pools = [
+        _Field(
+            unit.passed_pools[pool.name],
+            "const uint8_t" if pool.is_constant else "uint8_t",
+            f"workspace_pools->{pool.name}",
+            pool.alignment,
+        )
+        for pool in unit.plan.passed_pools
+    ]
+    devices = [
+        _Field(d.context, "void", f"devices->{d.name}", may_be_null=True) for d in program.devices
+    ]
+    return [*inputs, *outputs, *pools, *devices]
+
+
+def _used(unit: Unit) -> set[str]:
+    """The parameters of main that some call needs."""
+    plan = unit.plan
+    names = {argument.name for call in unit.program.calls for argument in call.args}
+    names |= {device.context for device in unit.program.devices}
+    names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
+    pools = {p.pool for p in plan.placements if p.name in names}
+    pools |= {p.pool for p in plan.constants if p.name in names}
+    return names | {name for pool, name in unit.passed_pools.items() if pool in pools}
+
+
+def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
+    kept = [buffer.name for buffer in unit.program.state]
+    inside = [p for p in unit.plan.placements if p.pool == pool.name]
+    symbol = symbols.arena(unit.module, pool.name)
+    return {
+        "title": symbol if pool.is_internal else f"workspace_pools->{pool.name}, the caller's",
+        "symbol": symbol if pool.is_internal else "",
+        "nbytes": pool.nbytes,
+        "buffers": [_row(p, p.name in kept) for p in inside],
+    }
+
+
 def _call(call: Call, unit: Unit) -> dict[str, Any]:
+    devices = {d.name: device(d) for d in unit.program.devices}
     number = f"{call.index + 1}/{len(unit.program.calls)}"
     why = "; ".join((call.reason, *(f"not {refusal}" for refusal in call.refusals)))
     return {
@@ -45,6 +103,7 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         "types": cnames.comment(call.summary),
         "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
         "function": call.function,
+        "device": devices.get(call.device),
         "args": _arguments(call, unit.program.function(call.function), unit)
         if unit.options.unpacked
         else _packed_arguments(call),
@@ -69,13 +128,22 @@ def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
 
 
 def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
+    if argument.storage is Storage.DEVICE:
+        return parameter.name
     if argument.storage is Storage.CONSTANT:
-        return symbols.constant(unit.module, argument.name)
+        return _constant(argument.name, parameter, unit)
     const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "
     if argument.storage is Storage.SID:
         place = unit.place(argument.name)
         return f"({const}{parameter.ctype} *){place} /* {argument.name} */"
     return f"({const}{parameter.ctype} *){argument.name}"
+
+
+def _constant(name: str, parameter: Parameter, unit: Unit) -> str:
+    place = unit.plan.constant_places.get(name)
+    if place is None or place.pool not in unit.passed_pools:
+        return symbols.constant(unit.module, name)
+    return f"(const {parameter.ctype} *)&{unit.base(place.pool)}[{place.offset}] /* {name} */"
 
 
 def _row(placement: Placement, is_state: bool) -> str:

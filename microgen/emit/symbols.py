@@ -15,6 +15,16 @@ def arena(module: str, pool: str) -> str:
     return f"{prefix(module)}_{pool}"
 
 
+def workspace_section(memory: str) -> str:
+    """The section of internal pools in a memory of the board, "" for where it has its buffers."""
+    return f".bss.noinit.tvm.{memory}" if memory else ".bss.noinit.tvm"
+
+
+def constant_section(memory: str) -> str:
+    """The section of constants in a memory of the board, "" for where it has its constants."""
+    return f".rodata.tvm.{memory}" if memory else ".rodata.tvm"
+
+
 def shape(module: str, dims: tuple[int, ...]) -> str:
     """The symbol of a shape's table; a scalar has none, and its pointer is NULL."""
     return f"{prefix(module)}_shape_{'_'.join(map(str, dims))}" if dims else "NULL"

@@ -51,7 +51,7 @@ class Unit:
 
     @property
     def arena(self) -> str:
-        """The symbol of the workspace pool."""
+        """The symbol of the first workspace pool: where there is but one, the workspace."""
         return symbols.arena(self.module, self.plan.pools[0].name)
 
     @property
@@ -59,9 +59,38 @@ class Unit:
         """Whether functions of the model are called by name."""
         return self.options.interface == "packed" or self.graph is not None
 
+    @property
+    def passed_pools(self) -> dict[str, str]:
+        """The pools that the caller passes, each with the name of main's parameter, in order."""
+        ports = {port.name for port in (*self.program.inputs, *self.program.outputs)}
+        return {
+            pool.name: cnames.unique(f"{pool.name}_{number}_var", ports)
+            for number, pool in enumerate(self.plan.passed_pools)
+        }
+
+    def base(self, pool: str) -> str:
+        """What C calls the first byte of a pool, inside main."""
+        return self.passed_pools.get(pool) or symbols.arena(self.module, pool)
+
     def place(self, buffer: str) -> str:
-        """The address of a planned buffer, as a constant expression of C."""
-        return f"&{self.arena}[{self.plan.by_name[buffer].offset}]"
+        """The address of a planned buffer, inside main; of a pool that is linked in, a constant
+        expression of C."""
+        placed = self.plan.by_name[buffer]
+        return f"&{self.base(placed.pool)}[{placed.offset}]"
+
+    def field(self, buffer: str) -> str:
+        """The address of a planned buffer where there is ``workspace_pools``."""
+        placed = self.plan.by_name[buffer]
+        if placed.pool in self.passed_pools:
+            return f"(uint8_t *)workspace_pools->{placed.pool} + {placed.offset}"
+        return self.place(buffer)
+
+    @property
+    def structs(self) -> tuple[str, ...]:
+        """The structures whose addresses ``run`` takes, in order: a type is the prefix and this."""
+        ports = () if self.program.has_workspace_io else ("inputs", "outputs")
+        pools = ("workspace_pools",) if self.passed_pools else ()
+        return (*ports, *pools, *(("devices",) if self.program.devices else ()))
 
     def implementation(self, function: str) -> str:
         """The symbol of the function with plain pointers that computes an operator."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from microgen.errors import UnsupportedError
 from microgen.executors.storage import Token, Tokens
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.program import Argument, Call, PrimFunc, Program, Role, Storage
@@ -86,7 +87,17 @@ class ExecutorGraph:
 
 
 def build(program: Program) -> ExecutorGraph:
-    """The graph of a program."""
+    """The graph of a program.
+
+    Raises UnsupportedError for a program with devices: the JSON has no place for their hooks.
+    """
+    if program.devices:
+        raise UnsupportedError(
+            f"target {program.devices[0].target!r} has the device API, which only the AOT executor "
+            "drives",
+            where="--executor graph",
+            hint="generate with --executor aot, or declare the target without :device-api",
+        )
     state = _Building(program)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)

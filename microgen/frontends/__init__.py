@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from microgen import numerics as profiles
@@ -11,7 +12,10 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 
 # Imported on demand, so that a command without a model pays for no schema package.
-_BY_SUFFIX = {".tflite": "microgen.frontends.tflite"}
+_BY_SUFFIX = {".tflite": "microgen.frontends.tflite", ".relay": "microgen.frontends.relay"}
+
+# Of a format whose model may have a second file beside the first: its suffix.
+_BESIDE = {".relay": ".params"}
 
 _CONVERT = {
     ".onnx": "convert it to int8 .tflite first (onnx2tf does that)",
@@ -25,8 +29,12 @@ _CONVERT = {
 _MAX_FILE_BYTES = 2**31 - 1
 
 
-def load(path: Path, *, numerics: str = "litert") -> Graph:
+def load(
+    path: Path, *, numerics: str = "litert", targets: Mapping[int, str] | None = None
+) -> Graph:
     """The graph of the model file at ``path``, checked, under the numerics profile named.
+
+    ``targets``, of formats whose models name devices: device type -> kind of the target for it.
 
     Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
     is malformed, and UnsupportedError when it asks for what microgen does not have.
@@ -42,9 +50,23 @@ def load(path: Path, *, numerics: str = "litert") -> Graph:
         )
     if module is None:
         raise _unknown_suffix(path)
-    data = _read(path)
-    graph: Graph = importlib.import_module(module).load(data, file=path.name, numerics=profile)
+    data = files(path)
+    frontend = importlib.import_module(module)
+    graph: Graph = (
+        frontend.load(path, targets=targets or {})
+        if path.suffix.lower() in _BESIDE
+        else frontend.load(data[path.suffix.lower()], file=path.name, numerics=profile)
+    )
     return graph
+
+
+def files(path: Path) -> dict[str, bytes]:
+    """The bytes of a model's files by suffix: of the one at ``path``, and of one that belongs
+    beside it. Raises MicrogenError for what is no regular file."""
+    suffix = path.suffix.lower()
+    found = {suffix: _read(path)}
+    beside = path.with_suffix(_BESIDE[suffix]) if suffix in _BESIDE else None
+    return {**found, _BESIDE[suffix]: _read(beside)} if beside and beside.exists() else found
 
 
 def _unknown_suffix(path: Path) -> MicrogenError:

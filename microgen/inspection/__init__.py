@@ -41,13 +41,15 @@ _HEAD_BYTES = 262  # up to tar's magic
 
 def _project(record: Manifest) -> Inspected:
     plan = record.plan
-    table = columns("call", "layer", "op", "kernel", "why", "output")
+    has_targets = any(call.target for call in record.calls)
+    places = ("target", "device") if has_targets else ()
+    table = columns("call", "layer", "op", *places, "kernel", "why", "output")
     for call in record.calls:
         why = "; ".join((call.reason, *call.refusals))
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
-        table.add_row(
-            str(call.index + 1), cnames.short(call.layer, 60), call.op, call.kernel, why, shape
-        )
+        place = (call.target or "host", call.device or "-") if has_targets else ()
+        name = cnames.short(call.layer, 60)
+        table.add_row(str(call.index + 1), name, call.op, *place, call.kernel, why, shape)
     lines = (
         f"{record.module}: {record.model.file} for {record.board['name']}, "
         f"numerics {record.options['numerics']}",
@@ -67,6 +69,8 @@ def _project(record: Manifest) -> Inspected:
                 "layer": call.layer,
                 "op": call.op,
                 "function": call.function,
+                "target": call.target,
+                "device": call.device,
                 "kernel": call.kernel,
                 "reason": call.reason,
                 "refusals": list(call.refusals),

@@ -130,6 +130,12 @@ class Node:
     function: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it is computed: its target and its external function. Only nodes of one place are
+        ever fused."""
+        return self.target, self.function
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:

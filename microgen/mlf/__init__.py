@@ -26,10 +26,15 @@ def described(modules: Mapping[str, Mapping[str, Any]]) -> FileTree:
 
 
 def library(
-    program: Program, model: Path, *, text: str, graph_json: bytes | None = None
+    program: Program,
+    model: Mapping[str, bytes],
+    *,
+    text: str,
+    graph_json: bytes | None = None,
 ) -> FileTree:
     """A module's files of ``model/`` beside the generated code: parameters, the model.
 
+    ``model`` has the bytes of the model's own files by suffix.
     ``text`` is the network in Relay's style, as the frontend read it; a model that is such a text
     stands for itself. ``graph_json`` is the graph executor's; None for the AOT executor.
     """
@@ -37,7 +42,7 @@ def library(
     files = {
         f"model/parameters/{module}.params": params_file.dumps(program.parameters),
         f"model/src/{module}.relay": text.encode(),
-        model_path(model, module): model.read_bytes(),
+        **{f"model/src/{module}{suffix}": data for suffix, data in model.items()},
     }
     if graph_json is not None:
         files[f"model/executor-config/graph/{module}.graph"] = graph_json

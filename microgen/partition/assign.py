@@ -9,6 +9,7 @@ from microgen.codegens.base import Codegen, Refusal, Region
 from microgen.errors import UnsupportedError
 from microgen.ir.graph import Graph, Node
 from microgen.ops import registry as ops
+from microgen.passes.views import roots
 from microgen.target.board import Board
 
 
@@ -27,7 +28,8 @@ class Partition:
 def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition:
     """Partition the graph among the codegens, in priority order.
 
-    Raises UnsupportedError, with every reason, for a node that none takes.
+    Raises UnsupportedError, with every reason, for a node that none takes, and for an external
+    function that is not one step: on two targets, or with something outside between its nodes.
     """
     owner: dict[str, Region] = {}
     refusals: list[Refusal] = []
@@ -43,6 +45,9 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     # A region's call takes the place of its last node: all that it reads is computed by then.
     last_first = dict.fromkeys(owner[_key(n)] for n in reversed(graph.nodes) if _key(n) in owner)
     regions = tuple(reversed(last_first))
+    for region in regions:
+        if region.function:
+            _check_function(region, graph)
     return Partition(graph, regions, tuple(r for r in refusals if _key(r.node) in owner))
 
 
@@ -50,8 +55,29 @@ def _key(node: Node) -> str:
     return node.outputs[0]
 
 
+def _check_function(region: Region, graph: Graph) -> None:
+    targets = dict.fromkeys(node.target for node in region.nodes)
+    if len(targets) > 1:
+        raise UnsupportedError(
+            f"function {region.function!r} has nodes on {' and '.join(map(repr, targets))}",
+            where=str(region.origin),
+            hint="an external function is compiled for one target",
+        )
+    bytes_of = roots(graph)
+    computed = {name for node in region.nodes for name in node.outputs}
+    for node in graph.nodes[: graph.nodes.index(region.nodes[-1])]:
+        is_outside = node not in region.nodes and not ops()[node.op].is_view
+        if is_outside and any(bytes_of[name] in computed for name in node.inputs):
+            raise UnsupportedError(
+                f"reads a result of function {region.function!r} before that has ended",
+                where=str(node.origin),
+                hint="its nodes must stand together, with nothing between that needs them",
+            )
+
+
 def _unclaimed(node: Node, refusals: list[Refusal]) -> UnsupportedError:
-    reasons = [f"{r.by}: {r.why}" for r in refusals if r.node is node]
+    whole = [r for r in refusals if node.function and r.node.function == node.function]
+    reasons = [f"{r.by}: {r.why}" for r in whole or refusals if whole or r.node is node]
     return UnsupportedError(
         f"no kernel computes this {node.op} ({'; '.join(reasons)})",
         where=str(node.origin),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from microgen.ir import verify
 from microgen.ir.graph import Graph
 from microgen.ops import registry
+from microgen.passes.cancel_layouts import cancel_layouts
 from microgen.passes.canonical_padding import canonical_padding
 from microgen.passes.dead_code import dead_code
 from microgen.passes.fold_constants import fold_constants
@@ -19,7 +20,8 @@ from microgen.passes.tabulate import tabulate
 Pass = Callable[[Graph], Graph]
 
 DEFAULT_PIPELINE: tuple[Pass, ...] = (
-    fold_constants,  # first: what is constant needs no other pass
+    cancel_layouts,  # first: what it leaves of changes of layout may be constant
+    fold_constants,  # what is constant needs no other pass
     canonical_padding,  # SAME and VALID become numbers, which fold_pad adds to
     fold_pad,  # a pad by the zero point becomes the window's own padding
     fuse_activation,  # a clamp moves into the node that computes its input

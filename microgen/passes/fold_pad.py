@@ -22,6 +22,8 @@ def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
         return node
     if not isinstance(pad.attrs, PadAttrs) or not _is_spatial_zero(pad, graph):
         return node
+    if pad.place != node.place:
+        return node
     (_, _), (top, bottom), (left, right), (_, _) = pad.attrs.pads
     own = pads_of(window)
     attrs = dataclasses.replace(

@@ -33,6 +33,7 @@ def fuse_activation(graph: Graph) -> Graph:
 def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     return (
         isinstance(clip.attrs, ClipAttrs)
+        and producer.place == clip.place
         and producer.op != "clip"
         and getattr(producer.attrs, "activation", None) is Activation.NONE
         and graph.types[clip.inputs[0]].quant == graph.types[clip.outputs[0]].quant

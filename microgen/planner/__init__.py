@@ -6,13 +6,14 @@ is re-checked by ``check``, which shares no code with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from microgen.errors import InternalError, MicrogenError
-from microgen.planner import check, greedy, on_demand, optimal
+from microgen.planner import check, constants, greedy, on_demand, optimal, refusal, spill
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
-from microgen.program import MemoryPlan, Placement, Pool, Program
+from microgen.program import Buffer, MemoryPlan, Placement, Pool, Program
 
 POOL = "global_workspace"
 
@@ -23,19 +24,28 @@ ALGORITHMS: dict[str, Callable[[Liveness, int], Layout]] = {
 }
 
 
-def plan(program: Program, *, algorithm: str = "optimal", alignment: int = 16) -> MemoryPlan:
-    """Give every planned buffer of ``program`` its place in the workspace pool.
+def plan(
+    program: Program,
+    *,
+    algorithm: str = "optimal",
+    alignment: int = 16,
+    pools: Sequence[Pool] = (),
+) -> MemoryPlan:
+    """Give every planned buffer of ``program`` its place in a workspace pool.
 
-    ``alignment`` is in bytes, a power of two; every offset is a multiple of it, and the pool ends
-    with its last buffer (its size is not rounded up).
+    ``pools`` are tried in order; without any there is one of ``alignment`` bytes, a power of two.
+    Every offset is a multiple of its pool's alignment, and a pool ends with its last buffer (its
+    size is not rounded up). Constants lie in the constant pools among them, if there are any.
 
-    Raises MicrogenError for an unknown algorithm or an impossible alignment, and InternalError if
-    the program reads what nothing wrote, or the independent check finds fault with the plan.
+    Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError for
+    what fits no pool, and InternalError if the program reads what nothing wrote, or the
+    independent check finds fault with the plan.
     """
     planner = _planner(algorithm)
-    _check_alignment(alignment)
-    liveness = analyse(program)
-    made = _assemble(algorithm, liveness, planner(liveness, alignment), alignment)
+    pools = pools or (Pool(POOL, 0, alignment),)
+    for pool in pools:
+        _check_alignment(pool.alignment)
+    made = _assemble(algorithm, program, planner, pools)
     if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
@@ -56,18 +66,91 @@ def _check_alignment(alignment: int) -> None:
         )
 
 
-def _assemble(algorithm: str, liveness: Liveness, layout: Layout, alignment: int) -> MemoryPlan:
+def _assemble(
+    algorithm: str,
+    program: Program,
+    planner: Callable[[Liveness, int], Layout],
+    pools: Sequence[Pool],
+) -> MemoryPlan:
+    liveness = analyse(program)
+    workspace = [pool for pool in pools if not pool.is_constant]
+    layouts = _layouts(program, liveness, workspace, planner)
+    where = {
+        name: (pool.name, offset)
+        for pool, layout in zip(workspace, layouts, strict=True)
+        for name, offset in layout.offsets.items()
+    }
+    pairs = sorted((p for layout in layouts for p in layout.pairs), key=lambda p: p.call)
     placements = tuple(
-        Placement(b.name, POOL, layout.offsets[b.name], b.nbytes, b.first, b.last)
-        for b in shortened(liveness.buffers, layout.pairs)
+        Placement(b.name, *where[b.name], b.nbytes, b.first, b.last)
+        for b in shortened(liveness.buffers, pairs)
     )
-    nbytes = max((p.offset + p.nbytes for p in placements), default=0)
+    constant_pools, constant_places = constants.place(
+        program, [pool for pool in pools if pool.is_constant]
+    )
     return MemoryPlan(
         algorithm=algorithm,
-        pools=(Pool(POOL, nbytes, alignment),),
+        pools=tuple(replace(pool, nbytes=_end(pool, placements)) for pool in workspace),
         placements=placements,
-        in_place=tuple((pair.input, pair.output) for pair in layout.pairs),
+        in_place=tuple((pair.input, pair.output) for pair in pairs),
         lower_bound=lower_bound(liveness),
-        proof=layout.proof,
+        proof=_proof(workspace, layouts),
         by_name={p.name: p for p in placements},
+        constant_pools=constant_pools,
+        constants=constant_places,
     )
+
+
+def _layouts(
+    program: Program,
+    liveness: Liveness,
+    pools: Sequence[Pool],
+    planner: Callable[[Liveness, int], Layout],
+) -> tuple[Layout, ...]:
+    targets = _targets(program)
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    allowed = {
+        b.name: tuple(
+            number
+            for number, pool in enumerate(pools)
+            if pool.allows(targets[b.name]) and _may_hold(pool, buffers.get(b.name))
+        )
+        for b in liveness.buffers
+    }
+    try:
+        return spill.place(liveness, pools, allowed, planner)
+    except spill.NoRoomError as missing:
+        buffer = buffers.get(missing.buffer)
+        tensor = buffer.tensor if buffer else "scratch memory"
+        is_state = buffer is not None and buffer.is_state
+        used = sorted(targets[missing.buffer])
+        raise refusal.no_room(missing, tensor, used, is_state=is_state) from None
+
+
+def _may_hold(pool: Pool, buffer: Buffer | None) -> bool:
+    """A variable outlives a run: it needs memory that no caller passes anew."""
+    return pool.is_internal or buffer is None or not buffer.is_state
+
+
+def _targets(program: Program) -> Mapping[str, set[str]]:
+    """The targets of the calls that use each planned buffer."""
+    functions = {function.name: function.target for function in program.functions}
+    used: dict[str, set[str]] = {buffer.name: set() for buffer in program.buffers}
+    for call in program.calls:
+        names = [a.name for a in call.args if a.name in used]
+        names += [f"scratch_{call.index}"] if call.scratch else []
+        for name in names:
+            used.setdefault(name, set()).add(functions[call.function])
+    return used
+
+
+def _end(pool: Pool, placements: Sequence[Placement]) -> int:
+    return max((p.offset + p.nbytes for p in placements if p.pool == pool.name), default=0)
+
+
+def _proof(pools: Sequence[Pool], layouts: Sequence[Layout]) -> str:
+    """One pool's proof; of several, each pool's for what lies in it."""
+    if len(pools) == 1:
+        return layouts[0].proof
+    pairs = zip(pools, layouts, strict=True)
+    return "; ".join(f"{pool.name}: {layout.proof}" for pool, layout in pairs)

@@ -15,8 +15,9 @@ from microgen.program import Call, MemoryPlan, Placement, Program, Role, Storage
 
 @dataclass(frozen=True)
 class _Need:
-    """A buffer that a plan must place: bytes, and the first and last call that touch it; of state,
-    all calls and the step behind the last."""
+    """A buffer that a plan must place: bytes, and the first and last call that touch it. State is
+    touched by all calls and behind the last, an input before the first, an output behind the last.
+    """
 
     nbytes: int
     birth: int
@@ -26,15 +27,17 @@ class _Need:
 def problems(program: Program, plan: MemoryPlan) -> list[str]:
     """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if sound.
 
-    Checked are: each sid and scratch buffer placed once and with its size; alignment; pool sizes;
-    lifetimes; in-place pairs; no two buffers that live at the same time share bytes; peak, lower
-    bound and gap.
+    Checked are: each sid and scratch buffer placed once and with its size; alignment; sizes and
+    capacities of pools, and who may use them; lifetimes; in-place pairs; no two buffers that live
+    at the same time share bytes; peak, lower bound and gap; constants in their pools.
     """
     needs, impossible = _needs(program)
     found = [
         *impossible,
         *_presence(needs, plan),
         *_pools(plan),
+        *_rights(program, plan),
+        *_constants(program, plan),
         *_pairs(program, needs, plan),
         *_times(needs, plan),
         *_overlaps(needs, plan),
@@ -74,6 +77,8 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
     sizes = {b.name: b.nbytes for b in program.buffers}
     state = {b.name for b in program.state}
     needs = {name: _Need(sizes[name], 0, len(program.calls)) for name in state}
+    needs |= {b.name: _Need(b.nbytes, 0, 0) for b in program.buffers if b.is_input}
+    outputs = {b.name for b in program.buffers if b.is_output}
     found = []
     for k, call in enumerate(program.calls):
         if call.index != k:
@@ -86,7 +91,8 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
             if name in state:
                 continue
             birth = needs[name].birth if name in needs else k
-            needs[name] = _Need(sizes.get(name, 0), birth, k)
+            death = len(program.calls) if name in outputs else k
+            needs[name] = _Need(sizes.get(name, 0), birth, death)
         if call.scratch:
             needs[f"scratch_{k}"] = _Need(call.scratch, k, k)
     found += [f"{name} is used by a call but is no buffer" for name in _undeclared(program, needs)]
@@ -131,6 +137,42 @@ def _pools(plan: MemoryPlan) -> Iterator[str]:
         end = max((p.offset + p.nbytes for p in inside), default=0)
         if end != pool.nbytes:
             yield f"{pool.name} has {pool.nbytes} bytes, but its last buffer ends at {end}"
+    for pool in (*plan.pools, *plan.constant_pools):
+        if pool.capacity is not None and pool.nbytes > pool.capacity:
+            yield f"{pool.name} has {pool.nbytes} bytes, at most {pool.capacity} were given"
+
+
+def _rights(program: Program, plan: MemoryPlan) -> Iterator[str]:
+    """Buffers in pools that a call which uses them may not, and variables in the caller's."""
+    pools = {pool.name: pool for pool in plan.pools}
+    places = {p.name: pools[p.pool] for p in plan.placements if p.pool in pools}
+    for k, call in enumerate(program.calls):
+        target = program.function(call.function).target
+        for name in (*(name for _, _, name in _roles(program, call)), f"scratch_{k}"):
+            if name in places and places[name].targets and target not in places[name].targets:
+                yield f"call {k} of target {target} uses {name} in {places[name].name}"
+    for buffer in program.state:
+        if buffer.name in places and not places[buffer.name].is_internal:
+            yield f"{buffer.name} is a variable, and {places[buffer.name].name} the caller's"
+
+
+def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
+    if not plan.constant_pools:
+        if plan.constants:
+            yield "constants are placed, but there is no pool for them"
+        return
+    sizes = {c.name: c.array.nbytes for c in program.constants}
+    if {p.name: p.nbytes for p in plan.constants} != sizes or len(plan.constants) != len(sizes):
+        yield "constants are not placed once each with their sizes"
+    for pool in plan.constant_pools:
+        end = 0
+        inside = [p for p in plan.constants if p.pool == pool.name]
+        for p in sorted(inside, key=lambda p: p.offset):
+            if p.offset < end or p.offset % pool.alignment:
+                yield f"{p.name} at {p.offset} of {pool.name} overlaps or is not aligned"
+            end = p.offset + p.nbytes
+        if end != pool.nbytes:
+            yield f"{pool.name} has {pool.nbytes} bytes, but its last constant ends at {end}"
 
 
 def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tuple[str, str]]:

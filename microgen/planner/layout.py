@@ -79,11 +79,12 @@ def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
     """Offsets when each block in turn takes the lowest place that is free."""
     placed: dict[int, int] = {}
     for i in order:
-        placed[i] = _lowest(i, problem, placed)
+        placed[i] = lowest(i, problem, placed)
     return [placed[i] for i in range(len(problem.blocks))]
 
 
-def _lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
+def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
+    """The lowest offset in bytes at which block i meets none of those placed."""
     # Where i may not start: after (the place below a neighbour), before (the place above it).
     taken = sorted(
         (placed[j] - problem.clearance[i][j], placed[j] + problem.clearance[j][i])

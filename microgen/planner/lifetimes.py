@@ -3,6 +3,7 @@
 Time runs in half steps, as ``program.Placement`` says: call k reads at 2k and has written by
 2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, its scratch lives
 [2k, 2k+1]; what is kept for the next inference lives from the first call to one behind the last.
+What the caller writes lives from the first call, what the caller reads to one behind the last.
 Of an in-place pair that is used, the input ends at 2k and the output starts at 2k+1.
 
 A pair is allowed only if the output is no larger than the input. The output then lies within
@@ -12,7 +13,7 @@ which the kernel still reads while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -68,7 +69,7 @@ def analyse(program: Program) -> Liveness:
     """
     functions = {function.name: function for function in program.functions}
     accesses = [_access(call, functions[call.function]) for call in program.calls]
-    spans = _spans(accesses, {b.name for b in program.state})
+    spans = _spans(accesses, program.buffers)
     sids = [_sid(b, spans, len(program.calls)) for b in program.buffers]
     scratch = [
         Lifetime(f"scratch_{c.index}", c.scratch, 2 * c.index, 2 * c.index + 1)
@@ -145,9 +146,10 @@ def _access(call: Call, function: PrimFunc) -> _Access:
     )
 
 
-def _spans(accesses: Iterable[_Access], state: Set[str]) -> dict[str, tuple[int, int]]:
-    """First and last call that touch each sid."""
-    spans: dict[str, tuple[int, int]] = {}
+def _spans(accesses: Iterable[_Access], buffers: Sequence[Buffer]) -> dict[str, tuple[int, int]]:
+    """First and last call that touch each sid; the caller does before and behind all calls."""
+    state = {b.name for b in buffers if b.is_state}
+    spans = {b.name: (0, 0) for b in buffers if b.is_input}
     for access in accesses:
         index = access.call.index
         for _, name in access.reads:
@@ -161,7 +163,9 @@ def _spans(accesses: Iterable[_Access], state: Set[str]) -> dict[str, tuple[int,
 def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifetime:
     if buffer.name not in spans:
         raise InternalError("no call writes it", where=buffer.name)
-    first, last = (0, calls) if buffer.is_state else spans[buffer.name]
+    first, last = spans[buffer.name]
+    first = 0 if buffer.is_state else first
+    last = calls if buffer.is_state or buffer.is_output else last
     return Lifetime(buffer.name, buffer.nbytes, 2 * first, 2 * last + 1)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from microgen.relay import transform
 from microgen.relay.builder import Namespace, TupleWrapper, const, var
-from microgen.relay.equal import structural_equal, structural_hash
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -36,6 +35,7 @@ from microgen.relay.files import bind_params, load, save
 from microgen.relay.infer_type import infer_type
 from microgen.relay.parser import parse
 from microgen.relay.printer import printed, show
+from microgen.relay.structural import structural_equal, structural_hash
 
 __all__ = [
     "Call",

@@ -52,6 +52,14 @@ def printed(module: IRModule) -> tuple[str, dict[str, Array]]:
     return "\n".join(texts), {f"relay.Constant.{i}": c.data for c, i in constants.items()}
 
 
+def temporaries(function: Function) -> dict[Expr, str]:
+    """What a function's text calls the values of its body, "%0"; the last, inline, has the next
+    number. Raises ModelError for functions nested too deep."""
+    printer = _Printer({}, {})
+    printer.definition("main", function)
+    return printer.numbered(function)
+
+
 class _Printer:
     """The text of one function of the module."""
 
@@ -68,6 +76,19 @@ class _Printer:
         for expr in post_order(function):
             self._uses.update(children(expr))
         return self._function(f"def @{_word(name)}", function, 1) + "\n"
+
+    def numbered(self, function: Function) -> dict[Expr, str]:
+        """Of each expression printed, its temporary; of those printed inline, the next ones."""
+        found: dict[Expr, str] = {}
+        inline = [e for e in post_order(function) if not _is_atom(e)]
+        bound = {e.value for e in inline if isinstance(e, Let)}
+        for expr in inline:
+            name = self._names.get(expr, "")
+            if not re.fullmatch("%[0-9]+", name):
+                name = f"%{self._temporaries}"
+                self._temporaries += expr not in bound
+            found[expr] = name
+        return found
 
     def _function(self, head: str, function: Function, depth: int) -> str:
         params = [self._declared(p) for p in function.params]

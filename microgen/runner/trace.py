@@ -16,7 +16,7 @@ import numpy as np
 
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import CallRecord, Manifest
+from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.runner import faults
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image
@@ -149,7 +149,7 @@ class _Tracer:
         for sample in range(samples):
             for module in self._manifest.modules:
                 for call in module.calls:
-                    array = np.frombuffer(self._call(call, module.module), DType(call.dtype).numpy)
+                    array = np.frombuffer(self._call(call, module), DType(call.dtype).numpy)
                     shaped = array.reshape(call.shape)
                     yield Layer(sample, call.index, call.tensor, shaped, module.module)
 
@@ -160,7 +160,7 @@ class _Tracer:
             raise GdbError("the program stopped without a breakpoint")
         raise _EndError(stop.exit_code)
 
-    def _call(self, call: CallRecord, module: str) -> bytes:
+    def _call(self, call: CallRecord, module: ModuleRecord) -> bytes:
         self._run_to(self._image.address(call.function) + self._bias)
         registers = self._registers()
         output = self._argument(registers, call.output)
@@ -169,16 +169,25 @@ class _Tracer:
         size = DType(call.dtype).nbytes * int(np.prod(call.shape, dtype=np.int64))
         return self._stub.read(output, size)
 
-    def _check_planned(self, call: CallRecord, module: str, pointer: int) -> None:
+    def _check_planned(self, call: CallRecord, module: ModuleRecord, pointer: int) -> None:
         argument = call.args[call.output]
         if argument.storage != "sid":
             return
-        planned = self._image.buffer(module, argument.name)
+        planned = self._planned(module, argument.name)
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",
                 hint="look at `microgen verify`",
             )
+
+    def _planned(self, module: ModuleRecord, buffer: str) -> int:
+        """Where a buffer is: its symbol's address, or its offset in main's array for the pool."""
+        record = next((b for b in module.plan.buffers if b.name == buffer), None)
+        pools = {pool.name: pool for pool in module.plan.pools}
+        if record is None or pools[record.pool].symbol:
+            return self._image.buffer(module.module, buffer)
+        array = self._manifest.seen_from(module).pool_array(record.pool)
+        return self._image.address(array) + record.offset
 
     def _run_to(self, address: int) -> None:
         kind = self._convention.breakpoint

@@ -38,7 +38,8 @@ class Board:
 
     ``flash`` and ``ram`` name the regions that code and data go to, ``constants`` that of the
     model's constants: ``flash``, or where it is too small for them, ``large_constants`` if the
-    board has such a region. ``platform`` names the
+    board has such a region. ``arena`` and ``buffers`` name those of the workspace and of main's
+    inputs and outputs: ``ram``, or where it is too small, ``large_buffers``. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
     reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is Zephyr's
@@ -59,11 +60,19 @@ class Board:
     qemu: Qemu | None
     constants: str = ""
     large_constants: str = ""
+    arena: str = ""
+    buffers: str = ""
+    large_buffers: str = ""
     zephyr: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name."""
         return next(m for m in self.memories if m.name == name)
+
+    @property
+    def rams(self) -> tuple[Memory, ...]:
+        """The regions that can be written."""
+        return tuple(memory for memory in self.memories if "w" in memory.access)
 
     @property
     def is_host(self) -> bool:
@@ -117,12 +126,16 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             constants=str(data.get("constants", data.get("flash", ""))),
             large_constants=str(data.get("large_constants", "")),
+            arena=str(data.get("arena", data.get("ram", ""))),
+            buffers=str(data.get("buffers", data.get("ram", ""))),
+            large_buffers=str(data.get("large_buffers", "")),
             zephyr=str(data.get("zephyr", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error
     regions = {m.name for m in memories}
-    used = {board.flash, board.ram, board.constants, board.large_constants or board.flash}
+    used = {board.flash, board.ram, board.constants, board.arena, board.buffers}
+    used |= {board.large_constants, board.large_buffers} - {""}
     if memories and not used <= regions:
         raise BoardError(
             f"memories {sorted(used)} are used; they must be among {sorted(regions)}",

@@ -48,6 +48,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
+    "device_hooks": linked.device_hooks,
     "registry": registry.registry,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,

@@ -13,18 +13,17 @@ from microgen.manifest import ConstantRecord
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-SECTION = ".rodata.tvm"
-
 
 def constants_section(subject: Subject) -> Finding:
-    """Each constant: one object of its size and alignment in ``.rodata.tvm``, in memory nothing
-    writes."""
-    records = subject.manifest.constants
+    """Each constant: one object of its size and alignment in ``.rodata.tvm`` or its pool's section,
+    in memory that nothing writes."""
+    records = [record for record in subject.manifest.constants if record.symbol]
     if not records:
-        return not_applicable("the model has no constants")
+        return not_applicable("the model has no constants but what a caller passes")
     problems = [p for record in records for p in _place_problems(subject, record)]
+    sections = ", ".join(dict.fromkeys(record.section for record in records))
     expected = (
-        f"{len(records)} objects in {SECTION}, read-only, each of its size, aligned to "
+        f"{len(records)} objects in {sections}, read-only, each of its size, aligned to "
         f"{_alignment(subject)}"
     )
     total = sum(record.nbytes for record in records)
@@ -41,9 +40,9 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
         yield f"{symbol.name} is of type {symbol.kind}"
     if symbol.size != record.nbytes:
         yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
-    if symbol.section != SECTION:
-        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {SECTION}"
-    if symbol.address % _alignment(subject):
+    if symbol.section != record.section:
+        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
+    if not record.pool and symbol.address % _alignment(subject):
         yield f"{symbol.name} at {symbol.address:#x} is not aligned to {_alignment(subject)}"
     if _is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
@@ -89,14 +88,26 @@ def _byte_problems(
     try:
         wanted = _bytes_of(record, parameters)
     except MicrogenError as error:
-        yield f"{record.symbol}: {error}"
+        yield f"{_name(record)}: {error}"
         return
-    for symbol in subject.elf.named(record.symbol):
-        found = subject.elf.read(symbol.address, len(wanted))
+    for address in _addresses(subject, record):
+        found = subject.elf.read(address, len(wanted))
         if found is None:
-            yield f"{record.symbol}: the ELF has no {len(wanted)} bytes at {symbol.address:#x}"
+            yield f"{_name(record)}: the ELF has no {len(wanted)} bytes at {address:#x}"
         elif found != wanted:
             yield _first_difference(record, found, wanted)
+
+
+def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
+    """Where a constant lies: in a passed pool, inside main's array, if main is the project's."""
+    if record.symbol:
+        return [symbol.address for symbol in subject.elf.named(record.symbol)]
+    arrays = subject.elf.named(subject.manifest.pool_array(record.pool))
+    return [symbol.address + record.offset for symbol in arrays]
+
+
+def _name(record: ConstantRecord) -> str:
+    return record.symbol or f"{record.pool} + {record.offset}"
 
 
 def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
@@ -110,4 +121,4 @@ def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
 
 def _first_difference(record: ConstantRecord, found: bytes, wanted: bytes) -> str:
     at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
-    return f"{record.symbol}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"
+    return f"{_name(record)}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"

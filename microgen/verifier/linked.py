@@ -60,6 +60,21 @@ def operators(subject: Subject) -> Finding:
     return judged(f"{len(names)} operators, each one function", problems, f"all {len(names)}")
 
 
+def device_hooks(subject: Subject) -> Finding:
+    """Each hook of each device exists once and is a function."""
+    names = [hook for device in subject.manifest.devices for hook in device.hooks]
+    if not names:
+        return not_applicable("the model has no devices")
+    problems = []
+    for name in names:
+        symbols = subject.elf.named(name)
+        if len(symbols) != 1:
+            problems.append(f"{len(symbols)} symbols {name}")
+        for symbol in symbols:
+            problems += _not_function(subject, symbol)
+    return judged(f"{len(names)} hooks, each one function", problems, f"all {len(names)}")
+
+
 def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
     if symbol.kind != "func":
         return [f"{symbol.name} is of type {symbol.kind}, not a function"]

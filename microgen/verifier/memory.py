@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 
 from microgen.manifest import BufferRecord, PoolRecord
-from microgen.verifier.elf import Elf, Symbol
+from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _BUFFER_NAME = re.compile(r"(sid|scratch)_\d+")
@@ -20,7 +20,7 @@ def arena(subject: Subject) -> Finding:
     pools = _placed_pools(subject)
     if not pools:
         return not_applicable("the plan has no workspace")
-    problems = [p for pool in pools for p in _arena_problems(subject.elf, pool)]
+    problems = [p for pool in pools for p in _arena_problems(subject, pool)]
     expected = "; ".join(
         f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
     )
@@ -28,8 +28,8 @@ def arena(subject: Subject) -> Finding:
     return judged(expected, problems, found)
 
 
-def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
-    symbols = elf.named(pool.symbol)
+def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
+    symbols = subject.elf.named(pool.symbol)
     if len(symbols) != 1:
         yield f"{len(symbols)} symbols {pool.symbol}"
         return
@@ -42,10 +42,17 @@ def _arena_problems(elf: Elf, pool: PoolRecord) -> Iterator[str]:
         yield f"{pool.symbol} at {symbol.address:#x} is not aligned to {pool.alignment}"
     if symbol.section != pool.section:
         yield f"{pool.symbol} is in {symbol.section or 'no section'}, not {pool.section}"
+    if pool.capacity is not None and symbol.size > pool.capacity:
+        yield f"{pool.symbol} has {symbol.size} bytes, {pool.capacity} were given"
+    if not subject.board.is_host:
+        memory = subject.board.memory(pool.memory or subject.board.arena)
+        if not memory.origin <= symbol.address <= symbol.end <= memory.origin + memory.length:
+            yield f"{pool.symbol} at {symbol.address:#x} is not in {memory.name}"
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer: one local object at arena + offset, of its exact size."""
+    """Each planned buffer: one local object at arena + offset, of its exact size. Those in a pool
+    that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
@@ -54,7 +61,7 @@ def sids(subject: Subject) -> Finding:
     count = len(_placed_buffers(subject))
     expected = (
         f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
-        f"and of its size, aligned to {subject.manifest.plan.alignment}"
+        f"and of its size, aligned as its pool is"
     )
     return judged(expected, problems, f"{count} as planned")
 
@@ -74,7 +81,7 @@ def _buffer_problems(
         yield f"{record.name} is at {symbol.address:#x}, planned {planned:#x}"
     if symbol.size != record.nbytes:
         yield f"{record.name} has {symbol.size} bytes, planned {record.nbytes}"
-    if symbol.address % subject.manifest.plan.alignment:
+    if symbol.address % pool.alignment:
         yield f"{record.name} at {symbol.address:#x} is not aligned"
     if symbol.section != pool.section:
         yield f"{record.name} is in {symbol.section or 'no section'}, not {pool.section}"
@@ -92,25 +99,25 @@ class _Life:
 
 
 def sid_overlap(subject: Subject) -> Finding:
-    """Buffers that share addresses never live at once.
+    """Buffers that share addresses never live at once; in a pool that the caller passes, offsets.
 
     Lifetimes are the manifest's and, independently, those from the first to the last call that
     names the buffer; state lives during all calls. A recorded in-place pair may meet in the one
     call, at one address.
     """
-    buffers = _buffer_symbols(subject)
+    buffers = _extents(subject)
     lives = _lives(subject)
     if not buffers:
         return not_applicable("the ELF has no buffer to compare: see sids")
     pairs = [
         (a, b)
         for a, b in combinations(sorted(buffers.keys() & lives.keys()), 2)
-        if _overlap(buffers[a][0], buffers[b][0])
+        if buffers[a].meets(buffers[b])
     ]
     in_place = {frozenset(pair) for pair in subject.manifest.plan.in_place}
     problems = []
     for a, b in pairs:
-        same_address = buffers[a][0].address == buffers[b][0].address
+        same_address = buffers[a].start == buffers[b].start
         excused = frozenset((a, b)) in in_place and same_address and _hand_over(lives[a], lives[b])
         if lives[a].meets(lives[b]) and not excused:
             problems.append(f"{a} and {b} live at once and overlap in memory")
@@ -125,7 +132,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
             if argument.storage in ("sid", "scratch"):
                 used.setdefault(argument.name, []).append(call.index)
     lives = {}
-    for record in _placed_buffers(subject):
+    for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
@@ -145,8 +152,29 @@ def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-def _overlap(a: Symbol, b: Symbol) -> bool:
-    return a.address < b.end and b.address < a.end
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """Bytes from ``start`` to ``end`` of a passed pool, or of the address space, ""."""
+
+    space: str
+    start: int
+    end: int
+
+    def meets(self, other: _Extent) -> bool:
+        return self.space == other.space and self.start < other.end and other.start < self.end
+
+
+def _extents(subject: Subject) -> dict[str, _Extent]:
+    """Where each buffer is, by its symbol, or in the manifest where it has none."""
+    passed = {pool.name for pool in subject.manifest.plan.pools if not pool.symbol}
+    found = {
+        b.name: _Extent(b.pool, b.offset, b.offset + b.nbytes)
+        for b in subject.manifest.plan.buffers
+        if b.pool in passed
+    }
+    for name, symbols in _buffer_symbols(subject).items():
+        found[name] = _Extent("", symbols[0].address, symbols[0].end)
+    return found
 
 
 def _memory_file(subject: Subject) -> str:

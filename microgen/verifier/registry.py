@@ -28,7 +28,8 @@ def registry(subject: Subject) -> Finding:
 
 
 def _has_registry(module: ModuleRecord) -> bool:
-    return bool(module.options["interface"] == "packed" or module.options["executor"] == "graph")
+    asked = module.options
+    return asked.get("interface") == "packed" or asked.get("executor") == "graph"
 
 
 def _functions(module: ModuleRecord) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from microgen.manifest import Manifest
+from microgen.manifest import ConstantRecord, Manifest
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
 from microgen.verifier.architectures import architecture_of
@@ -33,9 +33,10 @@ class Sizes:
     """Bytes of a built firmware.
 
     ``flash``: the image, code and read-only data and initial values. ``ram``: everything that
-    lies in RAM, with ``stack``, which is what the board reserves. ``arena``: the workspace pools.
-    ``weights``: the manifest's constants (weights, biases, requantization tables). ``code``:
-    ``flash`` less ``weights``. ``contributors``: sized symbols, largest first.
+    lies in memories that can be written, with ``stack``, which is what the board reserves.
+    ``arena``: the workspace pools. ``weights``: the manifest's constants (weights, biases,
+    requantization tables). ``code``: ``flash`` less ``weights``. ``contributors``: sized symbols,
+    largest first.
     """
 
     flash: int
@@ -56,8 +57,8 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
     board = boards.from_json(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
-    constants = [constant for module in manifest.modules for constant in module.constants]
-    weights = sum(_size_of(elf, constant.symbol) for constant in constants)
+    constants = [(m, constant) for m in manifest.modules for constant in m.constants]
+    weights = sum(_weight(elf, manifest.seen_from(m), constant) for m, constant in constants)
     return Sizes(
         flash=flash,
         ram=ram + board.stack_bytes,
@@ -70,16 +71,22 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
 
 
 def _arenas(manifest: Manifest) -> list[str]:
-    """The symbols of the pools that take memory: what several models share counts once."""
+    """The objects that the pools are: what several models share counts once."""
     common = manifest.shared_workspace
     sharing = common.modules if common else ()
     own = [
-        pool.symbol
+        pool.symbol or manifest.seen_from(module).pool_array(pool.name)
         for module in manifest.modules
         if module.module not in sharing
         for pool in module.plan.pools
     ]
     return [*own, common.symbol] if common else own
+
+
+def _weight(elf: Elf, manifest: Manifest, constant: ConstantRecord) -> int:
+    if constant.symbol:
+        return _size_of(elf, constant.symbol)
+    return constant.nbytes if elf.named(manifest.pool_array(constant.pool)) else 0
 
 
 def _size_of(elf: Elf, name: str) -> int:
@@ -89,8 +96,7 @@ def _size_of(elf: Elf, name: str) -> int:
 def _is_ram(board: Board, section: Section) -> bool:
     if board.is_host:
         return section.writable
-    ram = board.memory(board.ram)
-    return ram.origin <= section.address < ram.origin + ram.length
+    return any(m.origin <= section.address < m.origin + m.length for m in board.rams)
 
 
 def _stack_top(elf: Elf, board: Board) -> int:
@@ -142,7 +148,7 @@ def sections_fit(subject: Subject) -> Finding:
             f"{reserved} bytes are left for the stack, which needs {subject.board.stack_bytes}"
         )
     used = measure(subject.elf, subject.manifest)
-    takes = _takes(subject.board, used)
+    takes = _takes(subject.board, subject.elf, used)
     for memory, nbytes, kind in takes:
         problems += _excess(memory, nbytes, used.top(kind))
     limits = ", ".join(f"{memory.length} in {memory.name}" for memory, _, _ in takes)
@@ -150,14 +156,26 @@ def sections_fit(subject: Subject) -> Finding:
     return judged(expected, problems, ", ".join(f"{n} in {m.name}" for m, n, _ in takes))
 
 
-def _takes(board: Board, used: Sizes) -> list[tuple[Memory, int, str]]:
+def _takes(board: Board, elf: Elf, used: Sizes) -> list[tuple[Memory, int, str]]:
     """Each memory with the bytes used of it, and their kind, "flash" or "ram"."""
-    ram = (board.memory(board.ram), used.ram, "ram")
-    flash = board.memory(board.flash)
-    if board.constants == board.flash:
-        return [(flash, used.flash, "flash"), ram]
-    weights = (board.memory(board.constants), used.weights, "flash")
-    return [(flash, used.flash - used.weights, "flash"), weights, ram]
+    others = []
+    left = {"flash": used.flash, "ram": used.ram}
+    for memory in board.memories:
+        if memory.name in (board.flash, board.ram):
+            continue
+        kind = "ram" if memory in board.rams else "flash"
+        nbytes = sum(s.size for s in elf.sections if _lies_in(memory, s, kind))
+        left[kind] -= nbytes
+        if nbytes:
+            others.append((memory, nbytes, kind))
+    flash, ram = board.memory(board.flash), board.memory(board.ram)
+    return [(flash, left["flash"], "flash"), *others, (ram, left["ram"], "ram")]
+
+
+def _lies_in(memory: Memory, section: Section, kind: str) -> bool:
+    address = section.address if kind == "ram" else section.load
+    is_there = memory.origin <= address < memory.origin + memory.length
+    return is_there and (kind == "ram" or section.has_bytes)
 
 
 def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:

@@ -11,11 +11,14 @@ import pytest
 from microgen import codegens, lowering, partition
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive
+from microgen.codegens.fusion import Surroundings
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
 from microgen.ops.base import Activation, Rounding
+from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.ops.reshape import ReshapeAttrs
 from microgen.program import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
 
@@ -81,6 +84,35 @@ def test_what_something_else_reads_is_not_inside() -> None:
     ]
 
 
+def test_a_change_that_ends_one_function_begins_no_other() -> None:
+    graph = channels_first()
+    relu = Node("clip", ("out",), ("last",), ClipAttrs(Activation.RELU), ORIGIN)
+    types = {**graph.types, "last": graph.types["out"]}
+    longer = graph.replace(nodes=(*graph.nodes, relu), outputs=("last",), types=types)
+    assert [[n.op for n in group] for group in fusion.groups(longer.nodes, longer)] == [
+        ["layout_transform", "layout_transform", "nn.conv2d", "layout_transform"],
+        ["clip"],
+    ]
+    assert len(lowered(longer).functions) == 2
+
+
+def test_a_change_behind_a_view_is_a_function_of_its_own() -> None:
+    types = {
+        name: TensorType(shape, DType.FLOAT32)
+        for name, shape in (("x", (24,)), ("v", (1, 2, 3, 4)), ("out", (1, 3, 4, 2)))
+    }
+    view = Node("reshape", ("x",), ("v",), ReshapeAttrs((1, 2, 3, 4)), ORIGIN)
+    graph = Graph("x", ("x",), ("out",), (view, _layout("NCHW", "NHWC", "v", "out")), types, {})
+    assert [f.name for f in lowered(graph).functions] == ["tvmgen_default_fused_layout_transform"]
+
+
+@pytest.mark.parametrize("place", [{"target": "npu"}, {"function": "npu_0"}])
+def test_no_function_spans_two_targets(place: dict[str, str]) -> None:
+    graph = channels_first()
+    nodes = tuple(replace(n, **place) if n.op == "nn.conv2d" else n for n in graph.nodes)  # type: ignore[arg-type]
+    assert [len(group) for group in fusion.groups(nodes, graph.replace(nodes=nodes))] == [1] * 4
+
+
 def test_a_change_of_layout_by_itself_is_a_function() -> None:
     graph = channels_first()
     alone = graph.replace(nodes=graph.nodes[:1], outputs=("d1",), inputs=("d",))
@@ -119,7 +151,7 @@ def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
         _step("c", "u", "v", 60, 8),
         _step("d", "v", "y", 400, 8),
     ]
-    whole = fusion.fused(steps, steps[1])
+    whole = fusion.fused(steps, steps[1], Surroundings(("y",), {}))
     assert whole.words == ("b",)
     tensors = {"t": 100, "u": 30, "v": 60}
     offset = {
@@ -152,7 +184,7 @@ def test_no_two_inner_buffers_that_live_together_overlap(seed: int) -> None:
     ]
     # every step but the first reads the first's result, too: it lives to the end
     steps = [steps[0], *(_reading(step, "t0") for step in steps[1:])]
-    whole = fusion.fused(steps, steps[0])
+    whole = fusion.fused(steps, steps[0], Surroundings(steps[-1].outputs, {}))
     for i, kernel in enumerate(whole.body):
         spans = []
         for argument, role in zip(kernel.args, steps[i].parameters, strict=True):
@@ -183,3 +215,10 @@ def _nbytes(steps: list[Primitive], index: int, parameter: Parameter) -> int:
         return steps[index].output_bytes[0]
     name = "t0" if parameter.name == "in1" else steps[index].inputs[-1]
     return steps[int(name[1:])].output_bytes[0]
+
+
+def test_changes_of_layout_on_another_target_are_not_inside() -> None:
+    graph = channels_first()
+    conv = replace(graph.nodes[2], target="npu0")
+    groups = fusion.groups((*graph.nodes[:2], conv, graph.nodes[3]), graph)
+    assert [len(group) for group in groups] == [1, 1, 1, 1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -11,25 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from microgen import resources
+from microgen import project, resources
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
-EXECUTOR_SOURCES = tuple(
-    CRT / "src" / f"{name}.c"
-    for name in (
-        *("graph_executor", "graph_json", "graph_memory", "graph_params", "graph_tables"),
-        *("json_reader", "json_text", "param_file"),
-    )
-)
-PACKED_SOURCES = tuple(
-    CRT / "src" / f"{name}.c"
-    for name in (
-        *("crt", "func_registry", "module", "packed_func", "platform_memory"),
-        *("platform_posix", "stack_allocator"),
-    )
-)
+
+
+def _sources(*headers: str) -> tuple[Path, ...]:
+    """What a generated project compiles that includes these headers of TVM's."""
+    text = "".join(f'#include "tvm/runtime/crt/{header}.h"\n' for header in headers)
+    return tuple(CRT / n for n in sorted(project._closure([text.encode()], ())) if n[-2:] == ".c")
+
+
+EXECUTOR_SOURCES = _sources("graph_executor")
+SOURCES = _sources("graph_executor", "packed_func", "crt", "stack_allocator")
 
 Json = dict[str, Any]
 
@@ -157,10 +152,10 @@ def case(graph: Json, params: bytes = b"", pool: int = 1 << 16) -> Case:
     return Case(json.dumps(graph, indent=2).encode(), params, pool)
 
 
-def compiled(folder: Path, source: str, *more: Path, options: Sequence[str] = ()) -> Path:
+def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
     """A test program with the executor, under sanitizers."""
     binary = folder / Path(source).stem
-    sources = [HERE / source, *EXECUTOR_SOURCES, *PACKED_SOURCES, *more]
+    sources = [HERE / source, *SOURCES, CRT / "src" / "platform_posix.c"]
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     command = [host_cc(), *WARNINGS, *SANITIZERS, *options, *includes, *map(str, sources)]
     subprocess.run([*command, "-o", str(binary)], check=True)
@@ -178,6 +173,3 @@ def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:
 def _result(words: Sequence[str]) -> Result:
     create, load, ran, used = map(int, words[:4])
     return Result(create, load, ran, used, tuple(bytes.fromhex(word) for word in words[4:]))
-
-
-HAS_CC = shutil.which("cc") is not None or shutil.which("gcc") is not None

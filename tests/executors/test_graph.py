@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from microgen import codegens, lowering, partition
+from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor
 from microgen.executors.storage import Tokens
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
@@ -19,8 +20,11 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.transpose import TransposeAttrs
+from microgen.options import Options
 from microgen.program import Program
 from microgen.target import board as boards
+from tests.compiling import program_of
+from tests.devices import networks
 
 NAME = "tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu"
 LAYOUTS = (("data_layout", "NCHW"), ("kernel_layout", "OIHW"), ("out_layout", ""))
@@ -167,3 +171,9 @@ def test_which_free_storage_is_taken(free: list[int], wanted: int, taken: int | 
     assert found.storage_id == (len(free) if taken is None else taken)
     assert found.nbytes == max(wanted, free[taken] if taken is not None else 0)
     assert found not in tokens.free
+
+
+def test_a_program_with_devices_is_refused() -> None:
+    program = program_of(networks.chain("npu0"), Options(targets=(networks.NPU,)))
+    with pytest.raises(UnsupportedError, match="'npu0' has the device API"):
+        executor.build(program)

@@ -52,7 +52,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     [
         ("m.onnx", "convert it to int8 .tflite first (onnx2tf does that)"),
         ("m.h5", "convert it with tf.lite.TFLiteConverter and full-integer quantization"),
-        ("m.txt", "give a model file that ends in .tflite"),
+        ("m.txt", "give a model file that ends in .relay, .tflite"),
     ],
 )
 def test_an_unknown_suffix_says_what_to_do(name: str, hint: str, tmp_path: Path) -> None:

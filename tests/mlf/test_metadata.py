@@ -194,11 +194,10 @@ def test_a_dtype_that_is_none_is_our_defect() -> None:
         storage.sids(GRAPH | {"attrs": attrs})
 
 
-def test_the_graph_executors_library_has_its_graph_and_storage_ids(tmp_path: Path) -> None:
+def test_the_graph_executors_library_has_its_graph_and_storage_ids() -> None:
     program = _two_targets()
-    model = tmp_path / "m.RELAY"
-    model.write_bytes(b"def @main() {}\n")
     data = json.dumps(GRAPH).encode()
+    model = {".relay": b"def @main() {}\n", ".params": b"beside"}
     tree = mlf.library(program, model, text="not this", graph_json=data).files
     described = mlf.described({"default": _module(program, graph_json=data)}).files
     record = json.loads(described["model/metadata.json"])["modules"]["default"]
@@ -206,6 +205,7 @@ def test_the_graph_executors_library_has_its_graph_and_storage_ids(tmp_path: Pat
     assert record["memory"]["sids"] == storage.sids(GRAPH)
     assert json.loads(tree["model/executor-config/graph/default.graph"]) == GRAPH
     assert tree["model/src/default.relay"] == b"def @main() {}\n"
+    assert tree["model/src/default.params"] == b"beside"
 
 
 def test_the_networks_text_stands_beside_a_model_that_is_no_text() -> None:

@@ -162,7 +162,7 @@ def test_segment_outside_of_every_memory(project: Make) -> None:
         "board.ld", "ram (rw) : ORIGIN = 536870912", "ram (rw) : ORIGIN = 0x60000000"
     )
     # The stack lies there too, and with it the initial stack pointer.
-    assert failed(broken.build()) == ["vector_table", "segments"]
+    assert failed(broken.build()) == ["vector_table", "arena", "segments"]
 
 
 def test_flash_exceeded(project: Make) -> None:

@@ -20,7 +20,7 @@ needs_arm = pytest.mark.skipif(
 )
 
 Make = Callable[..., Any]
-NOT_ASKED = {"ram_budget", "flash_budget", "registry"}
+NOT_ASKED = {"device_hooks", "ram_budget", "flash_budget", "registry"}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#define NULL_POINTER 0x0802 /* kTvmErrorFunctionCallWrongArgType */
+#define NULL_POINTER 0x0801 /* kTvmErrorFunctionCallWrongArgType */
 
 extern uint8_t tvmgen_default_global_workspace[3072];
 

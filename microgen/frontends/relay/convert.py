@@ -1,0 +1,249 @@
+"""From the functions of a Relay module to one graph: calls in A-normal order, all inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+import numpy as np
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.relay import devices, importers, tensors
+from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.scopes import Closure, Scope
+from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
+from microgen.ir.graph import Array, Graph, Node
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    IRModule,
+    Let,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
+from microgen.relay.printer import temporaries
+from microgen.relay.visit import children
+
+_MAX_DEPTH = 100  # functions that call functions
+_MAX_CALLS = 20_000  # once functions are inlined
+
+
+def convert(module: IRModule, *, file: str, targets: Mapping[int, str]) -> Graph:
+    """The graph of @main of a module whose types are inferred.
+
+    ``targets``: device type -> the kind of the target that stands for it. Raises ModelError or
+    UnsupportedError, naming the place.
+    """
+    if "main" not in module.functions:
+        raise ModelError("has no function @main", where=file)
+    return _Conversion(module, file, targets).graph()
+
+
+class _Conversion:
+    def __init__(self, module: IRModule, file: str, targets: Mapping[int, str]) -> None:
+        assert module.types is not None, "infer_type comes first"
+        self._module = module
+        self._types = module.types
+        self._file = file
+        self._targets = targets
+        self._tensors = Tensors()
+        self._constants: dict[Expr, Tensor] = {}
+        self._functions: list[str] = []
+        self._names: dict[Function, Mapping[Expr, str]] = {}
+        self._calls = 0
+
+    def graph(self) -> Graph:
+        main = self._module["main"]
+        place = Place(devices.default_target(self._targets))
+        scope = Scope(main, place, "", 0, self._names_in(main))
+        inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
+        if not any(map(fields, inputs)):
+            raise UnsupportedError(
+                "@main has no inputs",
+                where=self._file,
+                hint="supported: functions of one tensor or more",
+            )
+        scope.bind(inputs)
+        outputs = fields(self._first_order(self._value_of(main.body, scope), main))
+        if not outputs:
+            raise ModelError("@main returns nothing", where=self._file)
+        names = tuple(tensor.name for tensor in outputs)
+        nodes, live = _live(self._tensors.nodes, names)
+        given = tuple(t.name for value in inputs for t in fields(value))
+        live.update(given)
+        constants = {name: a for name, a in self._tensors.constants.items() if name in live}
+        self._check_numbers(constants)
+        return Graph(
+            name=PurePath(self._file).stem,
+            inputs=given,
+            outputs=names,
+            nodes=nodes,
+            types={name: kind for name, kind in self._tensors.types.items() if name in live},
+            constants=constants,
+        )
+
+    def _check_numbers(self, constants: Mapping[str, Array]) -> None:
+        for name, array in constants.items():
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise UnsupportedError(
+                    f'the constant "{name}" has NaN among its values',
+                    where=self._file,
+                    hint="C has no literal for it",
+                )
+
+    def _input(self, name: str, found: Type) -> Value:
+        if isinstance(found, TupleType):
+            return tuple(self._input(f"{name}.{i}", part) for i, part in enumerate(found.fields))
+        if not isinstance(found, TensorType):
+            raise UnsupportedError(
+                f"the parameter %{name} of @main is a function",
+                where=self._file,
+                hint="supported: tensors, and tuples of them",
+            )
+        return self._tensors.declare(name, tensors.type_of(found, f"{self._file}: %{name}"))
+
+    def _value_of(self, root: Expr, scope: Scope) -> Value | Closure:
+        stack: list[tuple[Expr, bool]] = [(root, False)]
+        while stack:
+            expr, ready = stack.pop()
+            if expr in scope:
+                continue
+            if ready:
+                scope.values[expr] = self._value(expr, scope)
+            else:
+                stack.append((expr, True))
+                stack.extend((child, False) for child in reversed(_operands(expr)))
+        return scope[root]
+
+    def _value(self, expr: Expr, scope: Scope) -> Value | Closure:
+        match expr:
+            case Var():
+                return scope[scope.bound[expr]]
+            case Constant():
+                return self._constant(expr)
+            case Tuple(parts):
+                return tuple(self._first_order(scope[part], expr) for part in parts)
+            case TupleGetItem(source, index):
+                value = scope[source]
+                assert isinstance(value, tuple), "infer_type has checked it"
+                return value[index]
+            case Let():
+                return scope[expr.body]
+            case Function():
+                return Closure(expr, scope)
+            case Call(op=Op()):
+                return self._operator(expr, scope)
+            case Call():
+                return self._inlined(expr, scope)
+        raise ModelError(f"has no meaning for {type(expr).__name__}", where=self._where(expr))
+
+    def _constant(self, expr: Constant) -> Tensor:
+        if expr not in self._constants:
+            where = self._where(expr)
+            kind = tensors.type_of(expr.type, where)
+            name = f"constant{len(self._constants)}"
+            self._constants[expr] = self._tensors.constant(
+                name, expr.data.astype(kind.dtype.numpy), kind
+            )
+        return self._constants[expr]
+
+    def _operator(self, call: Call, scope: Scope) -> Value:
+        self._count()
+        args = [self._first_order(scope[arg], call) for arg in call.args]
+        context = RelayCall(
+            scope.name(call),
+            call,
+            args,
+            self._types[call],
+            file=self._file,
+            place=self._place(call, scope),
+            graph=self._tensors,
+            memory=scope.memory,
+            is_read_once=scope.is_read_once(call),
+        )
+        return context.finished(importers.importer(context)(context))
+
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > _MAX_CALLS:
+            raise UnsupportedError(
+                f"has more than {_MAX_CALLS} calls, each function's own counted once per call",
+                where=self._file,
+            )
+
+    def _names_in(self, function: Function) -> Mapping[Expr, str]:
+        if function not in self._names:
+            self._names[function] = temporaries(function)
+        return self._names[function]
+
+    def _place(self, call: Call, scope: Scope) -> Place:
+        annotation = scope.devices.get(call)
+        if annotation is None or scope.place.function:
+            return scope.place
+        return Place(devices.target(annotation, self._targets, self._where(annotation)))
+
+    def _inlined(self, call: Call, scope: Scope) -> Value | Closure:
+        """The value of a call of a function: of a global one, or of a closure."""
+        self._count()
+        if isinstance(call.op, GlobalVar):
+            name = call.op.name_hint
+            function, parent = self._module[name], None
+        else:
+            closure = scope[call.op]
+            assert isinstance(closure, Closure), "infer_type has checked it"
+            name, function, parent = "", closure.function, closure.scope
+        if scope.depth >= _MAX_DEPTH:
+            raise UnsupportedError(
+                f"calls functions deeper than {_MAX_DEPTH}", where=self._where(call)
+            )
+        place = self._place_of(function, name, scope.place)
+        prefix = f"{scope.prefix}{scope.names[call]}:"
+        names = parent.names if parent else self._names_in(function)
+        inner = Scope(function, place, prefix, scope.depth + 1, names, parent)
+        inner.bind([scope[arg] for arg in call.args])
+        return self._value_of(function.body, inner)
+
+    def _place_of(self, function: Function, name: str, around: Place) -> Place:
+        kind = function.attrs.get("Compiler")
+        if not kind or around.function:
+            return around
+        symbol = str(function.attrs.get("global_symbol") or name or f"{kind}_0")
+        unique, count = symbol, 0
+        while unique in self._functions:
+            count += 1
+            unique = f"{symbol}_{count}"
+        self._functions.append(unique)
+        return Place(str(kind), unique)
+
+    def _first_order(self, value: Value | Closure, user: Expr) -> Value:
+        if isinstance(value, Closure):
+            raise UnsupportedError("uses a function as a value", where=self._where(user))
+        return value
+
+    def _where(self, expr: Expr) -> str:
+        span = getattr(expr, "span", None)
+        return str(span) if span else self._file
+
+
+def _operands(expr: Expr) -> Sequence[Expr]:
+    """What must have a value before; a function is one without its body."""
+    return () if isinstance(expr, Function) else children(expr)
+
+
+def _live(nodes: Sequence[Node], outputs: tuple[str, ...]) -> tuple[tuple[Node, ...], set[str]]:
+    """The nodes that outputs depend on, and the tensors that those read and make."""
+    live = set(outputs)
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        if live & set(node.outputs):
+            live.update(node.inputs)
+            kept.append(node)
+    return tuple(reversed(kept)), live

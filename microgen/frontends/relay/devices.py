@@ -1,0 +1,51 @@
+"""Which target computes a call: device types of annotations, and the targets given for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microgen.errors import UnsupportedError
+from microgen.relay.expr import Call
+
+# DLPack's device types, as TVM names them.
+_NAMES = {
+    1: "cpu",
+    2: "cuda",
+    4: "opencl",
+    7: "vulkan",
+    8: "metal",
+    9: "vpi",
+    10: "rocm",
+    12: "ext_dev",
+    14: "hexagon",
+    15: "webgpu",
+}
+_HOST_KINDS = ("c", "llvm")
+
+
+def default_target(targets: Mapping[int, str]) -> str:
+    """The target of calls without an annotation: the only one there is, or the host."""
+    return _kind(next(iter(targets.values()))) if len(targets) == 1 else ""
+
+
+def target(annotation: Call, targets: Mapping[int, str], where: str) -> str:
+    """The target of what ``on_device`` annotates. UnsupportedError where none is given for it."""
+    if len(targets) == 1:
+        return default_target(targets)
+    device = device_type(annotation)
+    if device in targets:
+        return _kind(targets[device])
+    if device == 1:
+        return ""
+    name = _NAMES.get(device, f"type {device}")
+    raise UnsupportedError(f"No target is provided for device {name}", where=where)
+
+
+def device_type(annotation: Call) -> int:
+    """The device type of an ``on_device``."""
+    return int(annotation.attrs["device_type"])
+
+
+def _kind(kind: str) -> str:
+    """A target's kind as nodes have it: empty for the host, whatever generates its code."""
+    return "" if kind in _HOST_KINDS else kind

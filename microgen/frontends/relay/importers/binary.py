@@ -1,0 +1,101 @@
+"""Elementwise operators of two tensors, and where."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from microgen.frontends.relay.calls import Importer, RelayCall, Sums
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import Attrs, DType
+from microgen.ops.add import AddAttrs
+from microgen.ops.base import Activation
+from microgen.ops.cast import CastAttrs
+from microgen.ops.comparison import ComparisonAttrs
+from microgen.ops.divide import DivideAttrs
+from microgen.ops.logical import LogicalAttrs
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.minimum import MinimumAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.subtract import SubtractAttrs
+from microgen.ops.where import WhereAttrs
+
+# Narrower integers wrap in Relay; kernels of theirs saturate.
+ARITHMETIC = (DType.FLOAT32, DType.INT32)
+EXTREMA = (*ARITHMETIC, DType.INT8, DType.INT16)
+
+
+def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The sum; of a convolution and one value per channel, that convolution with a bias."""
+    call.expect(lhs, *ARITHMETIC)
+    for data, bias in ((lhs, rhs), (rhs, lhs)):
+        sums = call.sums_of(data)
+        if sums is not None and sums.bias is None and _is_bias(bias, sums, len(data.shape)):
+            flat = call.reshaped(bias, (sums.channels,))
+            return call.emit_sums(dataclasses.replace(sums, bias=flat))
+    return call.emit("add", AddAttrs(Activation.NONE), (lhs, rhs))
+
+
+def _is_bias(bias: Tensor, sums: Sums, rank: int) -> bool:
+    """Whether a tensor has one value for each of the channels, and broadcasts along all else."""
+    shape = [1] * rank
+    shape[sums.axis] = sums.channels
+    padded = (1,) * (rank - len(bias.shape)) + bias.shape
+    return padded == tuple(shape) and math.prod(shape) == math.prod(bias.shape)
+
+
+def _add(call: RelayCall) -> Tensor:
+    return added(call, call.tensor(0), call.tensor(1))
+
+
+def _binary(op: str, attrs: Attrs, accepted: Sequence[DType]) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        lhs, rhs = call.tensor(0), call.tensor(1)
+        call.expect(lhs, *accepted)
+        return call.emit(op, attrs, (lhs, rhs))
+
+    return importer
+
+
+def _comparison(op: str) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        inputs = [_widened(call, call.tensor(i)) for i in (0, 1)]
+        return call.emit(op, ComparisonAttrs(), inputs, dtype=DType.BOOL, quant=None)
+
+    return importer
+
+
+def _widened(call: RelayCall, tensor: Tensor) -> Tensor:
+    """The kernels scale narrow integers before they compare them; wider ones they compare."""
+    if tensor.dtype not in (DType.INT8, DType.INT16):
+        return tensor
+    return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)
+
+
+def _where(call: RelayCall) -> Tensor:
+    condition, lhs, rhs = (call.tensor(i) for i in range(3))
+    if condition.dtype is not DType.BOOL:
+        condition = call.emit("cast", CastAttrs(), (condition,), dtype=DType.BOOL, quant=None)
+    return call.emit(
+        "where", WhereAttrs(), (condition, lhs, rhs), dtype=lhs.dtype, quant=lhs.type.quant
+    )
+
+
+IMPORTERS = {
+    "add": _add,
+    "subtract": _binary("subtract", SubtractAttrs(Activation.NONE), ARITHMETIC),
+    "multiply": _binary("multiply", MultiplyAttrs(Activation.NONE), ARITHMETIC),
+    "divide": _binary("divide", DivideAttrs(Activation.NONE, shifts_wrap=False), ARITHMETIC),
+    "maximum": _binary("maximum", MaximumAttrs(), EXTREMA),
+    "minimum": _binary("minimum", MinimumAttrs(), EXTREMA),
+    "equal": _comparison("equal"),
+    "not_equal": _comparison("not_equal"),
+    "less": _comparison("less"),
+    "less_equal": _comparison("less_equal"),
+    "greater": _comparison("greater"),
+    "greater_equal": _comparison("greater_equal"),
+    "logical_and": _binary("logical_and", LogicalAttrs(), (DType.BOOL,)),
+    "logical_or": _binary("logical_or", LogicalAttrs(), (DType.BOOL,)),
+    "where": _where,
+}

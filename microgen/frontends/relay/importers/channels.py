@@ -1,0 +1,112 @@
+"""nn.bias_add, nn.batch_norm, nn.prelu: one value per channel."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.importers.binary import added
+from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.ir.graph import Array, DType
+from microgen.ops.add import AddAttrs
+from microgen.ops.base import Activation
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.prelu import PReluAttrs
+from microgen.ops.rsqrt import RsqrtAttrs
+from microgen.ops.subtract import SubtractAttrs
+
+
+def _bias_add(call: RelayCall) -> Tensor:
+    data, bias = call.tensor(0), call.tensor(1)
+    axis = arguments.axis(call, data)
+    sums = call.sums_of(data)
+    if sums is not None and sums.bias is None and sums.axis == axis:
+        return call.emit_sums(dataclasses.replace(sums, bias=bias))
+    return added(call, data, arguments.along(call, bias, axis, len(data.shape)))
+
+
+def _batch_norm(call: RelayCall) -> Value:
+    """At inference: the data less the moving mean, over the root of the moving variance, by one
+    factor and one offset per channel. Both go into a convolution of constant weights right before.
+
+    Source: TVM v0.14, relay/transforms/simplify_inference.cc, BatchNormToInferUnpack;
+    fold_scale_axis.cc.
+    """
+    data, gamma, beta, mean, variance = (call.tensor(i) for i in range(5))
+    call.expect(data, DType.FLOAT32)
+    axis = arguments.axis(call, data)
+    scale = _scale(call, gamma, variance)
+    shift = _shift(call, beta, mean, scale)
+    folded = _folded(call, data, axis, scale, shift)
+    if folded is None:
+        rank = len(data.shape)
+        factors = arguments.along(call, scale, axis, rank)
+        product = call.emit("multiply", MultiplyAttrs(Activation.NONE), (data, factors))
+        folded = _plus(call, product, arguments.along(call, shift, axis, rank))
+    return folded, mean, variance
+
+
+def _scale(call: RelayCall, gamma: Tensor, variance: Tensor) -> Tensor:
+    epsilon = call.constant(np.array([call.attrs["epsilon"]], np.float32), "epsilon")
+    scale = call.emit("rsqrt", RsqrtAttrs(), (_plus(call, variance, epsilon),))
+    if not call.attrs["scale"]:
+        return scale
+    return call.emit("multiply", MultiplyAttrs(Activation.NONE), (scale, gamma))
+
+
+def _shift(call: RelayCall, beta: Tensor, mean: Tensor, scale: Tensor) -> Tensor:
+    if not call.attrs["center"]:
+        beta = call.constant(np.zeros(mean.shape, np.float32), "zeros")
+    product = call.emit("multiply", MultiplyAttrs(Activation.NONE), (mean, scale))
+    return call.emit("subtract", SubtractAttrs(Activation.NONE), (beta, product))
+
+
+def _plus(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
+    return call.emit("add", AddAttrs(Activation.NONE), (lhs, rhs))
+
+
+def _folded(
+    call: RelayCall, data: Tensor, axis: int, scale: Tensor, shift: Tensor
+) -> Tensor | None:
+    """The convolution that computes the data, scaled and shifted; None if that is not one whose
+    weights, or a factor, are computed at run time."""
+    sums = call.sums_of(data)
+    if sums is None or sums.axis != axis:
+        return None
+    bias = np.zeros(sums.channels, np.float32) if sums.bias is None else sums.bias.value
+    weight, factors, offsets = sums.weight.value, scale.value, shift.value
+    if weight is None or bias is None or factors is None or offsets is None:
+        return None
+    scaled = _scaled(sums, weight, factors)
+    if not np.isfinite(scaled).all():  # a variance of 0 and no epsilon, say
+        return None
+    return call.emit_sums(
+        dataclasses.replace(
+            sums,
+            weight=call.constant(scaled, "weight"),
+            bias=call.constant(bias * factors + offsets, "bias"),
+        )
+    )
+
+
+def _scaled(sums: Sums, weight: Array, factors: Array) -> Array:
+    shape = [1] * weight.ndim
+    shape[sums.weight_axis] = math.prod(factors.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled: Array = weight * factors.reshape(shape)
+    return scaled
+
+
+def _prelu(call: RelayCall) -> Tensor:
+    data = call.tensor(0)
+    call.expect(data, DType.FLOAT32)
+    axis = arguments.axis(call, data)
+    alpha = arguments.along(call, call.tensor(1), axis, len(data.shape))
+    return call.emit("nn.prelu", PReluAttrs(), (data, alpha))
+
+
+IMPORTERS = {"nn.bias_add": _bias_add, "nn.batch_norm": _batch_norm, "nn.prelu": _prelu}

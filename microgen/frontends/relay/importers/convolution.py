@@ -1,0 +1,139 @@
+"""nn.conv2d, nn.conv2d_transpose, nn.dense, nn.batch_matmul."""
+
+from __future__ import annotations
+
+import functools
+
+from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.batch_matmul import BatchMatmulAttrs
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.ops.dense import DenseAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+
+_ROUNDING = Rounding.DOUBLE  # floats are not rounded; the attribute has some value all the same
+
+
+def _conv2d(call: RelayCall) -> Tensor:
+    """Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel."""
+    _expect_floats(call)
+    layout, groups = call.attrs["data_layout"], call.attrs["groups"]
+    data = call.laid_out(call.tensor(0), layout, "NHWC")
+    if groups == data.shape[3] and groups > 1:
+        return call.emit_sums(_depthwise(call, data, _out_layout(call)))
+    weight = call.laid_out(call.tensor(1), call.attrs["kernel_layout"], "OHWI")
+    attrs = Conv2DAttrs(
+        arguments.pair(call, "strides"),
+        arguments.pair(call, "dilation"),
+        arguments.pads(call),
+        Activation.NONE,
+        _ROUNDING,
+    )
+    return call.emit_sums(_sums("nn.conv2d", attrs, data, weight, 0, _out_layout(call)))
+
+
+def _out_layout(call: RelayCall) -> str:
+    return str(call.attrs["out_layout"] or call.attrs["data_layout"])
+
+
+def _sums(
+    op: str, attrs: object, data: Tensor, weight: Tensor, weight_axis: int, layout: str
+) -> Sums:
+    finish = functools.partial(_laid_out, layout=layout)
+    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)  # type: ignore[arg-type]
+
+
+def _laid_out(call: RelayCall, tensor: Tensor, *, layout: str) -> Tensor:
+    return call.laid_out(tensor, "NHWC", layout)
+
+
+def _depthwise(call: RelayCall, data: Tensor, layout: str) -> Sums:
+    """As many groups as channels. The weight's O counts channels and its I what becomes of each,
+    or, as other frameworks have it, O counts both."""
+    weight, source = call.tensor(1), call.attrs["kernel_layout"]
+    is_per_channel = weight.shape[source.index("O")] == data.shape[3]
+    moved = call.laid_out(weight, source, "HWOI" if is_per_channel else "HWIO")
+    height, width, outer, inner = moved.shape
+    attrs = DepthwiseConv2DAttrs(
+        arguments.pair(call, "strides"),
+        arguments.pair(call, "dilation"),
+        arguments.pads(call),
+        outer * inner // data.shape[3],
+        Activation.NONE,
+        _ROUNDING,
+    )
+    flat = call.reshaped(moved, (1, height, width, outer * inner))
+    return _sums("nn.depthwise_conv2d", attrs, data, flat, 3, layout)
+
+
+def _conv2d_transpose(call: RelayCall) -> Tensor:
+    """Source: TVM v0.14, topi/nn/conv2d_transpose.py; a kernel of one group."""
+    _expect_floats(call)
+    if call.attrs["groups"] != 1 or tuple(call.attrs["dilation"]) != (1, 1):
+        raise call.unsupported("has groups or a dilation", supported="one group, dilation 1")
+    layout = call.attrs["data_layout"]
+    data = call.laid_out(call.tensor(0), layout, "NHWC")
+    # In its layout's letters I is what the filters read: the data's channels.
+    weight = call.laid_out(call.tensor(1), call.attrs["kernel_layout"], "OHWI")
+    top, left, bottom, right = arguments.pads(call)
+    after = arguments.pair(call, "output_padding")
+    shape = dict(zip(_out_layout(call), call.output().shape, strict=True))
+    padding = (top, left, bottom - after[0], right - after[1])
+    if min(padding) < 0:
+        raise call.unsupported(
+            f"has the output_padding {after} and the padding {(top, left, bottom, right)}",
+            supported="an output_padding of at most the padding after",
+        )
+    attrs = Conv2DTransposeAttrs(
+        arguments.pair(call, "strides"),
+        padding,
+        (shape["H"], shape["W"]),
+        Activation.NONE,
+        _ROUNDING,
+    )
+    sums = _sums("nn.conv2d_transpose", attrs, data, weight, 0, _out_layout(call))
+    return call.emit_sums(sums)
+
+
+def _dense(call: RelayCall) -> Tensor:
+    _expect_floats(call)
+    data, weight = call.tensor(0), call.tensor(1)
+    attrs = DenseAttrs(Activation.NONE, _ROUNDING, keep_num_dims=len(data.shape) != 2)
+    axis = len(data.shape) - 1
+    return call.emit_sums(Sums("nn.dense", attrs, data, weight, None, axis, 0, _as_it_is))
+
+
+def _as_it_is(_call: RelayCall, tensor: Tensor) -> Tensor:
+    return tensor
+
+
+def _batch_matmul(call: RelayCall) -> Tensor:
+    _expect_floats(call)
+    attrs = BatchMatmulAttrs(call.attrs["transpose_a"], call.attrs["transpose_b"])
+    return call.emit("nn.batch_matmul", attrs, (call.tensor(0), call.tensor(1)))
+
+
+def _expect_floats(call: RelayCall) -> None:
+    """Sums of integers have no kernel without scales, which qnn's operators have."""
+    for position in (0, 1):
+        if call.tensor(position).dtype is not DType.FLOAT32:
+            raise call.unsupported(
+                f"of {call.tensor(position).type} has no kernel", supported="float32, qnn.*"
+            )
+    call.expect(call.tensor(0), DType.FLOAT32)
+    if call.output().dtype is not DType.FLOAT32:
+        raise call.unsupported(
+            f"has the out_dtype {call.output().dtype.value}", supported="float32"
+        )
+
+
+IMPORTERS = {
+    "nn.conv2d": _conv2d,
+    "nn.conv2d_transpose": _conv2d_transpose,
+    "nn.dense": _dense,
+    "nn.batch_matmul": _batch_matmul,
+}

@@ -1,0 +1,90 @@
+"""Pools over height and width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from microgen.frontends.relay.calls import Importer, RelayCall
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
+from microgen.ops.base import Activation, Pads, Pair
+from microgen.ops.max import MaxAttrs
+from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.pad import PadAttrs
+
+_NO_PADS = (0, 0, 0, 0)
+
+
+def _max_pool2d(call: RelayCall) -> Tensor:
+    call.expect(call.tensor(0), DType.FLOAT32, DType.INT8, DType.INT16)
+
+    def pooled(data: Tensor, pads: Pads) -> Tensor:
+        attrs = MaxPool2DAttrs(*_pool(call), pads, Activation.NONE)
+        return call.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
+
+    return _spatial(call, pooled)
+
+
+def _avg_pool2d(call: RelayCall) -> Tensor:
+    """Where padding counts it is there as zeros, which a pool without padding sees."""
+    call.expect(call.tensor(0), DType.FLOAT32)
+
+    def pooled(data: Tensor, pads: Pads) -> Tensor:
+        if call.attrs["count_include_pad"] and pads != _NO_PADS:
+            top, left, bottom, right = pads
+            around = ((0, 0), (top, bottom), (left, right), (0, 0))
+            data = call.emit("nn.pad", PadAttrs(around, 0.0), (data,), hint="pad")
+            pads = _NO_PADS
+        attrs = AvgPool2DAttrs(*_pool(call), pads, Activation.NONE)
+        return call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
+
+    return _spatial(call, pooled)
+
+
+def _pool(call: RelayCall) -> tuple[Pair, Pair]:
+    return arguments.pair(call, "pool_size"), arguments.pair(call, "strides")
+
+
+def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tensor:
+    """A pool of NHWC data with its padding, as one of the call's layouts."""
+    if tuple(call.attrs["dilation"]) != (1, 1):
+        raise call.unsupported("has a dilation", supported="dilation 1")
+    layout = call.attrs["layout"]
+    out_layout = call.attrs["out_layout"] or layout
+    data = call.laid_out(call.tensor(0), layout, "NHWC")
+    sizes = dict(zip(out_layout, call.output().shape, strict=True))
+    found = pooled(data, _pads(call, data, (sizes["H"], sizes["W"])))
+    return call.laid_out(found, "NHWC", out_layout)
+
+
+def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
+    """The padding, with what ``ceil_mode`` adds behind for a last window that is not full."""
+    top, left, bottom, right = arguments.pads(call)
+    if not call.attrs["ceil_mode"]:
+        return top, left, bottom, right
+    (height, width), strides = _pool(call)
+    bottom = max(bottom, (output[0] - 1) * strides[0] + height - data.shape[1] - top)
+    right = max(right, (output[1] - 1) * strides[1] + width - data.shape[2] - left)
+    return top, left, bottom, right
+
+
+def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        data, layout = call.tensor(0), call.attrs["layout"]
+        call.expect(data, *accepted)
+        axes = tuple(i for i, letter in enumerate(layout) if letter in "HW")
+        found = call.emit(op, attrs(axes, True), (data,))
+        return call.laid_out(found, layout, call.attrs.get("out_layout") or layout)
+
+    return importer
+
+
+IMPORTERS = {
+    "nn.max_pool2d": _max_pool2d,
+    "nn.avg_pool2d": _avg_pool2d,
+    "nn.global_avg_pool2d": _global("mean", MeanAttrs, DType.FLOAT32),
+    "nn.global_max_pool2d": _global("max", MaxAttrs, DType.FLOAT32, DType.INT8, DType.INT16),
+}

@@ -1,0 +1,57 @@
+"""sum, mean, max, min, argmax and argmin."""
+
+from __future__ import annotations
+
+from microgen.frontends.relay.calls import Importer, RelayCall
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.arg_extreme import ArgExtremeAttrs
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.argmin import ArgMinAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
+from microgen.ops.reduction import ReductionAttrs
+from microgen.ops.sum import SumAttrs
+
+_EXTREMA = (DType.FLOAT32, DType.INT32, DType.INT8, DType.INT16)
+
+
+def _reduction(op: str, attrs: type[ReductionAttrs], *accepted: DType) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        data = call.tensor(0)
+        call.expect(data, *accepted)
+        axes = arguments.axes(call, data)
+        if not axes:
+            return data
+        return call.emit(op, attrs(axes, call.attrs["keepdims"]), (data,))
+
+    return importer
+
+
+def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        data = call.tensor(0)
+        call.expect(data, DType.FLOAT32, DType.INT32, DType.INT8)
+        if call.attrs["select_last_index"]:
+            raise call.unsupported("has select_last_index", supported="the first of equal ones")
+        axes, output = arguments.axes(call, data), call.output()
+        if len(axes) == len(data.shape):
+            data, axes = call.reshaped(data, (data.type.size,)), (0,)
+        if len(axes) != 1:
+            raise call.unsupported(f"has the axes {list(axes)}", supported="one axis, or all")
+        found = call.emit(op, attrs(axes[0]), (data,), dtype=output.dtype, quant=None)
+        return call.reshaped(found, output.shape)
+
+    return importer
+
+
+IMPORTERS = {
+    "sum": _reduction("sum", SumAttrs, DType.FLOAT32, DType.INT32),
+    "mean": _reduction("mean", MeanAttrs, DType.FLOAT32),
+    "max": _reduction("max", MaxAttrs, *_EXTREMA),
+    "min": _reduction("min", MinAttrs, *_EXTREMA),
+    "argmax": _position("argmax", ArgMaxAttrs),
+    "argmin": _position("argmin", ArgMinAttrs),
+}

@@ -1,0 +1,123 @@
+"""Elementwise operators of one tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.frontends.relay.calls import Importer, RelayCall
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.importers.binary import EXTREMA
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import Attrs, DType
+from microgen.ops.abs import AbsAttrs
+from microgen.ops.base import Activation
+from microgen.ops.cast import CastAttrs
+from microgen.ops.clip import ClipAttrs
+from microgen.ops.exp import ExpAttrs
+from microgen.ops.leaky_relu import LeakyReluAttrs
+from microgen.ops.log import LogAttrs
+from microgen.ops.log_softmax import LogSoftmaxAttrs
+from microgen.ops.logical import LogicalAttrs
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.minimum import MinimumAttrs
+from microgen.ops.negative import NegativeAttrs
+from microgen.ops.rsqrt import RsqrtAttrs
+from microgen.ops.sigmoid import SigmoidAttrs
+from microgen.ops.softmax import SoftmaxAttrs
+from microgen.ops.sqrt import SqrtAttrs
+from microgen.ops.tanh import TanhAttrs
+
+_RANGES = {  # of floats, what a kernel may clamp its own output to
+    (0.0, 6.0): Activation.RELU6,
+    (-1.0, 1.0): Activation.RELU_N1_TO_1,
+    (0.0, float("inf")): Activation.RELU,
+}
+
+
+def _unary(op: str, attrs: Attrs, accepted: DType = DType.FLOAT32) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        data = call.tensor(0)
+        call.expect(data, accepted)
+        return call.emit(op, attrs, (data,))
+
+    return importer
+
+
+def _relu(call: RelayCall) -> Tensor:
+    data = call.tensor(0)
+    if data.dtype is DType.FLOAT32:
+        return call.emit("clip", ClipAttrs(Activation.RELU), (data,))
+    return _bounded(call, data, "maximum", 0)
+
+
+def _clip(call: RelayCall) -> Tensor:
+    data, low, high = call.tensor(0), call.attrs["a_min"], call.attrs["a_max"]
+    if data.dtype is DType.FLOAT32 and (low, high) in _RANGES:
+        return call.emit("clip", ClipAttrs(_RANGES[low, high]), (data,))
+    least = _bounded(call, data, "maximum", low)
+    return _bounded(call, least, "minimum", high)
+
+
+def _bounded(call: RelayCall, data: Tensor, op: str, bound: float) -> Tensor:
+    """The larger ("maximum") or the smaller of each element and a number, which is clamped to what
+    the dtype holds."""
+    call.expect(data, *EXTREMA)
+    dtype = data.dtype.numpy
+    if dtype.kind == "i":
+        limits = np.iinfo(dtype)
+        whole = np.clip(bound, float(limits.min), float(limits.max))
+        if int(whole) != whole:
+            raise call.unsupported(f"has the bound {bound:g}", supported="whole bounds of integers")
+        bound = min(int(whole), limits.max)
+    value = call.constant(np.array([bound]).astype(dtype), op, data.type.quant)
+    attrs = MaximumAttrs() if op == "maximum" else MinimumAttrs()
+    return call.emit(op, attrs, (data, value))
+
+
+def _cast(call: RelayCall) -> Tensor:
+    data, output = call.tensor(0), call.output()
+    if data.dtype is output.dtype:
+        return data
+    return call.emit("cast", CastAttrs(), (data,), dtype=output.dtype, quant=output.quant)
+
+
+def _leaky_relu(call: RelayCall) -> Tensor:
+    data = call.tensor(0)
+    call.expect(data, DType.FLOAT32)
+    alpha = float(np.float32(call.attrs["alpha"]))
+    return call.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (data,))
+
+
+def _softmax(op: str, attrs: Attrs) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        data = call.tensor(0)
+        call.expect(data, DType.FLOAT32)
+        moved, source, target = arguments.axis_last(call, data, arguments.axis(call, data))
+        return call.laid_out(call.emit(op, attrs, (moved,)), target, source)
+
+    return importer
+
+
+def _same(call: RelayCall) -> Tensor:
+    return call.tensor(0)
+
+
+IMPORTERS = {
+    "nn.relu": _relu,
+    "clip": _clip,
+    "cast": _cast,
+    "nn.leaky_relu": _leaky_relu,
+    "nn.softmax": _softmax("nn.softmax", SoftmaxAttrs(1.0)),
+    "nn.log_softmax": _softmax("nn.log_softmax", LogSoftmaxAttrs()),
+    "sigmoid": _unary("sigmoid", SigmoidAttrs()),
+    "tanh": _unary("tanh", TanhAttrs()),
+    "exp": _unary("exp", ExpAttrs()),
+    "log": _unary("log", LogAttrs()),
+    "sqrt": _unary("sqrt", SqrtAttrs()),
+    "rsqrt": _unary("rsqrt", RsqrtAttrs()),
+    "abs": _unary("abs", AbsAttrs()),
+    "negative": _unary("negative", NegativeAttrs()),
+    "logical_not": _unary("logical_not", LogicalAttrs(), DType.BOOL),
+    "copy": _same,
+    "nn.dropout": _same,
+}

@@ -1,0 +1,82 @@
+"""The functions that are being converted: what their expressions have become so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.frontends.relay.calls import Memory
+from microgen.frontends.relay.tensors import Place, Value
+from microgen.relay.expr import Call, Expr, Function, Let, Op, Var
+from microgen.relay.visit import children, post_order
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function as a value, with the scope whose variables it sees."""
+
+    function: Function
+    scope: Scope
+
+
+@dataclass(slots=True)
+class Scope:
+    """A function's body while it is converted, once per call.
+
+    ``names`` of temporaries are the printer's; ``prefix`` tells those of other functions than main
+    apart. ``depth`` counts the functions around it.
+    """
+
+    function: Function
+    place: Place
+    prefix: str
+    depth: int
+    names: Mapping[Expr, str]
+    parent: Scope | None = None
+    memory: Memory = field(default_factory=Memory)
+    values: dict[Expr, Value | Closure] = field(default_factory=dict)
+    bound: dict[Expr, Expr] = field(default_factory=dict)  # variable -> what a let binds it to
+    devices: dict[Expr, Call] = field(default_factory=dict)  # expression -> its on_device
+    _uses: Counter[Expr] = field(default_factory=Counter)
+    _binders: dict[Expr, Var] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for expr in post_order(self.function):
+            self._uses.update(_read(expr))
+            if isinstance(expr, Let):
+                self._binders[expr.value] = expr.var
+                self.bound[expr.var] = expr.value
+            elif isinstance(expr, Call) and expr.op == Op("on_device"):
+                self.devices[expr.args[0]] = expr
+        for var, value in self.bound.items():
+            if var in self.devices:
+                self.devices[value] = self.devices[var]
+
+    def __contains__(self, expr: Expr) -> bool:
+        return expr in self.values or (self.parent is not None and expr in self.parent)
+
+    def __getitem__(self, expr: Expr) -> Value | Closure:
+        scope: Scope = self
+        while expr not in scope.values:
+            assert scope.parent is not None, "converted before it is read"
+            scope = scope.parent
+        return scope.values[expr]
+
+    def bind(self, values: Sequence[Value | Closure]) -> None:
+        """Give the parameters their values."""
+        self.values.update(zip(self.function.params, values, strict=True))
+
+    def name(self, expr: Expr) -> str:
+        """What a value is called: its variable, or as the printer numbers it."""
+        binder = self._binders.get(expr)
+        return self.prefix + (f"%{binder.name_hint}" if binder else self.names[expr])
+
+    def is_read_once(self, expr: Expr) -> bool:
+        """Whether one expression reads it, by itself or through its variable."""
+        binder = self._binders.get(expr)
+        return self._uses[expr] == 1 and (binder is None or self._uses[binder] == 1)
+
+
+def _read(expr: Expr) -> Sequence[Expr]:
+    return (expr.value, expr.body) if isinstance(expr, Let) else children(expr)

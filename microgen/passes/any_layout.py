@@ -1,0 +1,120 @@
+"""What computes the same whatever the order of axes: its attributes in another order.
+
+``axes`` is always an order of a tensor's axes: axis k of the tensor as the graph has it is axis
+``axes[k]`` of the same tensor in the other layout.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from microgen.ir.graph import Attrs, Graph, Node
+from microgen.ops.arg_extreme import ArgExtremeAttrs
+from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.mirror_pad import MirrorPadAttrs
+from microgen.ops.pad import PadAttrs
+from microgen.ops.reduction import ReductionAttrs
+from microgen.ops.strided_slice import StridedSliceAttrs
+
+Axes = tuple[int, ...]
+T = TypeVar("T")
+
+_ELEMENTWISE = frozenset(
+    {
+        *("abs", "cast", "clip", "exp", "log", "logical_not", "negative", "rsqrt", "sigmoid"),
+        *("sqrt", "tanh", "nn.elu", "nn.hard_swish", "nn.leaky_relu"),
+        *("qnn.dequantize", "qnn.quantize", "qnn.requantize"),
+        *("add", "divide", "maximum", "minimum", "multiply", "squared_difference", "subtract"),
+        *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
+        *("logical_and", "logical_or", "nn.prelu", "where"),
+    }
+)
+_SUMS = ("mean", "sum")  # of floats, the order counts
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A node in another layout: its attributes, and the order of its output's axes."""
+
+    attrs: Attrs
+    axes: Axes
+
+
+def permuted(values: Sequence[T], axes: Axes) -> tuple[T, ...]:
+    """One value per axis, in the order of ``axes``."""
+    return tuple(values[axis] for axis in axes)
+
+
+def inverse(axes: Axes) -> Axes:
+    """The order that undoes ``axes``."""
+    return tuple(axes.index(axis) for axis in range(len(axes)))
+
+
+def is_identity(axes: Axes) -> bool:
+    """Whether nothing moves."""
+    return axes == tuple(range(len(axes)))
+
+
+def is_view(shape: Sequence[int], axes: Axes) -> bool:
+    """Whether elements stay in their order when the axes of a tensor of that shape are reordered:
+    only axes of size 1 change places."""
+    moving = [axis for axis in axes if shape[axis] != 1]
+    return moving == sorted(moving)
+
+
+def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
+    """The node when all its inputs have another layout; None if it computes in its own only."""
+    output = graph.types[node.outputs[0]]
+    if output.quant is not None and not output.quant.is_per_tensor:
+        return None
+    if node.op in _ELEMENTWISE:
+        return Moved(node.attrs, axes) if len(output.shape) == len(axes) else None
+    return _moved(node, graph, axes)
+
+
+def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
+    back = inverse(axes)
+    match node.attrs:
+        case ConcatenateAttrs(axis):
+            return Moved(ConcatenateAttrs(axes[axis]), axes)
+        case PadAttrs(pads) | MirrorPadAttrs(pads):
+            return Moved(dataclasses.replace(node.attrs, pads=permuted(pads, back)), axes)
+        case StridedSliceAttrs(begin, strides, shape):
+            parts = (permuted(part, back) for part in (begin, strides, shape))
+            return Moved(StridedSliceAttrs(*parts), axes)
+        case ReductionAttrs(reduced, keep_dims):
+            return _reduction(node, graph, axes, reduced, keep_dims)
+        case ArgExtremeAttrs(axis):
+            attrs = dataclasses.replace(node.attrs, axis=axes[axis])
+            return Moved(attrs, _remaining(axes, (axis,)))
+    return None
+
+
+def _reduction(
+    node: Node, graph: Graph, axes: Axes, reduced: Axes, keep_dims: bool
+) -> Moved | None:
+    shape = graph.types[node.inputs[0]].shape
+    places = [axes[axis] for axis in reduced if shape[axis] != 1]
+    if node.op in _SUMS and places != sorted(places):
+        return None
+    assert isinstance(node.attrs, ReductionAttrs)
+    attrs = dataclasses.replace(node.attrs, axes=tuple(sorted(axes[axis] for axis in reduced)))
+    return Moved(attrs, axes if keep_dims else _remaining(axes, reduced))
+
+
+def _remaining(axes: Axes, dropped: Sequence[int]) -> Axes:
+    """The order of the axes that are left."""
+    left = [place for axis, place in enumerate(axes) if axis not in dropped]
+    return tuple(sorted(left).index(place) for place in left)
+
+
+def letters_left(letters: str, node: Node, rank: int) -> str:
+    """The names of the axes that a node, in the layout of those letters, leaves of its input's."""
+    if len(letters) == rank:
+        return letters
+    gone = node.attrs.axes if isinstance(node.attrs, ReductionAttrs) else ()
+    gone = (node.attrs.axis,) if isinstance(node.attrs, ArgExtremeAttrs) else gone
+    return "".join(letter for i, letter in enumerate(letters) if i not in gone)

@@ -1,0 +1,246 @@
+"""Moves changes of layout behind the nodes that compute in any layout, to where they cancel.
+
+Only nodes move that compute each element from the same elements in the same order: integers stay
+what they are bit for bit, and floats are rounded as before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from microgen.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.transpose import TransposeAttrs
+from microgen.passes.any_layout import (
+    Axes,
+    Moved,
+    inverse,
+    is_identity,
+    is_view,
+    letters_left,
+    moved,
+    permuted,
+)
+
+_CHANGE = "layout_transform"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of axes that have no names
+
+
+def cancel_layouts(graph: Graph) -> Graph:
+    """The graph in which no change of layout undoes another one, and each comes as late as it can.
+
+    One that moves only axes of size 1 is a reshape. Nothing crosses from one target or external
+    function to another. Graphs without ``layout_transform`` stay as they are.
+    """
+    if not any(node.op == _CHANGE for node in graph.nodes):
+        return graph
+    return _Rewriting(graph).rewritten()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A tensor that is another one in another layout, which no node has computed yet.
+
+    Its axis k is axis ``axes[k]`` of ``source``, whose axes are named ``letters``. ``node`` is the
+    one that the change of layout belongs to.
+    """
+
+    source: str
+    axes: Axes
+    letters: str
+    node: Node
+
+
+def _place(node: Node) -> tuple[str, str]:
+    return node.target, node.function
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    """The graph as it is rewritten, node by node, in order."""
+
+    graph: Graph
+    types: dict[str, TensorType] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    pending: dict[str, _Pending] = field(default_factory=dict)
+    known: dict[tuple[object, ...], str] = field(default_factory=dict)  # what was moved already
+    sought: set[str] = field(default_factory=set)  # tensors that changes of layout follow
+
+    def rewritten(self) -> Graph:
+        self.types.update(self.graph.types)
+        self.sought.update(_sought(self.graph))
+        before: Node | None = None
+        for node in self.graph.nodes:
+            if before is not None and before.function and before.function != node.function:
+                self._leave(before.function)
+            before = node
+            if isinstance(node.attrs, LayoutTransformAttrs | TransposeAttrs):
+                self._postpone(node, node.attrs)
+            else:
+                self._add(node)
+        outputs = tuple(self._computed(name) for name in self.graph.outputs)
+        return self.graph.replace(nodes=tuple(self.nodes), outputs=outputs, types=self.types)
+
+    def _leave(self, function: str) -> None:
+        """Compute what an external function leaves to others: its nodes stand together."""
+        for name, change in list(self.pending.items()):
+            if change.node.function == function:
+                self._computed(name)
+
+    def _postpone(self, node: Node, attrs: LayoutTransformAttrs | TransposeAttrs) -> None:
+        (name,) = node.inputs
+        first = self._seen(name, node)
+        if first is None:
+            is_named = isinstance(attrs, LayoutTransformAttrs)
+            letters = attrs.src_layout if is_named else _LETTERS[: len(attrs.axes)]  # type: ignore[union-attr]
+            first = _Pending(self._computed(name), tuple(range(len(attrs.axes))), letters, node)
+        axes = permuted(first.axes, attrs.axes)
+        self.pending[node.outputs[0]] = dataclasses.replace(first, axes=axes, node=node)
+
+    def _seen(self, name: str, reader: Node) -> _Pending | None:
+        """The change of layout behind a tensor, as far as its reader may look."""
+        found = self.pending.get(name)
+        return found if found and _place(found.node) == _place(reader) else None
+
+    def _add(self, node: Node) -> None:
+        """A node of another kind, in the layout of what it reads if that costs no more changes."""
+        lead = self._lead(node)
+        whole = moved(node, self.graph, lead.axes) if lead else None
+        if lead is None or whole is None:
+            inputs = tuple(map(self._computed, node.inputs))
+            self.nodes.append(dataclasses.replace(node, inputs=inputs))
+        else:
+            self._add_moved(node, lead, whole)
+
+    def _lead(self, node: Node) -> _Pending | None:
+        """The change of layout to move behind the node: one that no more inputs lack than have,
+        counting those that are made for the node alone, or all if another change may follow."""
+        changes = {name: self._seen(name, node) for name in node.inputs}
+        saved = [
+            name
+            for name, change in changes.items()
+            if change is not None
+            and (node.outputs[0] in self.sought or not self._is_made(name, change))
+        ]
+        for lead in changes.values():
+            if lead is None or is_identity(lead.axes):
+                continue
+            lacking = [
+                name
+                for name, change in changes.items()
+                if (change is None or change.axes != lead.axes) and self._costs(name, lead, node)
+            ]
+            if len(lacking) < len(saved):
+                return lead
+        return None
+
+    def _is_made(self, name: str, change: _Pending) -> bool:
+        """Whether a tensor is computed in any case, in the layout that the graph has it in."""
+        is_known = (change.source, change.axes, _place(change.node)) in self.known
+        return is_known or name in self.graph.outputs
+
+    def _costs(self, name: str, lead: _Pending, node: Node) -> bool:
+        """Whether a node would have to move the tensor's elements to the other layout."""
+        back, shape = inverse(lead.axes), self._padded(name, len(lead.axes))
+        is_there = name in self.graph.constants or (name, back, _place(node)) in self.known
+        return not is_there and not is_view(shape, back)
+
+    def _padded(self, name: str, rank: int) -> tuple[int, ...]:
+        shape = self.types[name].shape
+        return (1,) * (rank - len(shape)) + shape
+
+    def _add_moved(self, node: Node, lead: _Pending, whole: Moved) -> None:
+        output = node.outputs[0]
+        inputs = tuple(self._laid_out(name, lead, node) for name in node.inputs)
+        result = dataclasses.replace(node, attrs=whole.attrs, inputs=inputs)
+        if not is_identity(whole.axes):
+            letters = letters_left(lead.letters, result, len(whole.axes))
+            shape = permuted(self.types[output].shape, inverse(whole.axes))
+            name = self._new(f"{output}#{letters}", self.types[output], shape)
+            result = dataclasses.replace(result, outputs=(name,))
+            self.pending[output] = _Pending(name, whole.axes, letters, node)
+        self.nodes.append(result)
+
+    def _laid_out(self, name: str, lead: _Pending, node: Node) -> str:
+        """A tensor in the layout of ``lead.source``."""
+        seen = self._seen(name, node)
+        if seen is not None and seen.axes == lead.axes:
+            return seen.source
+        rank, back = len(lead.axes), inverse(lead.axes)
+        shape = self._padded(name, rank)
+        if max(shape) == 1 and rank > 1:
+            return self._computed(name)
+        source = self._computed(name)
+        if is_view(shape, back):
+            return self._shaped(source, permuted(shape, back), node)
+        letters = "".join(permuted(lead.letters, lead.axes))
+        change = _Pending(self._shaped(source, shape, node), back, letters, node)
+        return self._changed(change, f"{name}#{lead.letters}")
+
+    def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
+        """A tensor under another shape."""
+        if self.types[name].shape == shape:
+            return name
+        key = (name, ReshapeAttrs(shape), _place(node))
+        if key not in self.known:
+            self.known[key] = self._new(f"{name}#reshape", self.types[name], shape)
+            self._append("reshape", ReshapeAttrs(shape), name, self.known[key], node)
+        return self.known[key]
+
+    def _computed(self, name: str) -> str:
+        """The tensor itself, or one that equals it, computed by now."""
+        change = self.pending.get(name)
+        return name if change is None else self._changed(change, name)
+
+    def _changed(self, change: _Pending, wanted: str) -> str:
+        """What a change of layout makes, under the wanted name if it is the first to make it."""
+        if is_identity(change.axes):
+            return change.source
+        key = (change.source, change.axes, _place(change.node))
+        if key in self.known:
+            return self.known[key]
+        source = self.types[change.source]
+        shape = permuted(source.shape, change.axes)
+        if wanted not in self.types:
+            wanted = self._new(wanted, source, shape)
+        self.known[key] = wanted
+        attrs = _attrs(change, source)
+        op = {ReshapeAttrs: "reshape", TransposeAttrs: "transpose"}.get(type(attrs), _CHANGE)
+        self._append(op, attrs, change.source, wanted, change.node)
+        return wanted
+
+    def _append(self, op: str, attrs: Attrs, source: str, output: str, node: Node) -> None:
+        self.nodes.append(
+            dataclasses.replace(node, op=op, attrs=attrs, inputs=(source,), outputs=(output,))
+        )
+
+    def _new(self, wanted: str, like: TensorType, shape: Sequence[int]) -> str:
+        name, count = wanted, 0
+        while name in self.types:
+            count += 1
+            name = f"{wanted}'{count}"
+        self.types[name] = dataclasses.replace(like, shape=tuple(shape))
+        return name
+
+
+def _sought(graph: Graph) -> set[str]:
+    """What changes of layout read, by themselves or behind nodes that compute in any layout."""
+    found: set[str] = set()
+    for node in reversed(graph.nodes):
+        axes = tuple(range(max((len(t.shape) for t in graph.type_of(node.inputs)), default=0)))
+        is_open = node.outputs[0] in found and moved(node, graph, axes) is not None
+        if node.op == _CHANGE or is_open:
+            found.update(node.inputs)
+    return found
+
+
+def _attrs(change: _Pending, source: TensorType) -> Attrs:
+    """As a reshape if no element moves, as a transpose if it was one."""
+    if is_view(source.shape, change.axes):
+        return ReshapeAttrs(permuted(source.shape, change.axes))
+    if change.node.op == "transpose":
+        return TransposeAttrs(change.axes)
+    return LayoutTransformAttrs(change.letters, "".join(permuted(change.letters, change.axes)))

@@ -1,0 +1,39 @@
+"""Constants in pools: each in the first, in declaration order, that still has room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from microgen.planner.layout import align
+from microgen.planner.refusal import no_room
+from microgen.planner.spill import NoRoomError
+from microgen.program import ConstantPlacement, Pool, Program
+
+
+def place(
+    program: Program, pools: Sequence[Pool]
+) -> tuple[tuple[Pool, ...], tuple[ConstantPlacement, ...]]:
+    """The pools with their planned sizes, and the constants' places, in the program's order.
+
+    Without pools there are no places: constants are then ``.rodata.tvm``'s. Raises CapacityError.
+    """
+    ends = [0] * len(pools)
+    placements = []
+    for constant in program.constants if pools else ():
+        lacks = []
+        for number, pool in enumerate(pools):
+            offset = align(ends[number], pool.alignment)
+            end = offset + constant.array.nbytes
+            if pool.capacity is None or end <= pool.capacity:
+                ends[number] = end
+                placements.append(
+                    ConstantPlacement(constant.name, pool.name, offset, constant.array.nbytes)
+                )
+                break
+            lacks.append((pool, end - pool.capacity))
+        else:
+            missing = NoRoomError(constant.name, constant.array.nbytes, tuple(lacks))
+            raise no_room(missing, constant.origin)
+    sized = (replace(pool, nbytes=end) for pool, end in zip(pools, ends, strict=True))
+    return tuple(sized), tuple(placements)

@@ -1,0 +1,37 @@
+"""What a user reads when something fits no pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.errors import CapacityError
+from microgen.planner.spill import NoRoomError
+from microgen.program import Pool
+
+
+def no_room(
+    missing: NoRoomError, tensor: str, targets: Sequence[str] = (), *, is_state: bool = False
+) -> CapacityError:
+    """The error for a buffer or constant that holds ``tensor`` and is used by calls of
+    ``targets``: where it was tried, and by how many bytes each place is too small."""
+    what = f'"{tensor}" ({missing.buffer}, {missing.nbytes:,} bytes) fits no pool'
+    if not missing.lacks:
+        return CapacityError(
+            f"{what}: none is for {', '.join(targets)}{' and outlives a call' if is_state else ''}",
+            where="--pool",
+            hint="declare one without targets, or add these to one"
+            + (", which is not external: it holds a variable" if is_state else ""),
+        )
+    lacking = ", ".join(_lacks(pool, nbytes) for pool, nbytes in missing.lacks)
+    pool, nbytes = missing.lacks[-1]
+    least = (pool.capacity or 0) + nbytes
+    return CapacityError(
+        f"{what}: {lacking}",
+        where="--pool",
+        hint="Please increase the size_hints for memory pools: "
+        f"--pool {pool.name}:{least} would take it, or declare a further pool",
+    )
+
+
+def _lacks(pool: Pool, nbytes: int) -> str:
+    return f"{pool.name} of {pool.capacity or 0:,} bytes lacks {nbytes:,}"

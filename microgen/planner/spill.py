@@ -1,0 +1,187 @@
+"""Several pools: each block goes to the first pool, in declaration order, where it fits.
+
+Blocks come by size, as TVM's greedy planner takes them; once each has its pool, the chosen planner
+lays out each pool on its own. Where the next block finds no room, the blocks of that pool are put
+into other orders before it spills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from microgen.planner import on_demand
+from microgen.planner.greedy import by_size
+from microgen.planner.layout import Block, Layout, Problem, lowest, make_problem
+from microgen.planner.lifetimes import Liveness, all_merged
+from microgen.planner.repair import find_core, repaired
+from microgen.program import Pool
+
+Planner = Callable[[Liveness, int], Layout]
+Allowed = Mapping[str, tuple[int, ...]]
+
+REPAIRS = 20  # at most, for each order of blocks
+
+
+class NoRoomError(Exception):
+    """``buffer`` fits no pool: ``lacks`` are the bytes that each pool which it may use lacks."""
+
+    def __init__(self, buffer: str, nbytes: int, lacks: tuple[tuple[Pool, int], ...]) -> None:
+        super().__init__(buffer, nbytes, lacks)
+        self.buffer = buffer
+        self.nbytes = nbytes
+        self.lacks = lacks
+
+
+def place(
+    liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, planner: Planner
+) -> tuple[Layout, ...]:
+    """A layout for each pool; ``allowed`` are the numbers of the pools that a buffer may lie in.
+
+    Raises NoRoomError.
+    """
+    if len(pools) == 1:
+        return (_only(liveness, pools[0], allowed, planner),)
+    shares = planner is not on_demand.place
+    merged = tuple(p for p in all_merged(liveness) if allowed[p.input] == allowed[p.output])
+    liveness = replace(liveness, pairs=merged if shares else ())
+    seen = liveness if shares else _always(liveness)
+    parts = _filled(seen, pools, allowed, shares)
+    return tuple(_packed(part, liveness, planner) for part in parts)
+
+
+def _always(liveness: Liveness) -> Liveness:
+    """As if every buffer lived all the time: nothing shares memory."""
+    end = max((b.last for b in liveness.buffers), default=0)
+    return Liveness(tuple(replace(b, first=0, last=end) for b in liveness.buffers), ())
+
+
+def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) -> Layout:
+    """With one pool there is nothing to choose: the planner sees all there is."""
+    layout = planner(liveness, pool.alignment)
+    ends = {b: layout.offsets[b.name] + b.nbytes for b in liveness.buffers}
+    for b in sorted(ends, key=lambda b: -ends[b]):
+        if not allowed[b.name]:
+            raise NoRoomError(b.name, b.nbytes, ())
+        if _excess(pool, ends[b]) > 0:
+            raise NoRoomError(b.name, b.nbytes, ((pool, _excess(pool, ends[b])),))
+    return layout
+
+
+@dataclass(slots=True)
+class _Part:
+    """A pool as it fills: offsets of the blocks in it, by their index in ``problem``, which holds
+    all blocks of the program."""
+
+    pool: Pool
+    problem: Problem
+    placed: dict[int, int]
+    repairs: int
+
+    def add(self, i: int) -> int:
+        """Place block i; returns 0, or the bytes that it finds too few."""
+        offset = lowest(i, self.problem, self.placed)
+        excess = _excess(self.pool, offset + self.problem.blocks[i].nbytes)
+        if excess <= 0:
+            self.placed[i] = offset
+            return 0
+        return 0 if self._repair(i) else excess
+
+    def liveness(self, whole: Liveness) -> Liveness:
+        """What lies here, with the pairs that do."""
+        names = {m.name for i in self.placed for m in self.problem.blocks[i].members}
+        return Liveness(
+            tuple(b for b in whole.buffers if b.name in names),
+            tuple(p for p in whole.pairs if p.input in names),
+        )
+
+    def _repair(self, i: int) -> bool:
+        """Put the blocks here and block i into other orders; whether one of them fits."""
+        chosen = sorted({*self.placed, i})
+        capacity = self.pool.capacity or 0
+        if not self.repairs or _load([self.problem.blocks[j] for j in chosen]) > capacity:
+            return False
+        self.repairs -= 1
+        problem = _restricted(self.problem, chosen)
+        offsets = repaired(problem, find_core(problem, capacity), capacity)
+        if problem.peak(offsets) > capacity:
+            return False
+        self.placed = dict(zip(chosen, offsets, strict=True))
+        return True
+
+
+def _filled(
+    liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, shares: bool
+) -> list[_Part]:
+    """All blocks in pools: by size, or, if that leaves one out, what has fewest pools first."""
+    problem = make_problem(liveness, liveness.pairs, 1)
+    choices = [allowed[block.members[0].name] for block in problem.blocks]
+    order = by_size(problem) if shares else list(range(len(choices)))
+    try:
+        return _in_order(order, choices, liveness, pools, shares)
+    except NoRoomError as first:
+        order.sort(key=lambda i: len(choices[i]))
+        try:
+            return _in_order(order, choices, liveness, pools, shares)
+        except NoRoomError:
+            raise first from None
+
+
+def _in_order(
+    order: Iterable[int],
+    choices: Sequence[tuple[int, ...]],
+    liveness: Liveness,
+    pools: Sequence[Pool],
+    shares: bool,
+) -> list[_Part]:
+    parts = [
+        _Part(pool, make_problem(liveness, liveness.pairs, pool.alignment), {}, shares * REPAIRS)
+        for pool in pools
+    ]
+    for i in order:
+        lacks = []
+        for part in (parts[number] for number in choices[i]):
+            excess = part.add(i)
+            if not excess:
+                break
+            lacks.append((part.pool, excess))
+        else:
+            block = parts[0].problem.blocks[i]
+            raise NoRoomError(block.members[0].name, block.nbytes, tuple(lacks))
+    return parts
+
+
+def _packed(part: _Part, whole: Liveness, planner: Planner) -> Layout:
+    """The planner's own layout of a pool, unless the blocks lie lower as they came."""
+    layout = planner(part.liveness(whole), part.pool.alignment)
+    problem = _restricted(part.problem, sorted(part.placed))
+    offsets = [part.placed[i] for i in sorted(part.placed)]
+    names = {m.name: m.nbytes for block in problem.blocks for m in block.members}
+    peak = max((layout.offsets[name] + nbytes for name, nbytes in names.items()), default=0)
+    if peak <= problem.peak(offsets):
+        return layout
+    return problem.layout(offsets, "the order in which the blocks were taken")
+
+
+def _restricted(problem: Problem, chosen: Sequence[int]) -> Problem:
+    """The problem of some of its blocks, in the same order."""
+    names = {m.name for i in chosen for m in problem.blocks[i].members}
+    number = {i: n for n, i in enumerate(chosen)}
+    return Problem(
+        tuple(problem.blocks[i] for i in chosen),
+        tuple(p for p in problem.pairs if p.input in names),
+        problem.alignment,
+        tuple(
+            {number[j]: n for j, n in problem.clearance[i].items() if j in number} for i in chosen
+        ),
+    )
+
+
+def _load(blocks: Sequence[Block]) -> int:
+    """The largest sum of bytes that live at once."""
+    members = [m for block in blocks for m in block.members]
+    return max(sum(o.nbytes for o in members if o.first <= m.first <= o.last) for m in members)
+
+
+def _excess(pool: Pool, end: int) -> int:
+    return 0 if pool.capacity is None else end - pool.capacity

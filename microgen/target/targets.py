@@ -1,0 +1,151 @@
+"""Targets that compute besides the host, as ``--target`` declares them.
+
+A declaration is ``KIND[:device-type=N][:device-api]``: the target's name, what DLPack calls its
+device, and whether its operators run between the hooks of TVM's device API. The host, the CPU of
+the board, is always there and declared by nobody: its kind is ``c``, and nodes name it "".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from microgen.errors import MicrogenError
+
+SYNTAX = "KIND[:device-type=N][:device-api]"
+HOST_KIND = "c"
+CPU = 1
+EXT_DEV = 12
+
+# DLDeviceType (DLPack), under the names that TVM has for them.
+_DEVICE_NAMES = {
+    CPU: "cpu",
+    2: "cuda",
+    3: "cuda_host",
+    4: "opencl",
+    7: "vulkan",
+    8: "metal",
+    9: "vpi",
+    10: "rocm",
+    11: "rocm_host",
+    EXT_DEV: "ext_dev",
+    13: "cuda_managed",
+    14: "oneapi",
+    15: "webgpu",
+    16: "hexagon",
+}
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,31}")
+_WHERE = "--target"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target: its kind, a DLDeviceType, and whether its operators need the device's hooks."""
+
+    kind: str
+    device_type: int = EXT_DEV
+    use_device_api: bool = False
+
+    def __str__(self) -> str:
+        api = ":device-api" if self.use_device_api else ""
+        return f"{self.kind}:device-type={self.device_type}{api}"
+
+
+HOST = Target("", CPU)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of a compilation besides the host, in the order they were declared."""
+
+    declared: tuple[Target, ...] = ()
+
+    def __iter__(self) -> Iterator[Target]:
+        return iter(self.declared)
+
+    def by_kind(self, kind: str, *, where: str = "") -> Target:
+        """The target of that kind, the host for "". Raises MicrogenError if none was declared;
+        ``where`` names what asks for it."""
+        found = next((t for t in (HOST, *self.declared) if t.kind == kind), None)
+        if found is None:
+            raise MicrogenError(
+                f"no target is declared for {kind!r}; declared: {self._listed()}",
+                where=where or _WHERE,
+                hint=f"declare it: {_WHERE} {kind}[:device-type=N][:device-api]",
+            )
+        return found
+
+    def by_device_type(self, device_type: int, *, where: str = "") -> Target:
+        """The target for a DLDeviceType: the host for 0 (whatever there is) and for CPUs, else the
+        first that was declared with it. Raises MicrogenError with TVM's sentence if none was."""
+        if device_type in (0, CPU):
+            return HOST
+        found = next((t for t in self.declared if t.device_type == device_type), None)
+        if found is None:
+            raise MicrogenError(
+                f"No target is provided for device {device_name(device_type)}; declared: "
+                f"{self._listed()}",
+                where=where or _WHERE,
+                hint=f"declare one: {_WHERE} KIND:device-type={device_type}[:device-api]",
+            )
+        return found
+
+    def _listed(self) -> str:
+        return ", ".join(map(str, self.declared)) or "none but the host"
+
+
+NO_TARGETS = Targets()
+
+
+def device_name(device_type: int) -> str:
+    """TVM's name of a DLDeviceType, its number if it has none."""
+    return _DEVICE_NAMES.get(device_type, str(device_type))
+
+
+def parse(texts: Sequence[str]) -> Targets:
+    """The targets that declarations describe. Raises MicrogenError for one that is malformed, or
+    for a kind that is declared twice."""
+    found: dict[str, Target] = {}
+    for text in texts:
+        target = _parse_one(text)
+        if target.kind in found:
+            raise MicrogenError(f"target {target.kind!r} is declared twice", where=_WHERE)
+        found[target.kind] = target
+    return Targets(tuple(found.values()))
+
+
+def _parse_one(text: str) -> Target:
+    kind, *options = text.split(":")
+    if not _KIND.fullmatch(kind):
+        raise _malformed(text, f"{kind!r} cannot name a target")
+    if kind == HOST_KIND:
+        raise _malformed(text, f"{kind!r} is the host, which is always there")
+    names = [option.partition("=")[0] for option in options]
+    if len(set(names)) != len(names):
+        raise _malformed(text, "an option stands twice")
+    device_type, use_device_api = EXT_DEV, False
+    for option in options:
+        if option == "device-api":
+            use_device_api = True
+        else:
+            device_type = _device_type(option, text)
+    return Target(kind, device_type, use_device_api)
+
+
+def _device_type(option: str, text: str) -> int:
+    name, _, value = option.partition("=")
+    if name != "device-type":
+        raise _malformed(text, f"{option!r} is not an option")
+    if not re.fullmatch("[0-9]{1,4}", value) or int(value) not in _DEVICE_NAMES:
+        numbers = ", ".join(f"{number} {title}" for number, title in _DEVICE_NAMES.items())
+        raise _malformed(text, f"{value!r} is no device type of DLPack ({numbers})")
+    return int(value)
+
+
+def _malformed(text: str, why: str) -> MicrogenError:
+    return MicrogenError(
+        f"{text!r}: {why}",
+        where=_WHERE,
+        hint=f"write {SYNTAX}, such as npu0:device-type=12:device-api",
+    )

@@ -1,0 +1,183 @@
+"""Devices in firmware under QEMU: whole sequences of hooks and operators, each hook failing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import builder, frontends, inspection, manifest, toolchain
+from microgen.errors import RunError
+from microgen.ir.graph import Graph
+from microgen.options import Options
+from microgen.program import Program
+from microgen.target import board as boards
+from tests.compiling import write_project
+from tests.devices import sequences
+from tests.devices.networks import BOTH, NPU, chain, dividing, placed
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+pytestmark = [NEEDS_NINJA, NEEDS_ARM]
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
+FAILURES = "microgen_devices.txt"
+
+
+def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Program, Path]:
+    """The network's firmware, whose operators say that they run."""
+    program = write_project(graph, folder, Options(targets=targets), board)
+    operators = next(folder.rglob("default_lib1.c"))
+    text = operators.read_text()
+    said = r'\1    mg_io_print("microgen: operator \2\\n");\n'
+    text = re.sub(r"(int32_t (\w+)\([^)]*\)\n\{\n)", said, text)
+    operators.write_text(text.replace("#include", '#include "io.h"\n#include', 1))
+    builder.build(folder)
+    return program, folder
+
+
+def _run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[str], int]:
+    """What was called, and what run returned. ``failing``: number of a hook, its status."""
+    pairs = "".join(f"{number} {status}\n" for number, status in failing.items())
+    if pairs:
+        (folder / FAILURES).write_text(pairs)
+    board = boards.from_json(manifest.load(project).board)
+    elf = project / "build" / "firmware.elf"
+    command: list[str | Path] = [elf]
+    if board.qemu:
+        command = [board.qemu.system, "-M", board.qemu.machine, *board.qemu.args, "-nographic"]
+        command += ["-semihosting-config", "enable=on,target=native", "-kernel", elf]
+    output = toolchain.run(command, seconds=20, cwd=folder).output
+    called = re.findall(r"^microgen: (?:device|operator) ([\w-]+(?: [A-Z]\w+)?)", output, re.M)
+    (status,) = re.findall(r"^microgen: status=(-?\d+)", output, re.M)
+    return called, int(status)
+
+
+def _expected(program: Program, failing: Mapping[int, int]) -> tuple[list[str], int]:
+    """The same by the model of tests/devices/sequences.py, in which operators are numbered, too."""
+    devices = [d.target for d in program.devices]
+    operators = [(call.function, call.device) for call in program.calls]
+    called: list[str] = []
+    numbers: dict[int, int] = {}
+    for number, status in sorted(failing.items()):  # where it lies depends on those before
+        called = sequences.run(devices, operators, numbers).called
+        hooks = [i for i, what in enumerate(called, 1) if " " in what]
+        if number <= len(hooks):
+            numbers[hooks[number - 1]] = status
+    ran = sequences.run(devices, operators, numbers)
+    return ran.called, ran.status
+
+
+@pytest.fixture(scope="module", params=["one", "two"])
+def firmware(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Program, Path]:
+    folder = tmp_path_factory.mktemp(request.param) / "p"
+    if request.param == "one":
+        return _built(chain("", "npu0", "npu0", "", "npu0/f"), folder, "mps2_an385", NPU)
+    graph = chain("npu1", "", "npu0", "dsp", "npu1/g", "npu1/g")
+    return _built(graph, folder, "mps2_an386", "npu0:device-api", "dsp", "npu1:device-api")
+
+
+def test_the_whole_sequence(firmware: tuple[Program, Path], tmp_path: Path) -> None:
+    program, project = firmware
+    called, status = _run(project, {}, tmp_path)
+    assert status == 0
+    assert called == _expected(program, {})[0]
+    active = [d.target for d in program.devices]
+    assert called[: len(active)] == [f"{name} Activate" for name in active]
+    assert called[-len(active) :] == [f"{name} Deactivate" for name in reversed(active)]
+
+
+def test_each_hook_made_to_fail_in_turn(firmware: tuple[Program, Path], tmp_path: Path) -> None:
+    program, project = firmware
+    count = len(list(sequences.hooks(_expected(program, {})[0])))
+    for number in range(1, count + 1):
+        failing = {number: 100 + number}
+        found = _run(project, failing, tmp_path)
+        assert found == _expected(program, failing)
+        assert found[1] == 100 + number
+
+
+def test_several_hooks_that_fail(firmware: tuple[Program, Path], tmp_path: Path) -> None:
+    program, project = firmware
+    last = len(program.devices)
+    for failing in ({3 + last: 9, 4 + last: -8}, {last: 5, last + 1: 6}, {4: -3, 5: 1, 6: 2}):
+        assert _run(project, failing, tmp_path) == _expected(program, failing)
+
+
+def test_verify_passes_and_bounds_the_stack_with_hooks(tmp_path: Path) -> None:
+    write_project(chain("npu0", ""), tmp_path / "p", Options(targets=(NPU,)), "mps2_an386")
+    result = microgen.run(tmp_path / "p")  # verifies before, and again with the stack it used
+    stack = result.checks.check("stack")
+    assert stack.status == "ok"
+    assert "mg_tracing_device_hook" in stack.found
+    assert result.checks.check("device_hooks").status == "ok"
+    assert result.console.count("microgen: device npu0") == 4
+
+
+def test_a_hook_that_is_not_linked_is_found(tmp_path: Path) -> None:
+    write_project(chain("npu0"), tmp_path / "p", Options(targets=(NPU,)), "mps2_an386")
+    built = builder.build(tmp_path / "p").elf
+    broken = tmp_path / "broken.elf"
+    command = ["arm-none-eabi-objcopy", "--strip-symbol=TVMDeviceNpu0Close"]
+    subprocess.run([*command, str(built), str(broken)], check=True)
+    report = microgen.verify(tmp_path / "p", elf=broken)
+    assert [check.name for check in report.failed] == ["device_hooks"]
+    assert "0 symbols TVMDeviceNpu0Close" in report.check("device_hooks").found
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        (("npu0",), ["Activate", "Open", "operator", "Close", "Deactivate"]),
+        (("", "npu0"), ["Activate", "operator", "Deactivate"]),
+    ],
+)
+def test_an_operator_that_fails_is_cleaned_up_after(
+    places: tuple[str, ...], expected: list[str], tmp_path: Path
+) -> None:
+    """A division by zero: on the device, and on the host while the device is active."""
+    _, project = _built(dividing(*places), tmp_path / "p", "mps2_an386", NPU)
+    called, status = _run(project, {}, tmp_path)
+    assert [what.split(" ")[-1] if " " in what else "operator" for what in called] == expected
+    assert status == 0x0803  # kTvmErrorFunctionCallInvalidArg
+    hooks = list(sequences.hooks(called))
+    for number in range(2, len(hooks) + 1):
+        failed = _run(project, {number: 77}, tmp_path)[1]
+        assert failed == (77 if hooks[number - 1].endswith("Open") else 0x0803)
+
+
+def test_the_error_is_what_a_run_reports(tmp_path: Path) -> None:
+    write_project(dividing("npu0"), tmp_path / "p", Options(targets=(NPU,)), "mps2_an386")
+    with pytest.raises(RunError, match="2051"):
+        microgen.run(tmp_path / "p")
+
+
+def _on_devices(graph: Graph) -> Graph:
+    """The graph's nodes on the host and two devices in turn."""
+    places = ["", "npu0", "npu1"]
+    return placed(graph, [places[i % 3] for i in range(len(graph.nodes))])
+
+
+def test_a_model_on_devices_compares_with_the_references(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = frontends.load
+    monkeypatch.setattr(frontends, "load", lambda *a, **options: _on_devices(load(*a, **options)))
+    project = tmp_path / "p"
+    microgen.generate(DIGITS, "mps2_an386", project, targets=BOTH)
+    result = microgen.run(project, compare=True, profile=True)
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+    assert result.per_call is not None
+    assert np.all(np.array(result.per_call[0]) > 0)
+    found = inspection.inspect(project)
+    targets = {call["target"]: call["device"] for call in found.data["calls"]}
+    assert targets == {"": "", "npu0": "npu0", "npu1": "npu1"}
+    record = json.loads((project / "microgen.json").read_text())
+    assert [d["name"] for d in record["devices"]] == ["npu0", "npu1"]
+    assert record["devices"][1]["hooks"][2] == "TVMDeviceNpu1Close"

@@ -1,0 +1,131 @@
+"""Pools in several memories, pools of the caller's, and buffers too large for the fast memory:
+built, verified, run and compared layer by layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen.errors import BoardError, CapacityError, RunError
+from microgen.verifier.elf import load
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+pytestmark = [NEEDS_NINJA, NEEDS_ARM]
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
+
+
+def _run(project: Path) -> None:
+    result = microgen.run(project, compare=True)
+    assert not result.checks.failed
+    for verdict in result.verdicts:
+        assert verdict.is_skipped or (verdict.ok and verdict.layers), str(verdict)
+
+
+def _addresses(project: Path) -> dict[str, int]:
+    return {s.name: s.address for s in load(project / "build" / "firmware.elf").symbols}
+
+
+def test_two_pools_in_two_memories(tmp_path: Path) -> None:
+    pool = ("fast:2100", "slow:*:memory=psram:align=32")
+    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    assert [p.nbytes > 0 for p in done.plan.pools] == [True, True]
+    _run(tmp_path / "p")
+    where = _addresses(tmp_path / "p")
+    for placed in done.plan.placements:
+        assert where[placed.name] >> 24 == (0x20 if placed.pool == "fast" else 0x21)
+    report = {check.name: check for check in microgen.verify(tmp_path / "p").checks}
+    assert ".bss.noinit.tvm.psram" in report["arena"].expected
+
+
+def test_pools_of_the_callers(tmp_path: Path) -> None:
+    pool = ("fast:2100", "dram:*:external:memory=psram", "weights:*:external:const")
+    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    _run(tmp_path / "p")  # layers in dram are read through main's array
+    where = _addresses(tmp_path / "p")
+    assert where["pool_dram"] >> 24 == 0x21
+    outside = {p.name for p in done.plan.placements if p.pool == "dram"}
+    assert outside
+    assert not outside & where.keys()
+    assert not [name for name in where if name.startswith("tvmgen_default_p")]
+
+
+@pytest.mark.parametrize("pool", [(), ("dram:*:external",)], ids=["inside", "outside"])
+def test_inputs_and_outputs_in_the_workspace(pool: tuple[str, ...], tmp_path: Path) -> None:
+    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool, workspace_io=True)
+    assert done.manifest.plan.io_bytes == 0
+    _run(tmp_path / "p")
+
+
+def test_a_pool_that_is_elsewhere_than_planned_fails_verify(tmp_path: Path) -> None:
+    pool = ("slow:*:memory=psram",)
+    microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    script = tmp_path / "p" / "boards" / "mps2_an386.ld"
+    script.write_text(script.read_text().replace("> psram AT> psram", "> ram AT> ram"))
+    microgen.build(tmp_path / "p")
+    failed = {check.name: check.found for check in microgen.verify(tmp_path / "p").failed}
+    assert "is not in psram" in failed["arena"]
+
+
+def test_constants_of_a_pool_with_another_byte_fail_verify(tmp_path: Path) -> None:
+    microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=("w:*:external:const",))
+    header = next((tmp_path / "p").rglob("tvmgen_default.h"))
+    head, data = header.read_text().split("W_CONSTANT_POOL_DATA \\\n    0x")
+    header.write_text(f"{head}W_CONSTANT_POOL_DATA \\\n    0x{int(data[:2], 16) ^ 1:02x}{data[2:]}")
+    with pytest.raises(RunError, match=r"constants_bytes: .* w \+ 0: byte 0 is"):
+        microgen.run(tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    ("board", "pool", "message"),
+    [
+        ("mps2_an386", "a:*:memory=sdram", "has no memory 'sdram' for it; memories: ram, psram"),
+        ("mps2_an386", "a:*:const:memory=psram", "has no memory 'psram' for it; memories: flash"),
+        ("native", "a:*:memory=ram", "leave memory= out for the host"),
+    ],
+)
+def test_memories_that_a_board_has_not(board: str, pool: str, message: str) -> None:
+    with pytest.raises(BoardError, match=message):
+        microgen.compile_model(DIGITS, board, pool=(pool,))
+
+
+def _wide(channels: int) -> bytes:
+    """ABS, NEG, ADD: float32 [1,56,56,channels] in, between and out."""
+    shape = (1, 56, 56, channels)
+    tensors = [TensorSpec(name, shape, "float32") for name in ("x", "a", "b", "y")]
+    operators = [
+        OperatorSpec("ABS", ["x"], ["a"], "AbsOptions", {}),
+        OperatorSpec("NEG", ["x"], ["b"], "NegOptions", {}),
+        OperatorSpec("ADD", ["a", "b"], ["y"], "AddOptions", {}),
+    ]
+    return build_model(tensors, operators, ["x"], ["y"])
+
+
+@pytest.mark.parametrize(
+    ("channels", "moved"),
+    [
+        (4, {"arena": "ram", "buffers": "ram"}),
+        (12, {"arena": "ram", "buffers": "sram"}),  # 150,528 bytes each: four of them are too many
+        (32, {"arena": "sram", "buffers": "sram"}),  # 401,408 each, 802,816 between
+    ],
+)
+def test_what_the_fast_memory_cannot_hold_moves(
+    channels: int, moved: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "m.tflite").write_bytes(_wide(channels))
+    done = microgen.generate(tmp_path / "m.tflite", "mps3_an547", tmp_path / "p")
+    assert {key: done.manifest.board[key] for key in moved} == moved
+    result = microgen.run(tmp_path / "p", compare=channels == 12)
+    assert not result.checks.failed
+    where = _addresses(tmp_path / "p")
+    tops = {"ram": 0x20, "sram": 0x21}
+    assert where["tvmgen_default_global_workspace"] >> 24 == tops[moved["arena"]]
+    assert where["output_output"] >> 24 == tops[moved["buffers"]]
+
+
+def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(_wide(200))
+    with pytest.raises(CapacityError, match=r"of RAM, mps3_an547 has"):
+        microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")
