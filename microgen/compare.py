@@ -16,6 +16,7 @@ from microgen.ops import registry
 from microgen.runner import Layer, samples
 from microgen.runner.compare import Comparison, Difference, differs
 from microgen.runner.compare import compare as compare_layers
+from microgen.target import targets
 
 Layers = Mapping[str, Array]
 
@@ -145,7 +146,8 @@ def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
     model = project / record.model.path
     profile = record.options["numerics"]
-    source = frontends.load(model, numerics=profile)
+    kinds = targets.parse(record.options["targets"]).kinds
+    source = frontends.load(model, numerics=profile, targets=kinds)
     graph = passes.run(source)
     ports = [port.tensor for port in record.outputs]
     truths: list[tuple[str, Truth | str]] = [

@@ -11,7 +11,7 @@ from microgen.ir.graph import Array, Graph
 from microgen.manifest import Manifest
 from microgen.metadata import Metadata
 from microgen.partition import Partition
-from microgen.program import Call, MemoryPlan, PrimFunc, Program, Storage
+from microgen.program import Call, ExternalModule, MemoryPlan, PrimFunc, Program, Storage
 
 MAIN = "__tvm_main__"
 
@@ -70,10 +70,9 @@ class Compiled:
         targets = dict.fromkeys((self.host, *(f.target for f in self.program.functions)))
         return {target: self._module(target) for target in targets}
 
-    def get_external_modules(self) -> tuple[str, ...]:
-        """The code generators beside the built-in one that compiled a part of the model."""
-        names = (region.codegen for region in self.partition.regions)
-        return tuple(dict.fromkeys(name for name in names if name != "builtin"))
+    def get_external_modules(self) -> tuple[ExternalModule, ...]:
+        """The external functions by target, each target's compiled in one step."""
+        return self.program.external_modules
 
     def get_function_metadata(self) -> dict[str, FunctionInfo]:
         """What each function needs, the runner under ``__tvm_main__``. Of a function that several

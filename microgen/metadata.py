@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen.options import Options
-from microgen.program import MemoryPlan, Port, Program
+from microgen.program import MemoryPlan, Pool, Port, Program
 
 VERSION = 1  # of TVM v0.14's struct TVMMetadata
 
@@ -29,11 +29,12 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class PoolInfo:
-    """A pool of memory, in bytes."""
+    """A pool of memory, in bytes. Of one that is not internal the caller passes the memory."""
 
     name: str
     nbytes: int
     alignment: int
+    is_internal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Metadata:
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
     workspace_pools: tuple[PoolInfo, ...]
+    constant_pools: tuple[PoolInfo, ...]
     devices: tuple[str, ...]
     workspace_size_bytes: int
     constants_size_bytes: int
@@ -82,7 +84,8 @@ def metadata(program: Program, plan: MemoryPlan, options: Options) -> Metadata:
         unpacked_api=options.is_unpacked,
         inputs=tuple(map(_tensor, program.inputs)),
         outputs=tuple(map(_tensor, program.outputs)),
-        workspace_pools=tuple(PoolInfo(p.name, p.nbytes, p.alignment) for p in plan.pools),
+        workspace_pools=tuple(map(_pool, plan.pools)),
+        constant_pools=tuple(map(_pool, plan.constant_pools)),
         devices=tuple(device.name for device in program.devices),
         workspace_size_bytes=plan.peak,
         constants_size_bytes=sum(c.array.nbytes for c in program.constants),
@@ -90,6 +93,10 @@ def metadata(program: Program, plan: MemoryPlan, options: Options) -> Metadata:
         workspace_alignment=options.alignment,
         constant_alignment=options.constant_alignment,
     )
+
+
+def _pool(pool: Pool) -> PoolInfo:
+    return PoolInfo(pool.name, pool.nbytes, pool.alignment, pool.is_internal)
 
 
 def _tensor(port: Port) -> TensorInfo:

@@ -103,7 +103,7 @@ def compile_models(
 
 def _part(model: Path, board: Board, options: Options) -> _Part:
     """The stages that each model goes through by itself."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
     program = lowering.lower(
@@ -219,6 +219,10 @@ def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> 
     )
 
 
+def _source(model: Path, options: Options) -> Graph:
+    return frontends.load(model, numerics=options.numerics, targets=options.target_map.kinds)
+
+
 def _executed(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
@@ -245,13 +249,13 @@ def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
 
 def partition_model(model: Path, board: Board, options: Options) -> Partition:
     """The first stages only: which codegen compiles which node."""
-    graph = passes.run(frontends.load(model, numerics=options.numerics))
+    graph = passes.run(_source(model, options))
     return partition.assign(graph, _codegens(options), board)
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
     """The stages up to the memory plan, whether or not the board can hold it."""
-    source = frontends.load(model, numerics=options.numerics)
+    source = _source(model, options)
     parts = partition.assign(passes.run(source), _codegens(options), board)
     program = lowering.lower(
         parts,

@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
     "relay": {*BASE, "ir", "params_file"},
-    "frontends": {*GRAPH, "numerics", "relay"},
+    "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, "kernels", "passes", "program", "target"},
@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner"},
+    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.

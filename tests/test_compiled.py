@@ -93,7 +93,9 @@ def test_metadata_is_there_for_every_interface_and_a_file_for_the_packed(interfa
     assert found["inputs"] == (
         {"name": "image", "field": "image", "shape": (1, 8, 8, 1), "dtype": "int8", "nbytes": 64},
     )
-    assert [pool["name"] for pool in found["workspace_pools"]] == ["global_workspace"]
+    (pool,) = found["workspace_pools"]
+    assert (pool["name"], pool["is_internal"]) == ("global_workspace", True)
+    assert pool["nbytes"] == found["workspace_size_bytes"] == compiled.plan.peak
     file = compiled.files.files.get("model/executor-config/aot/m.json")
     assert (file is not None) is (interface == "packed")
     if file:

@@ -59,8 +59,11 @@ def _taken(parameter: Parameter, kinds: tuple[TensorType, ...]) -> Taken:
 
 def dtype(kind: DType) -> str:
     """A DLDataType's initialiser."""
-    bits = 1 if kind is DType.BOOL else 8 * kind.nbytes
-    return f"{{{_CODES[kind.numpy.kind]}, {bits}U, 1U}}"
+    return f"{{{_CODES[kind.numpy.kind]}, {_bits(kind)}U, 1U}}"
+
+
+def _bits(kind: DType) -> int:
+    return 1 if kind is DType.BOOL else 8 * kind.nbytes
 
 
 def described(kind: TensorType, unit: Unit) -> dict[str, Any]:
@@ -69,6 +72,8 @@ def described(kind: TensorType, unit: Unit) -> dict[str, Any]:
         "shape": symbols.shape(unit.module, kind.shape),
         "ndim": len(kind.shape),
         "dtype": dtype(kind.dtype),
+        "code": _CODES[kind.dtype.numpy.kind],
+        "bits": f"{_bits(kind.dtype)}U",
     }
 
 

@@ -62,7 +62,7 @@ class Tensors:
 
     def _data(self, argument: Argument) -> str:
         if argument.storage is Storage.CONSTANT:
-            return f"(void *){symbols.constant(self.unit.module, argument.name)}"
+            return symbols.constant(self.unit.module, argument.name)
         if argument.storage is Storage.SID:
             return self.unit.place(argument.name)
         return argument.name

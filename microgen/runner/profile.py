@@ -56,7 +56,7 @@ def _plan(image: Image, manifest: Manifest) -> str:
 
 def _runner(module: ModuleRecord) -> str:
     """The function that calls all operators."""
-    is_graph = module.options["executor"] == "graph"
+    is_graph = module.options.get("executor") == "graph"
     return "TVMGraphExecutor_RunNode" if is_graph else f"{module.prefix}___tvm_main__"
 
 

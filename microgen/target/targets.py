@@ -76,20 +76,12 @@ class Targets:
             )
         return found
 
-    def by_device_type(self, device_type: int, *, where: str = "") -> Target:
-        """The target for a DLDeviceType: the host for 0 (whatever there is) and for CPUs, else the
-        first that was declared with it. Raises MicrogenError with TVM's sentence if none was."""
-        if device_type in (0, CPU):
-            return HOST
-        found = next((t for t in self.declared if t.device_type == device_type), None)
-        if found is None:
-            raise MicrogenError(
-                f"No target is provided for device {device_name(device_type)}; declared: "
-                f"{self._listed()}",
-                where=where or _WHERE,
-                hint=f"declare one: {_WHERE} KIND:device-type={device_type}[:device-api]",
-            )
-        return found
+    @property
+    def kinds(self) -> dict[int, str]:
+        """DLDeviceType -> kind of the target for it, the first that was declared: what annotations
+        of devices are resolved by."""
+        declared = {t.device_type: t.kind for t in reversed(self.declared)}
+        return {**declared, CPU: HOST_KIND}
 
     def _listed(self) -> str:
         return ", ".join(map(str, self.declared)) or "none but the host"

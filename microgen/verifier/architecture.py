@@ -18,13 +18,23 @@ from microgen.verifier.values import Registers, Value
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction. ``mnemonic`` is without width (``.w``) and, inside an IT block, without
-    the condition, which ``is_conditional`` stands for. Operands are as objdump prints them."""
+    the condition, which ``condition`` stands for. Operands are as objdump prints them.
+
+    Behind the first of several instructions under one condition the others have none: whoever
+    reaches them has met it. ``skip_to`` is where who has not continues, behind the last.
+    """
 
     address: int
     size: int
     mnemonic: str
     operands: tuple[str, ...]
-    is_conditional: bool = False
+    condition: str = ""
+    skip_to: int = 0
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it may be passed over."""
+        return bool(self.condition)
 
     @property
     def next(self) -> int:

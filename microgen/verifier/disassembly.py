@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
 from microgen.verifier.architecture import Instruction
@@ -15,12 +16,37 @@ _LINE = re.compile(
 )
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
 _CONDITIONS = frozenset(re.findall(r"\w\w", "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al"))
+_COMPARES = frozenset({"cmp", "cmn", "tst", "teq"})
 _IT = re.compile(r"i(t[te]{0,3})")
 
 
 def parse(text: str) -> dict[int, Instruction]:
     """Address -> instruction. Data between instructions (``.word`` and so on) is left out."""
-    return {instruction.address: instruction for instruction in _instructions(text)}
+    return {i.address: i for i in _grouped([*_instructions(text)])}
+
+
+def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
+    """The instructions with ``skip_to``: those under one condition are passed over together."""
+    group: list[Instruction] = []
+    for instruction in instructions:
+        if group and not _continues(group[-1], instruction):
+            yield from _passed_over_together(group)
+            group = []
+        group.append(instruction)
+    yield from _passed_over_together(group)
+
+
+def _continues(before: Instruction, instruction: Instruction) -> bool:
+    """Whether it runs exactly if the one before it does: one condition, and the same flags."""
+    sets_flags = before.mnemonic in _COMPARES or before.mnemonic.endswith("s")
+    is_same = before.condition and before.condition == instruction.condition
+    return bool(is_same) and before.next == instruction.address and not sets_flags
+
+
+def _passed_over_together(group: list[Instruction]) -> Iterator[Instruction]:
+    for i, instruction in enumerate(group):
+        condition = "" if i else instruction.condition
+        yield replace(instruction, condition=condition, skip_to=group[-1].next)
 
 
 def _instructions(text: str) -> Iterator[Instruction]:
@@ -61,8 +87,10 @@ def _size(mnemonic: str, address: int, following: int | None) -> int:
 
 def _instruction(match: re.Match[str], size: int, is_conditional: bool) -> Instruction:
     mnemonic = re.sub(r"\.[nw]$", "", match[2])
+    condition = ""
     if is_conditional:
         head, dot, tail = mnemonic.partition(".")
+        condition = head[-2:] if head[-2:] in _CONDITIONS else "al"
         mnemonic = _without_condition(head) + dot + tail
     operands = re.split(r"\s*[;@]", match[3] or "", maxsplit=1)[0]
     return Instruction(
@@ -70,7 +98,7 @@ def _instruction(match: re.Match[str], size: int, is_conditional: bool) -> Instr
         size=size,
         mnemonic=mnemonic,
         operands=tuple(operand.strip() for operand in _OPERAND.findall(operands)),
-        is_conditional=is_conditional,
+        condition=condition,
     )
 
 

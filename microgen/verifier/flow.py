@@ -172,8 +172,7 @@ class _Walk:
             self.switch(instruction, control.table, state)
         elif control.kind in ("jump", "return"):
             self.leave(instruction, control, state)
-            if instruction.is_conditional:
-                self.fall_through(instruction, state)
+            self.pass_over(instruction, state)
         elif control.kind != "stop":
             if control.kind == "handler":
                 self.install(instruction, control, state)
@@ -195,10 +194,13 @@ class _Walk:
             self.reach(target, {**nothing, HANDLER: control.target})
 
     def advance(self, instruction: Instruction, state: Registers) -> None:
-        after = self.code.machine.step(instruction, state)
+        self.fall_through(instruction, self.code.machine.step(instruction, state))
+        self.pass_over(instruction, state)
+
+    def pass_over(self, instruction: Instruction, state: Registers) -> None:
+        """Continue where its condition is not met."""
         if instruction.is_conditional:
-            after = joined(state, after)
-        self.fall_through(instruction, after)
+            self.jump(instruction, instruction.skip_to, state)
 
     def call(self, instruction: Instruction, control: Control, state: Registers) -> None:
         for target in self.targets(instruction, control):

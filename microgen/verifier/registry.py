@@ -35,7 +35,7 @@ def _has_registry(module: ModuleRecord) -> bool:
 def _functions(module: ModuleRecord) -> list[str]:
     """Names of the packed functions of a module, operators by the order of their first calls."""
     operators = dict.fromkeys(call.packed for call in module.calls if call.packed)
-    if module.options["executor"] == "graph":
+    if module.options.get("executor") == "graph":
         return [*operators]
     return [f"{module.prefix}_run", f"{module.prefix}_get_c_metadata", *operators]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from pathlib import Path
 
 import pytest
 
+import microgen
 from microgen import lowering
 from microgen.commands import compiling
 from microgen.errors import MicrogenError
@@ -53,20 +55,26 @@ def test_a_declaration_that_is_refused(texts: list[str], message: str) -> None:
         Options(targets=tuple(texts))
 
 
-def test_by_device_type_finds_the_host_and_the_first_declared() -> None:
-    known = targets.parse(["dsp:device-type=1", "npu0", "npu1"])
-    assert known.by_device_type(0) is HOST
-    assert known.by_device_type(1) is HOST
-    assert known.by_device_type(12).kind == "npu0"
+def test_devices_are_the_hosts_and_the_first_declared() -> None:
+    known = targets.parse(["dsp:device-type=1", "npu0", "npu1", "gpu:device-type=2"])
+    assert known.kinds == {1: "c", 12: "npu0", 2: "gpu"}
     assert known.by_kind("dsp").device_type == 1
     assert known.by_kind("") is HOST
 
 
-def test_a_device_without_a_target_is_named_in_tvms_words() -> None:
-    with pytest.raises(
-        MicrogenError, match=r"No target is provided for device hexagon.*npu0:device"
-    ):
-        targets.parse(["npu0"]).by_device_type(16, where="m.relay")
+def test_annotations_of_devices_in_a_model_are_resolved_by_the_declared_targets(
+    tmp_path: Path,
+) -> None:
+    model = tmp_path / "m.relay"
+    model.write_text(
+        "def @main(%x: Tensor[(2), float32]) {\n"
+        "  %0 = on_device(tanh(%x), device_type=16);\n"
+        "  add(%0, %x)\n}\n"
+    )
+    done = microgen.compile_model(model, board="native", targets=("npu0", "dsp:device-type=16"))
+    assert [call.target for call in done.manifest.calls] == ["dsp", ""]
+    with pytest.raises(MicrogenError, match="No target is provided for device hexagon"):
+        microgen.compile_model(model, board="native", targets=("npu0",))
 
 
 def test_a_node_of_a_target_that_nobody_declared_is_named() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
@@ -41,9 +41,10 @@ def test_conventions_cost_their_checks_and_nothing_in_the_operators(
     assert 300 * 7 < own[2] - own[0] < 700 * 7
 
 
-def test_layers_are_read_from_packed_operators(tmp_path: Path) -> None:
+@pytest.mark.parametrize("toolchain", ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)])
+def test_layers_are_read_from_packed_operators(toolchain: str, tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, "mps3_an547", project, interface="packed")
+    microgen.generate(DIGITS, "mps3_an547", project, interface="packed", toolchain=toolchain)
     result = microgen.run(project, compare=True)
     assert result.verdicts
     assert all(verdict.ok for verdict in result.verdicts)

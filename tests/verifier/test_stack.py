@@ -90,6 +90,35 @@ def test_instruction_text(
     assert instruction.is_conditional == is_conditional
 
 
+def test_instructions_under_one_condition_are_passed_over_together() -> None:
+    text = "  2:\titte\tne\n  4:\taddne\tsp, #8\n  6:\tldrne\tr0, [r1]\n  8:\tmoveq\tr0, r2\n"
+    found = [(i.condition, i.skip_to) for i in parse(text).values()]
+    assert found == [("", 4), ("ne", 8), ("", 8), ("eq", 10)]
+
+
+def test_a_compare_under_a_condition_makes_another_one() -> None:
+    text = "  2:\titt\tne\n  4:\tcmpne\tr0, #8\n  6:\tmovne\tr0, r2\n"
+    found = [(i.condition, i.skip_to) for i in parse(text).values()]
+    assert found == [("", 4), ("ne", 6), ("ne", 8)]
+
+
+EARLY_RETURN = """
+__attribute__((naked)) int32_t extra(int32_t n)
+{
+    __asm__("push {r7, lr}; sub sp, #8; cmp r0, #0;"
+            "itt ne; addne sp, #8; popne {r7, pc};"
+            "add sp, #SIZE; pop {r7, pc}");
+}
+"""
+
+
+def test_an_early_return_under_a_condition_is_followed(project: Make) -> None:
+    built = project().add(EARLY_RETURN.replace("SIZE", "8")).build()
+    assert stack_bound(built.root).problems == ()
+    (problem,) = stack_bound(project().add(EARLY_RETURN.replace("SIZE", "4")).build().root).problems
+    assert "returns 4 bytes off" in problem
+
+
 def test_bound_is_the_deepest_path_with_an_exception(project: Make) -> None:
     built = project("mps2_an385").build()
     result = stack_bound(built.root)

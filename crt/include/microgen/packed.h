@@ -18,6 +18,15 @@ typedef struct {
     DLDataType dtype;
 } mg_tensor_spec;
 
+/* The initialiser of a DLTensor in the CPU's memory whose elements lie one behind the other. What
+ * it points to is not written through it, but packed functions take no const. */
+#define MG_TENSOR(address, dimensions, lengths, type_code, type_bits)                              \
+    {                                                                                              \
+        .data = (void *)(address), .device = {kDLCPU, 0}, .ndim = (dimensions),                    \
+        .dtype = {(type_code), (type_bits), 1U}, .shape = (int64_t *)(lengths), .strides = NULL,   \
+        .byte_offset = 0U                                                                          \
+    }
+
 /* Whether the tensor has the spec's shape. */
 static inline int mg_packed_has_shape(const DLTensor *tensor, const mg_tensor_spec *spec)
 {

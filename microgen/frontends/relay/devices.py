@@ -6,20 +6,8 @@ from collections.abc import Mapping
 
 from microgen.errors import UnsupportedError
 from microgen.relay.expr import Call
+from microgen.target.targets import device_name
 
-# DLPack's device types, as TVM names them.
-_NAMES = {
-    1: "cpu",
-    2: "cuda",
-    4: "opencl",
-    7: "vulkan",
-    8: "metal",
-    9: "vpi",
-    10: "rocm",
-    12: "ext_dev",
-    14: "hexagon",
-    15: "webgpu",
-}
 _HOST_KINDS = ("c", "llvm")
 
 
@@ -37,8 +25,11 @@ def target(annotation: Call, targets: Mapping[int, str], where: str) -> str:
         return _kind(targets[device])
     if device == 1:
         return ""
-    name = _NAMES.get(device, f"type {device}")
-    raise UnsupportedError(f"No target is provided for device {name}", where=where)
+    raise UnsupportedError(
+        f"No target is provided for device {device_name(device)}",
+        where=where,
+        hint=f"declare one: --target KIND:device-type={device}[:device-api]",
+    )
 
 
 def device_type(annotation: Call) -> int:
