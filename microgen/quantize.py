@@ -15,6 +15,7 @@ import numpy.typing as npt
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.ops.base import Activation, Rounding
 
+RELAY = (Rounding.UPWARD, Rounding.NEAREST)
 _ADD_LEFT_SHIFTS = {DType.INT8: 20, DType.INT16: 15}
 SOFTMAX_INTEGER_BITS = 5  # kScaledDiffIntegerBits: exp's argument is fixed point Q5.26
 
@@ -100,8 +101,15 @@ def multiply_by_quantized_multiplier(
 
     ``x`` holds int32 values; multiplier and shift are as ``quantize_multiplier`` gives them.
     DOUBLE is TFLite's common.h MultiplyByQuantizedMultiplier: shift left (wrapping), doubling
-    high multiply, rounding shift right. SINGLE rounds the 64-bit product once, halves away from
-    zero, then wraps.
+    high multiply, rounding shift right. SINGLE and NEAREST round the 64-bit product once, halves
+    away from zero, then wrap; UPWARD rounds halves up.
+
+    UPWARD's source is TVM v0.14, src/target/intrin_rule.cc, QMultiplyShift: the product, shifted
+    left before if the shift is positive, plus 2**(r - 1), shifted right by r = 31 - min(shift, 0).
+    A shift to the left taken from r instead gives the same. So does its shortcut for powers of
+    two (q_multiply_shift's default.FLegalize), as long as that does not overflow int32. NEAREST's
+    is src/relay/qnn/utils.cc, FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is added to
+    negative products.
 
     SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0 (BUILTIN_REF)
     equals C's ``round(x * scale)`` in double. The 31-bit multiplier is within 2**-31 of the
@@ -110,16 +118,17 @@ def multiply_by_quantized_multiplier(
     """
     x = np.asarray(x, np.int64)
     shift = np.asarray(shift, np.int64)
-    if rounding is Rounding.SINGLE:
-        return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift)
+    if rounding in (Rounding.SINGLE, *RELAY):
+        less = np.zeros_like(x) if rounding is Rounding.UPWARD else (x < 0).astype(np.int64)
+        return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift, less)
     shifted = _wrap32(x << np.maximum(shift, 0))
     high = rounding_doubling_high_mul(shifted, multiplier)
     return rounding_divide_by_pot(high, np.maximum(-shift, 0)).astype(np.int32)
 
 
-def _multiply_rounding_once(x: Array, multiplier: Array, right_shift: Array) -> Array:
+def _multiply_rounding_once(x: Array, multiplier: Array, right_shift: Array, less: Array) -> Array:
     half = np.int64(1) << (right_shift - 1)
-    rounded: Array = (x * multiplier + half - (x < 0)) >> right_shift
+    rounded: Array = (x * multiplier + half - less) >> right_shift
     return rounded.astype(np.int32)
 
 
@@ -177,6 +186,25 @@ def conv_scales(
     scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
     scales: npt.NDArray[np.float64] = scale_in * weight_scales(weight) / scale_out
     return scales
+
+
+def sum_scales(
+    _data: TensorType, weight: TensorType, output: TensorType
+) -> npt.NDArray[np.float64]:
+    """The weight's scales, which are those of the sums, over the output's.
+
+    Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: the quotient of two
+    float32 values in double.
+    """
+    return weight_scales(weight) / float(np.float32(output.scale))
+
+
+def scales_of_sums(
+    data: TensorType, weight: TensorType, output: TensorType, rounding: Rounding
+) -> npt.NDArray[np.float64]:
+    """``conv_scales``, or of sums rounded as Relay's are ``sum_scales``."""
+    rule = sum_scales if rounding in RELAY else conv_scales
+    return rule(data, weight, output)
 
 
 def dense_scales(

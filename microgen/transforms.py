@@ -28,9 +28,9 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     - ``clamp``: one array of integers; ``low``, ``high``. Its values, those outside moved to the
       nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
-      ``rule`` ("conv" or "dense", see ``quantize.conv_scales`` and ``dense_scales``), ``channels``
-      (n, or the length of the table that one scale for all is repeated to). Multipliers int32
-      [channels], Q31.
+      ``rule`` ("conv", "dense" or "sums", see ``quantize.conv_scales``, ``dense_scales`` and
+      ``sum_scales``), ``channels`` (n, or the length of the table that one scale for all is
+      repeated to). Multipliers int32 [channels], Q31.
     - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
     - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
       int8 [channels], 0 where the multiplier is 0.
@@ -125,6 +125,7 @@ def _scaled(scale: float) -> TensorType:
 RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
     "conv": quantize.conv_scales,
     "dense": quantize.dense_scales,
+    "sums": quantize.sum_scales,
 }
 
 KINDS: Mapping[str, Function] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,13 +11,13 @@ import numpy as np
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair, Rounding
 from microgen.program import Fields as Fields
-from microgen.quantize import activation_range, float_range, int32_range
+from microgen.quantize import RELAY, activation_range, float_range, int32_range
 from microgen.quantize16 import SUM_LIMIT
 from microgen.target.cpu import Feature
 
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]
-Rule = Literal["conv", "dense"]  # how scales are multiplied: see microgen.transforms
+Rule = Literal["conv", "dense", "sums"]  # how scales are multiplied: see microgen.transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,8 @@ class Kernel:
         return f"kernels/{self.file}.c"
 
 
+TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
+TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 _WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
 
@@ -134,14 +136,14 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
-def only(dtype: DType) -> Refuse:
-    """Refusal unless data and output are of that dtype."""
+def only(dtype: DType, output: DType | None = None) -> Refuse:
+    """Refusal unless data and output are of that dtype, or each of its own."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        for name in (node.inputs[0], node.outputs[0]):
+        for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
             found = graph.types[name].dtype
-            if found is not dtype:
-                return f"{name!r} is {found.value}, the kernel computes {dtype.value}"
+            if found is not wanted:
+                return f"{name!r} is {found.value}, the kernel computes {wanted.value}"
         return None
 
     return refusal
@@ -153,13 +155,28 @@ def constant_float_weights(node: Node, graph: Graph) -> str | None:
 
 
 def constant_weights(
-    node: Node, graph: Graph, *, axis: int, dtype: DType = DType.INT8
+    node: Node,
+    graph: Graph,
+    *,
+    axis: int,
+    dtype: DType = DType.INT8,
+    output: DType | None = None,
+    roundings: Collection[Rounding] = TFLITE,
 ) -> str | None:
-    """Refusal unless the data is of that dtype, weight and bias are constants, and no sum of
-    products can leave int32 (of int16 data: ``SUM_LIMIT``). ``axis`` is the weight's axis of
-    output channels."""
-    refusal = _computed(node, graph) or only(dtype)(node, graph)
+    """Refusal unless the data is of that dtype, and the output too or of its own, weight and bias
+    are constants, no sum of products can leave int32 (of int16 data: ``SUM_LIMIT``), and sums
+    that are scaled are rounded so. ``axis`` is the weight's axis of output channels."""
+    refusal = _computed(node, graph) or only(dtype, output)(node, graph)
+    if refusal is None and output is None:
+        refusal = _otherwise_rounded(node, roundings)
     return refusal or _overflow(node, graph, axis)
+
+
+def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | None:
+    rounding = getattr(node.attrs, "rounding", None)
+    if rounding is None or rounding in roundings:
+        return None
+    return f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise"
 
 
 def _computed(node: Node, graph: Graph) -> str | None:
@@ -200,7 +217,7 @@ def spatial(tensor: TensorType) -> Pair:
 
 def offsets(data: TensorType, output: TensorType) -> Fields:
     """The zero points as kernels take them: added to the input, added to the output."""
-    return (("input_offset", -data.zero_point), ("output_offset", output.zero_point))
+    return (("input_offset", -data.zero_point), ("output_offset", output.zero))
 
 
 def weights_and_tables(
@@ -208,10 +225,11 @@ def weights_and_tables(
 ) -> tuple[KernelConstant, ...]:
     """int8 weight, bias or NULL, and the requantization tables, ``channels`` long each. The bias
     of int16 data is int64, that of int8 data int32."""
+    rule = "sums" if getattr(node.attrs, "rounding", None) in RELAY else rule
     scales = _scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
     return (
-        *_weight_and_bias(node, graph),
+        *weight_and_bias(node, graph),
         KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
     )
@@ -222,7 +240,7 @@ def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[Ke
     scales = _scale_arguments(node, graph, "conv", channels)
     weight = node.inputs[1]
     return (
-        *_weight_and_bias(node, graph),
+        *weight_and_bias(node, graph),
         KernelConstant("significand", "int64_t", weight, "scale", "real_significand", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "real_shift", scales),
     )
@@ -240,7 +258,8 @@ def _scale_arguments(
     )
 
 
-def _weight_and_bias(node: Node, graph: Graph) -> tuple[KernelConstant, KernelConstant]:
+def weight_and_bias(node: Node, graph: Graph) -> tuple[KernelConstant, KernelConstant]:
+    """int8 weight, bias or NULL."""
     weight = KernelConstant("weight", "int8_t", node.inputs[1])
     return weight, _bias(node, graph.types[node.outputs[0]].dtype)
 

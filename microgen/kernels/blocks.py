@@ -4,7 +4,9 @@ four output channels at a time) need of a node, beside what the reference needs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
@@ -21,19 +23,36 @@ SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+Refusal = Callable[..., str | None]  # of node, graph and the roundings that the kernel has
 
 
 def variants(
-    symbol: str, refusal: base.Refuse, params: base.Params, constants: Constants
+    symbol: str,
+    refusal: base.Refuse,
+    params: base.Params,
+    constants: Constants,
+    family: str = "",
 ) -> tuple[base.Kernel, base.Kernel]:
     """``<symbol>_dsp`` and ``<symbol>_portable``, which take the same nodes and arguments."""
+    shared: dict[str, Any] = {"constants": constants, "family": family}
     return (
-        base.Kernel(f"{symbol}_dsp", DSP, refusal, params, constants=constants),
-        base.Kernel(f"{symbol}_portable", base.REFERENCE, refusal, params, constants=constants),
+        base.Kernel(f"{symbol}_dsp", DSP, refusal, params, **shared),
+        base.Kernel(f"{symbol}_portable", base.REFERENCE, refusal, params, **shared),
     )
 
 
-def pointwise(node: Node, graph: Graph) -> str | None:
+def upward(
+    symbol: str, refusal: Refusal, params: base.Params, constants: Constants
+) -> tuple[base.Kernel, base.Kernel]:
+    """The ``variants`` of ``<symbol>_upward``, which round UPWARD."""
+    taken = functools.partial(refusal, roundings=(Rounding.UPWARD,))
+    name = f"{symbol}_upward"
+    return variants(name, taken, params, constants, family=name.removeprefix("mg_"))
+
+
+def pointwise(
+    node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE
+) -> str | None:
     """Refusal unless the convolution is a matrix product of pixels and weights."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
@@ -42,25 +61,27 @@ def pointwise(node: Node, graph: Graph) -> str | None:
         return "the kernel must be 1x1"
     if attrs.strides != (1, 1) or base.spatial(data) != base.spatial(output):
         return "the stride must be 1, without padding"
-    return _ungrouped(node, graph) or narrow(node, graph, axis=0)
+    return _ungrouped(node, graph) or narrow(node, graph, axis=0, roundings=roundings)
 
 
-def rows(node: Node, graph: Graph) -> str | None:
+def rows(node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE) -> str | None:
     """Refusal unless each row of a window lies in the input without gaps."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     if attrs.dilation[1] != 1:
         return f"the columns are dilated by {attrs.dilation[1]}, the kernel takes 1"
-    return _ungrouped(node, graph) or narrow(node, graph, axis=0)
+    return _ungrouped(node, graph) or narrow(node, graph, axis=0, roundings=roundings)
 
 
-def depthwise(node: Node, graph: Graph) -> str | None:
+def depthwise(
+    node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFLITE
+) -> str | None:
     """Refusal unless there is one output channel for each input channel."""
     attrs = node.attrs
     assert isinstance(attrs, DepthwiseConv2DAttrs)
     if attrs.depth_multiplier != 1:
         return f"the depth multiplier is {attrs.depth_multiplier}, the kernel takes 1"
-    return narrow(node, graph, axis=3)
+    return narrow(node, graph, axis=3, roundings=roundings)
 
 
 def _ungrouped(node: Node, graph: Graph) -> str | None:
@@ -69,17 +90,18 @@ def _ungrouped(node: Node, graph: Graph) -> str | None:
     return None if groups == 1 else f"the convolution has {groups} groups, the kernel takes 1"
 
 
-def narrow(node: Node, graph: Graph, *, axis: int) -> str | None:
-    """Refusal unless the reference could compute the node, every scale is below 1/2, and every
-    sum below 2**30: then requantization takes fewer steps."""
-    refusal = base.constant_weights(node, graph, axis=axis)
+def narrow(
+    node: Node, graph: Graph, *, axis: int, roundings: Collection[Rounding] = base.TFLITE
+) -> str | None:
+    """Refusal unless the reference could compute the node, which is rounded so, every scale is
+    below 1/2, and every sum below 2**30: then requantization takes fewer steps."""
+    refusal = base.constant_weights(node, graph, axis=axis, roundings=roundings)
     if refusal:
         return refusal
-    (data, weight, *_), output = base.types(node, graph)
-    scales = quantize.conv_scales(data, weight, output)
     tables = _tables(node, graph)
     if tables[1].max() >= 0:
-        return f"its largest scale is {scales.max():.3g}, the kernel takes less than 0.5"
+        largest = _scales(node, graph).max()
+        return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
     sums = base.largest_sums(node, graph, axis)
     over = sums.sum(axis=0) > SUM_LIMIT
     if over.any() and not _are_constant(node, graph, tables, sums[0])[over].all():
@@ -88,11 +110,21 @@ def narrow(node: Node, graph: Graph, *, axis: int) -> str | None:
     return None
 
 
+def _scales(node: Node, graph: Graph) -> Array:
+    (data, weight, *_), output = base.types(node, graph)
+    scales = quantize.scales_of_sums(data, weight, output, _rounding_of(node))
+    return np.broadcast_to(scales, output.shape[-1:])
+
+
+def _rounding_of(node: Node) -> Rounding:
+    rounding = getattr(node.attrs, "rounding", Rounding.DOUBLE)
+    assert isinstance(rounding, Rounding)
+    return rounding
+
+
 def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
     """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
-    (data, weight, *_), output = base.types(node, graph)
-    scales = np.broadcast_to(quantize.conv_scales(data, weight, output), output.shape[-1:])
-    multipliers, shifts = quantize.per_channel_multipliers(scales)
+    multipliers, shifts = quantize.per_channel_multipliers(_scales(node, graph))
     return multipliers, np.where(multipliers == 0, -1, shifts)
 
 
@@ -103,7 +135,7 @@ def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], product
         return np.zeros(products.shape, bool)
     bias = graph.constants[node.inputs[2]].astype(np.int64)
     as_it_is, clamped = (
-        quantize.multiply_by_quantized_multiplier(sums, *tables, Rounding.DOUBLE)
+        quantize.multiply_by_quantized_multiplier(sums, *tables, _rounding_of(node))
         for sums in (bias, np.clip(bias, -SUM_LIMIT, SUM_LIMIT))
     )
     constant: Array = (products == 0) & (as_it_is == clamped)

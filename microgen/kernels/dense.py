@@ -11,6 +11,8 @@ from microgen.ops.dense import DenseAttrs
 from microgen.quantize import conv_scales
 
 OP_NAME = "nn.dense"
+_ONCE = (Rounding.SINGLE, Rounding.NEAREST)  # mg_requantize_single
+_ROUNDINGS = (Rounding.DOUBLE, *_ONCE)
 
 
 def _is_per_channel(node: Node, graph: Graph) -> bool:
@@ -28,7 +30,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("input_features", input_features),
         ("output_features", output_features),
         ("per_channel", int(_is_per_channel(node, graph))),
-        ("single_rounding", int(attrs.rounding is Rounding.SINGLE)),
+        ("single_rounding", int(attrs.rounding in _ONCE)),
         *base.offsets(inputs[0], output),
         *base.activation_fields(attrs.activation, output),
     )
@@ -80,23 +82,37 @@ def _plain_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _sums_params(node: Node, graph: Graph) -> base.Fields:
+    *sizes, _, _ = _plain_params(node, graph)
+    return (*sizes, ("input_offset", -graph.types[node.inputs[0]].zero_point))
+
+
+_constant = functools.partial(base.constant_weights, axis=0)
+_taken = functools.partial(_constant, roundings=_ROUNDINGS)
+
 KERNELS = (
     base.Kernel(
         symbol="mg_dense_s8_mve",
         needs=mve.NEEDS,
-        refusal=functools.partial(base.constant_weights, axis=0),
+        refusal=_taken,
         params=_params,
         constants=_constants,
     ),
-    *blocks.variants(
-        "mg_dense_s8", functools.partial(base.constant_weights, axis=0), _params, _constants
-    ),
+    *blocks.variants("mg_dense_s8", _taken, _params, _constants),
     base.Kernel(
         symbol="mg_dense_s8",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=0),
+        refusal=_taken,
         params=_params,
         constants=_constants,
+    ),
+    *blocks.upward("mg_dense_s8", _constant, _params, _constants),
+    base.Kernel(
+        symbol="mg_dense_s8_s32",
+        needs=base.REFERENCE,
+        refusal=functools.partial(_constant, output=DType.INT32),
+        params=_sums_params,
+        constants=base.weight_and_bias,
     ),
     base.Kernel(
         symbol="mg_dense_s16",

@@ -60,6 +60,8 @@ KERNELS = (
         params=_params,
         constants=_constants,
     ),
+    *blocks.upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
+    *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, _constants),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,

@@ -19,5 +19,5 @@ def element_bytes(node: Node, graph: Graph) -> base.Fields:
 def of_equal_size(node: Node, graph: Graph) -> tuple[int, ...]:
     """The input's buffer may be the output's where elements have as many bytes: each is read
     before it is written."""
-    (data,), output = base.types(node, graph)
+    (data, *_), output = base.types(node, graph)
     return (0,) if data.dtype.nbytes == output.dtype.nbytes else ()

@@ -33,10 +33,15 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def kernel(symbol: str, dtype: DType) -> base.Kernel:
+    """The kernel of one dtype."""
+    return base.Kernel(symbol, base.REFERENCE, base.only(dtype), _params)
+
+
 def kernels(stem: str) -> tuple[base.Kernel, ...]:
     """``<stem>_s8``, ``_s16`` and ``_f32``."""
     return (
-        base.Kernel(f"{stem}_s8", base.REFERENCE, base.only(DType.INT8), _params),
-        base.Kernel(f"{stem}_s16", base.REFERENCE, base.only(DType.INT16), _params),
-        base.Kernel(f"{stem}_f32", base.REFERENCE, base.only(DType.FLOAT32), _params),
+        kernel(f"{stem}_s8", DType.INT8),
+        kernel(f"{stem}_s16", DType.INT16),
+        kernel(f"{stem}_f32", DType.FLOAT32),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, moves
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base
 
 OP_NAME = "qnn.quantize"
 
@@ -18,11 +18,27 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _wide_params(node: Node, graph: Graph) -> base.Fields:
+    _, output = base.types(node, graph)
+    return (("size", output.size), ("scale", output.scale))
+
+
+def _narrow_only(node: Node, graph: Graph) -> str | None:
+    _, output = base.types(node, graph)
+    return "the output is int32" if output.dtype is DType.INT32 else None
+
+
 KERNELS = (
     base.Kernel(
         symbol="mg_quantize_f32",
         needs=base.REFERENCE,
-        refusal=moves.any_tensor,
+        refusal=_narrow_only,
         params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_quantize_f32_s32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32, DType.INT32),
+        params=_wide_params,
     ),
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+import functools
+from collections.abc import Callable
+
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
@@ -15,6 +18,7 @@ from microgen.ops.geometry import resolve
 FLOAT_ULPS = 16
 
 
+Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
 Windowed = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
 
 
@@ -38,6 +42,37 @@ def _steps(attrs: Windowed, node: Node, graph: Graph) -> base.Fields:
         ("dilation_width", attrs.dilation[1]),
         ("pad_top", top),
         ("pad_left", left),
+    )
+
+
+def relay_kernels(
+    symbol: str, axis: int, params: base.Params, constants: Constants
+) -> tuple[base.Kernel, base.Kernel]:
+    """``<symbol>_once``, which rounds as Relay does, and ``<symbol>_s32``, which does not scale.
+    ``axis`` is the weight's axis of output channels, ``params`` and ``constants`` are those of
+    ``symbol``."""
+
+    def rounded(node: Node, graph: Graph) -> base.Fields:
+        nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
+        rounding = node.attrs.rounding  # type: ignore[attr-defined]
+        return (*nested, ("ties", base.TIES[rounding]))
+
+    refusal = functools.partial(base.constant_weights, axis=axis)
+    return (
+        base.Kernel(
+            symbol=f"{symbol}_once",
+            needs=base.REFERENCE,
+            refusal=functools.partial(refusal, roundings=tuple(base.TIES)),
+            params=rounded,
+            constants=constants,
+        ),
+        base.Kernel(
+            symbol=f"{symbol}_s32",
+            needs=base.REFERENCE,
+            refusal=functools.partial(refusal, output=DType.INT32),
+            params=params,
+            constants=base.weight_and_bias,
+        ),
     )
 
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
-from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
+from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
-from microgen.quantize import clamp
+from microgen.quantize import clamp, int32_range
 
 
 @dataclass(frozen=True, slots=True)
 class AvgPool2DAttrs(Attrs):
-    """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
+    """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization."""
 
     pool_size: Pair
     strides: Pair
@@ -34,10 +34,13 @@ def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """One dtype, quantization unchanged; a window's sum of integers fits int32."""
-    sentence = unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
+    """One dtype, quantization unchanged; a window's sum of int8 or int16 fits int32. int32 numbers
+    are plain ones."""
+    sentence = unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
     if sentence or floats.is_float(inputs[0]):
         return sentence
+    if inputs[0].dtype is DType.INT32:
+        return plain_constraint("input", inputs[0])
     cells = attrs.pool_size[0] * attrs.pool_size[1]
     largest = -cells * limits.least(inputs[0].dtype.numpy)
     if largest >= 2**31:
@@ -48,7 +51,9 @@ def check(
 def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
 
-    The mean of stored values over the cells inside the input, halves away from zero.
+    The mean of stored values over the cells inside the input, halves away from zero. Of plain
+    int32 numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
+    pool_impl_nd.
     """
     data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
@@ -59,8 +64,17 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
             floats.sums(seen, (4, 5)) / counts.astype(np.float32), attrs.activation
         )
     sums = seen.sum(axis=(4, 5), dtype=np.int64)
+    if output.dtype is DType.INT32:
+        return (_truncated(sums, counts, attrs.activation),)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     return (clamp(means, output, attrs.activation),)
+
+
+def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
+    wrapped = sums.astype(np.int32).astype(np.int64)
+    means = np.sign(wrapped) * (np.abs(wrapped) // counts)
+    clamped: Array = np.clip(means, *int32_range(activation))
+    return clamped.astype(np.int32)
 
 
 def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:

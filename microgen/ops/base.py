@@ -28,13 +28,16 @@ class Rounding(enum.Enum):
 
     The frontend chooses it from the numerics profile and the file, so that a graph has one
     meaning. int8 activations: DOUBLE or SINGLE, see ``microgen/quantize.py``; int16 activations:
-    DOUBLE, REDUCED or REAL, see ``microgen/quantize16.py``.
+    DOUBLE, REDUCED or REAL, see ``microgen/quantize16.py``. UPWARD and NEAREST are Relay's, of
+    qnn.requantize: there the sums have a scale of their own, which stands with the weight.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
     SINGLE = "single"  # one rounding of the 64-bit product
     REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
     REAL = "real"  # int64 accumulators, C's round of the product in double
+    UPWARD = "upward"  # one rounding of the 64-bit product, ties upwards
+    NEAREST = "nearest"  # the arithmetic of SINGLE, on the scale of the sums
 
 
 class StatusError(Exception):

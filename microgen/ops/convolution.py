@@ -12,18 +12,20 @@ from microgen.ops.base import Activation, Operands, Rounding
 from microgen.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
+    activation_constraint,
     activations_constraint,
     bias_constraint,
     float_weights_constraint,
+    plain_constraint,
     rounding_constraint,
     scale_constraint16,
     weight_constraint,
 )
-from microgen.quantize import conv_scales, requantize
+from microgen.quantize import RELAY, requantize, scales_of_sums
 from microgen.quantize16 import requantize16
 
 _BIASES = {  # of int8 and int16 activations, by the accumulators that each rounding has
-    DType.INT8: {Rounding.DOUBLE: DType.INT32, Rounding.SINGLE: DType.INT32},
+    DType.INT8: dict.fromkeys((Rounding.DOUBLE, Rounding.SINGLE, *RELAY), DType.INT32),
     DType.INT16: {Rounding.DOUBLE: DType.INT32, Rounding.REDUCED: DType.INT64},
 }
 
@@ -37,8 +39,11 @@ def constraint(
     products: int,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32."""
+    tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32; they may be
+    the output."""
     data, weight, *bias = inputs
+    if output.dtype is DType.INT32:
+        return sums_constraint(inputs, output, axis=axis, products=products)
     sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
@@ -46,8 +51,26 @@ def constraint(
         weight_constraint(weight, axis)
         or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
-        or _scale_constraint(data, conv_scales(data, weight, output), products)
+        or _scale_constraint(data, scales_of_sums(data, weight, output, rounding), products)
     )
+
+
+def sums_constraint(
+    inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
+) -> str | None:
+    """int8 data and weights, an int32 bias, and the sums of them as plain int32 numbers."""
+    data, weight, *bias = inputs
+    return (
+        activation_constraint("input", data)
+        or plain_constraint("output", output)
+        or weight_constraint(weight, axis)
+        or next((_int32_constraint(tensor) for tensor in bias), None)
+        or accumulator_constraint(data, products, np.zeros(1))
+    )
+
+
+def _int32_constraint(bias: TensorType) -> str | None:
+    return None if bias.dtype is DType.INT32 else f"the bias is {bias}; it must be int32"
 
 
 def _bias_constraint(
@@ -77,7 +100,10 @@ def finished(
     bias = operands.inputs[2] if len(operands.inputs) > 2 else np.int64(0)
     if floats.is_float(output):
         return floats.activated(sums + bias, activation)
-    biased, scales = sums.astype(np.int64) + bias, conv_scales(data, weight, output)
+    biased = sums.astype(np.int64) + bias
+    if output.dtype is DType.INT32:
+        return (biased.astype(np.int32),)
+    scales = scales_of_sums(data, weight, output, rounding)
     if output.dtype is DType.INT16:
         return (requantize16(biased, scales, rounding, output, activation),)
     return (requantize(biased.astype(np.int32), scales, rounding, output, activation),)

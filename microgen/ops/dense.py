@@ -20,10 +20,14 @@ from microgen.ops.constraints import (
     rounding_constraint,
     weight_constraint,
 )
-from microgen.quantize import conv_scales, dense_scales, requantize
+from microgen.ops.convolution import sums_constraint
+from microgen.quantize import RELAY, dense_scales, requantize, scales_of_sums
 from microgen.quantize16 import requantize16
 
-_ROUNDINGS = {DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE), DType.INT16: (Rounding.REAL,)}
+_ROUNDINGS = {
+    DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE, *RELAY),
+    DType.INT16: (Rounding.REAL,),
+}
 _BIASES = {DType.INT8: (DType.INT32,), DType.INT16: (DType.INT32, DType.INT64)}
 
 
@@ -63,9 +67,11 @@ def check(
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per unit. Sums must fit int32: of int8 data before they are scaled and after, of
-    int16 data after."""
+    int16 data after. Those of int8 data may be the output."""
     data, weight, *bias = inputs
     output = outputs[0]
+    if output.dtype is DType.INT32:
+        return sums_constraint(inputs, output, axis=0, products=weight.shape[1])
     sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
@@ -83,8 +89,9 @@ def _scales(
     attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
     """LiteRT, which rounds once, multiplies scales in double; TFLite Micro in float32."""
-    rule = dense_scales if attrs.rounding is Rounding.DOUBLE else conv_scales
-    return rule(data, weight, output)
+    if attrs.rounding is Rounding.DOUBLE:
+        return dense_scales(data, weight, output)
+    return scales_of_sums(data, weight, output, attrs.rounding)
 
 
 def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -100,9 +107,11 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     offsets = bias[0] if bias else np.int64(0)
     if floats.is_float(output):
         return floats.activated(sums + offsets, attrs.activation)
+    accumulator = sums.astype(np.int64) + offsets
+    if output.dtype is DType.INT32:
+        return (accumulator.astype(np.int32),)
     scales = _scales(attrs, data_type, weight_type, output)
     finish = (scales, attrs.rounding, output, attrs.activation)
-    accumulator = sums.astype(np.int64) + offsets
     if output.dtype is DType.INT16:
         return (requantize16(accumulator, *finish),)
     return (requantize(accumulator.astype(np.int32), *finish),)

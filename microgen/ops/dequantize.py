@@ -1,4 +1,4 @@
-"""qnn.dequantize: int8 or int16 values as the float32 values that they mean."""
+"""qnn.dequantize: int8, int16 or int32 values as the float32 values that they mean."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import activation_constraint
+from microgen.ops.constraints import activation_constraint, quantized_constraint
 
-FROM, TO = (DType.INT8, DType.INT16), (DType.FLOAT32,)
+FROM, TO = (DType.INT8, DType.INT16, DType.INT32), (DType.FLOAT32,)
 
 
 @dataclass(frozen=True, slots=True)
 class DequantizeAttrs(Attrs):
-    """Input: int8 or int16 data of any rank."""
+    """Input: int8, int16 or int32 data of any rank, with a scale."""
 
 
 def infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -29,17 +29,18 @@ def infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: DequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8 or int16 to float32."""
-    return activation_constraint("input", inputs[0], FROM) or activation_constraint(
+    """int8, int16 or int32 to float32."""
+    return quantized_constraint("input", inputs[0], FROM) or activation_constraint(
         "output", outputs[0], TO
     )
 
 
 def reference(_attrs: DequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """One float32 product, which is the exact one rounded once.
+    """One float32 product, which is the exact one rounded once (but of int32).
 
     Source: TFLite reference/integer_ops/dequantize.h, Dequantize, which multiplies in double and
-    then rounds: the same, because its product of 24 and 16 bits is exact.
+    then rounds: the same, because its product of 24 and 16 bits is exact. int32 values become
+    float32 first: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower.
     """
     data = operands.input_types[0]
     centred = operands.inputs[0].astype(np.int32) - data.zero_point

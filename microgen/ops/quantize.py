@@ -1,4 +1,4 @@
-"""qnn.quantize: float32 values as int8 or int16 ones."""
+"""qnn.quantize: float32 values as int8, int16 or int32 ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import activation_constraint
+from microgen.ops.constraints import activation_constraint, quantized_constraint
 
-FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.INT16)
+FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.INT16, DType.INT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ def infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     _attrs: QuantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """float32 to int8 or int16."""
-    return activation_constraint("input", inputs[0], FROM) or activation_constraint(
+    """float32 to int8, int16 or int32."""
+    return activation_constraint("input", inputs[0], FROM) or quantized_constraint(
         "output", outputs[0], TO
     )
 
@@ -40,7 +40,7 @@ def reference(_attrs: QuantizeAttrs, operands: Operands) -> tuple[Array, ...]:
     least value.
 
     Source: TFLite reference/quantize.h, AffineQuantize, which is undefined for NaN and for
-    quotients beyond int32.
+    quotients beyond int32; TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower, with C's round.
     """
     output = operands.output_types[0]
     limits = np.iinfo(output.dtype.numpy)

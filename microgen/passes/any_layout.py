@@ -17,6 +17,8 @@ from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reduction import ReductionAttrs
+from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.ops.rescale import RescaleAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
 
 Axes = tuple[int, ...]
@@ -27,6 +29,7 @@ _ELEMENTWISE = frozenset(
         *("abs", "cast", "clip", "exp", "log", "logical_not", "negative", "rsqrt", "sigmoid"),
         *("sqrt", "tanh", "nn.elu", "nn.hard_swish", "nn.leaky_relu"),
         *("qnn.dequantize", "qnn.quantize", "qnn.requantize"),
+        *("qnn.add", "qnn.mul", "qnn.subtract"),
         *("add", "divide", "maximum", "minimum", "multiply", "squared_difference", "subtract"),
         *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
         *("logical_and", "logical_or", "nn.prelu", "where"),
@@ -78,6 +81,10 @@ def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
 def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
     back = inverse(axes)
     match node.attrs:
+        case RescaleAttrs(_, float()):
+            return Moved(node.attrs, axes)
+        case ReinterpretAttrs(shape) if shape == graph.types[node.inputs[0]].shape:
+            return Moved(ReinterpretAttrs(permuted(shape, back)), axes)
         case ConcatenateAttrs(axis):
             return Moved(ConcatenateAttrs(axes[axis]), axes)
         case PadAttrs(pads) | MirrorPadAttrs(pads):

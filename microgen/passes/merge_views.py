@@ -6,6 +6,7 @@ import dataclasses
 
 from microgen.ir.graph import Graph, Node
 from microgen.ops import registry
+from microgen.ops.reinterpret import ReinterpretAttrs
 from microgen.passes.rename import rename
 
 
@@ -23,8 +24,17 @@ def merge_views(graph: Graph) -> Graph:
         if graph.types[source] == graph.types[node.outputs[0]] and not _is_port(node, graph):
             same[node.outputs[0]] = source
         else:
-            nodes.append(dataclasses.replace(node, inputs=(source,)))
+            nodes.append(_merged(node, source, graph))
     return rename(graph.replace(nodes=tuple(nodes)), same)
+
+
+def _merged(node: Node, source: str, graph: Graph) -> Node:
+    """The node as a view of the source, which may have another quantization."""
+    kind = graph.types[node.outputs[0]]
+    merged = dataclasses.replace(node, inputs=(source,))
+    if graph.types[source].quant == kind.quant:
+        return merged
+    return dataclasses.replace(merged, op="qnn.reinterpret", attrs=ReinterpretAttrs(kind.shape))
 
 
 def _is_port(node: Node, graph: Graph) -> bool:

@@ -37,6 +37,23 @@ def test_the_dtypes_say_which_op(code: str, data: TensorSpec, output: TensorSpec
     assert (node.op, node.inputs, node.outputs) == (op, ("x",), ("y",))
 
 
+def scaled32(name: str, *shape: int) -> TensorSpec:
+    """int32 numbers with a scale."""
+    return TensorSpec(name, shape, "int32", scale=(0.5,), zero_point=(0,))
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "output", "role"),
+    [
+        ("QUANTIZE", plain("x", "float32", 3), scaled32("y", 3), "output"),
+        ("DEQUANTIZE", scaled32("x", 3), plain("y", "float32", 3), "input"),
+    ],
+)
+def test_int32_is_for_relay(code: str, data: TensorSpec, output: TensorSpec, role: str) -> None:
+    said = refusal(one(code, data, output), ModelError)
+    assert f"the {role} is int32[3]" in said
+
+
 def test_the_shape_of_a_tensor_is_a_constant_and_what_follows_from_it() -> None:
     """A reshape as converters write it: to [shape[0], 6]."""
     network = Network(

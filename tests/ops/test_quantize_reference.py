@@ -41,7 +41,11 @@ def test_what_litert_leaves_undefined() -> None:
     [
         (TensorType((2,), DType.INT32), TensorType((2,), DType.INT8), "the input is int32[2]"),
         (float_type((2,)), TensorType((2,), DType.INT8), "must have one scale"),
-        (float_type((2,)), TensorType((2,), DType.INT32), "the output is int32[2]"),
+        (
+            float_type((2,)),
+            TensorType((2,), DType.INT32),
+            "the output int32[2] must have one scale",
+        ),
     ],
 )
 def test_refusals(data: TensorType, output: TensorType, sentence: str) -> None:

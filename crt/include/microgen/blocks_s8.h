@@ -116,6 +116,15 @@ MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x)
     return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
 }
 
+/* The same for mg_requantize_upward: the high word is rounded down, so that only adding 1 rounds.
+ */
+MG_INLINE int8_t mg_scaled_upward(const mg_scaling *s, int32_t c, int32_t x)
+{
+    const int32_t twice = mg_shift_right(mg_smmul(2 * x, s->multiplier[c]), s->rounding_shift[c]);
+    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
+    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
+}
+
 /* The outputs of channels c to c + 3. */
 MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output)
 {
@@ -123,6 +132,29 @@ MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *
     output[c + 1] = mg_scaled(s, c + 1, sums.b);
     output[c + 2] = mg_scaled(s, c + 2, sums.c);
     output[c + 3] = mg_scaled(s, c + 3, sums.d);
+}
+
+/* mg_scaled or, if `upward` (a constant where it is inlined), mg_scaled_upward. */
+MG_INLINE int8_t mg_scaled_as(const mg_scaling *s, int32_t c, int32_t x, int upward)
+{
+    if (upward != 0) {
+        return mg_scaled_upward(s, c, x);
+    }
+    return mg_scaled(s, c, x);
+}
+
+/* The same of mg_store_4. */
+MG_INLINE void mg_store_4_as(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output,
+                             int upward)
+{
+    if (upward != 0) {
+        output[c] = mg_scaled_upward(s, c, sums.a);
+        output[c + 1] = mg_scaled_upward(s, c + 1, sums.b);
+        output[c + 2] = mg_scaled_upward(s, c + 2, sums.c);
+        output[c + 3] = mg_scaled_upward(s, c + 3, sums.d);
+    } else {
+        mg_store_4(s, c, sums, output);
+    }
 }
 
 #endif

@@ -25,7 +25,7 @@ void mg_conv2d_1x1_s8_portable(const mg_conv2d_1x1_s8_portable_params *p, const 
 MG_INLINE void mg_conv2d_1x1_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *input,
                                        const int8_t *weight, const int32_t *bias,
                                        const int32_t *multiplier, const int8_t *rounding_shift,
-                                       int8_t *output, int dsp)
+                                       int8_t *output, int dsp, int upward)
 {
     const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
                                 p->activation_max};
@@ -40,12 +40,12 @@ MG_INLINE void mg_conv2d_1x1_s8_blocks(const mg_conv2d_s8_params *p, const int8_
         for (int32_t c = 0; c < whole; c += 4) {
             const mg_sums sums = mg_dot_4(mg_bias_4(bias, c), pixel, &weight[c * depth], depth,
                                           depth, p->input_offset, dsp);
-            mg_store_4(&scaling, c, sums, out);
+            mg_store_4_as(&scaling, c, sums, out, upward);
         }
         for (int32_t c = whole; c < channels; c++) {
             const int32_t sum =
                 mg_dot(mg_bias(bias, c), pixel, &weight[c * depth], depth, p->input_offset);
-            out[c] = mg_scaled(&scaling, c, sum);
+            out[c] = mg_scaled_as(&scaling, c, sum, upward);
         }
     }
 }
@@ -55,7 +55,7 @@ MG_INLINE void mg_conv2d_1x1_s8_portable_body(const mg_conv2d_1x1_s8_portable_pa
                                               const int32_t *bias, const int32_t *multiplier,
                                               const int8_t *rounding_shift, int8_t *output)
 {
-    mg_conv2d_1x1_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+    mg_conv2d_1x1_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
 }
 
 #ifdef __cplusplus

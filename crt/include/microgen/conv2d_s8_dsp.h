@@ -27,7 +27,7 @@ MG_INLINE void mg_conv2d_s8_dsp_body(const mg_conv2d_s8_dsp_params *p, const int
                                      const int32_t *multiplier, const int8_t *rounding_shift,
                                      int8_t *output)
 {
-    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 1);
+    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 1, 0);
 }
 
 #ifdef __cplusplus

@@ -89,7 +89,7 @@ MG_INLINE int32_t mg_conv2d_s8_dot_1(const mg_conv2d_s8_window *window, int32_t 
 MG_INLINE void mg_conv2d_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *input,
                                    const int8_t *weight, const int32_t *bias,
                                    const int32_t *multiplier, const int8_t *rounding_shift,
-                                   int8_t *output, int dsp)
+                                   int8_t *output, int dsp, int upward)
 {
     const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
                                 p->activation_max};
@@ -107,12 +107,12 @@ MG_INLINE void mg_conv2d_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *i
                 for (int32_t c = 0; c < whole; c += 4) {
                     const mg_sums sums = mg_conv2d_s8_dot_4(&window, mg_bias_4(bias, c), c, size,
                                                             p->input_offset, dsp);
-                    mg_store_4(&scaling, c, sums, out);
+                    mg_store_4_as(&scaling, c, sums, out, upward);
                 }
                 for (int32_t c = whole; c < channels; c++) {
                     const int32_t sum =
                         mg_conv2d_s8_dot_1(&window, mg_bias(bias, c), c, size, p->input_offset);
-                    out[c] = mg_scaled(&scaling, c, sum);
+                    out[c] = mg_scaled_as(&scaling, c, sum, upward);
                 }
             }
         }
@@ -124,7 +124,7 @@ MG_INLINE void mg_conv2d_s8_portable_body(const mg_conv2d_s8_portable_params *p,
                                           const int32_t *bias, const int32_t *multiplier,
                                           const int8_t *rounding_shift, int8_t *output)
 {
-    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
 }
 
 #ifdef __cplusplus

@@ -23,7 +23,7 @@ MG_INLINE void mg_dense_s8_dsp_body(const mg_dense_s8_dsp_params *p, const int8_
                                     const int8_t *weight, const int32_t *bias,
                                     const int32_t *multiplier, const int8_t *shift, int8_t *output)
 {
-    mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 1);
+    mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 1, 0);
 }
 
 #ifdef __cplusplus

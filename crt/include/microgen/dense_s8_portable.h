@@ -8,6 +8,7 @@
 #include "microgen/dense_s8.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
+#include "microgen/requantize_once.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,14 +21,16 @@ void mg_dense_s8_portable(const mg_dense_s8_portable_params *p, const int8_t *in
                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                           const int8_t *shift, int8_t *output);
 
-/* The output of channel c. */
+/* The output of channel c; `upward`, a constant where it is inlined: round once, ties upwards. */
 MG_INLINE int8_t mg_dense_s8_scaled(const mg_dense_s8_params *p, int32_t c, int32_t sum,
-                                    const int32_t *multiplier, const int8_t *shift)
+                                    const int32_t *multiplier, const int8_t *shift, int upward)
 {
     const int32_t channel = (p->per_channel != 0) ? c : 0;
     int32_t scaled = 0;
 
-    if (p->single_rounding != 0) {
+    if (upward != 0) {
+        scaled = mg_requantize_upward(sum, multiplier[channel], shift[channel]);
+    } else if (p->single_rounding != 0) {
         scaled = mg_requantize_single(sum, multiplier[channel], shift[channel]);
     } else {
         scaled = mg_requantize(sum, multiplier[channel], shift[channel]);
@@ -38,7 +41,7 @@ MG_INLINE int8_t mg_dense_s8_scaled(const mg_dense_s8_params *p, int32_t c, int3
 MG_INLINE void mg_dense_s8_blocks(const mg_dense_s8_params *p, const int8_t *input,
                                   const int8_t *weight, const int32_t *bias,
                                   const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                  int dsp)
+                                  int dsp, int upward)
 {
     const int32_t depth = p->input_features;
     const int32_t channels = p->output_features;
@@ -50,15 +53,15 @@ MG_INLINE void mg_dense_s8_blocks(const mg_dense_s8_params *p, const int8_t *inp
         for (int32_t c = 0; c < whole; c += 4) {
             const mg_sums sums = mg_dot_4(mg_bias_4(bias, c), values, &weight[c * depth], depth,
                                           depth, p->input_offset, dsp);
-            out[c] = mg_dense_s8_scaled(p, c, sums.a, multiplier, shift);
-            out[c + 1] = mg_dense_s8_scaled(p, c + 1, sums.b, multiplier, shift);
-            out[c + 2] = mg_dense_s8_scaled(p, c + 2, sums.c, multiplier, shift);
-            out[c + 3] = mg_dense_s8_scaled(p, c + 3, sums.d, multiplier, shift);
+            out[c] = mg_dense_s8_scaled(p, c, sums.a, multiplier, shift, upward);
+            out[c + 1] = mg_dense_s8_scaled(p, c + 1, sums.b, multiplier, shift, upward);
+            out[c + 2] = mg_dense_s8_scaled(p, c + 2, sums.c, multiplier, shift, upward);
+            out[c + 3] = mg_dense_s8_scaled(p, c + 3, sums.d, multiplier, shift, upward);
         }
         for (int32_t c = whole; c < channels; c++) {
             const int32_t sum =
                 mg_dot(mg_bias(bias, c), values, &weight[c * depth], depth, p->input_offset);
-            out[c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift);
+            out[c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift, upward);
         }
     }
 }
@@ -68,7 +71,7 @@ MG_INLINE void mg_dense_s8_portable_body(const mg_dense_s8_portable_params *p, c
                                          const int32_t *multiplier, const int8_t *shift,
                                          int8_t *output)
 {
-    mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 0);
+    mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 0, 0);
 }
 
 #ifdef __cplusplus

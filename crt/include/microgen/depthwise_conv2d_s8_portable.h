@@ -132,7 +132,8 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_dot_1(const mg_depthwise_conv2d_s8_wind
 MG_INLINE void mg_depthwise_conv2d_s8_blocks(const mg_depthwise_conv2d_s8_params *p,
                                              const int8_t *input, const int8_t *weight,
                                              const int32_t *bias, const int32_t *multiplier,
-                                             const int8_t *rounding_shift, int8_t *output, int dsp)
+                                             const int8_t *rounding_shift, int8_t *output, int dsp,
+                                             int upward)
 {
     const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
                                 p->activation_max};
@@ -148,12 +149,12 @@ MG_INLINE void mg_depthwise_conv2d_s8_blocks(const mg_depthwise_conv2d_s8_params
                 for (int32_t c = 0; c < whole; c += 4) {
                     const mg_sums sums = mg_depthwise_conv2d_s8_dot_4(
                         &window, mg_bias_4(bias, c), c, depth, p->input_offset, dsp);
-                    mg_store_4(&scaling, c, sums, out);
+                    mg_store_4_as(&scaling, c, sums, out, upward);
                 }
                 for (int32_t c = whole; c < depth; c++) {
                     const int32_t sum = mg_depthwise_conv2d_s8_dot_1(&window, mg_bias(bias, c), c,
                                                                      depth, p->input_offset);
-                    out[c] = mg_scaled(&scaling, c, sum);
+                    out[c] = mg_scaled_as(&scaling, c, sum, upward);
                 }
             }
         }
@@ -165,7 +166,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_portable_body(const mg_depthwise_conv2d_s8
                                                     const int32_t *bias, const int32_t *multiplier,
                                                     const int8_t *rounding_shift, int8_t *output)
 {
-    mg_depthwise_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
+    mg_depthwise_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
 }
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* int8 or int16 to float32. */
+/* int8, int16 or int32 to float32. */
 #ifndef MICROGEN_DEQUANTIZE_F32_H
 #define MICROGEN_DEQUANTIZE_F32_H
 
@@ -13,8 +13,8 @@ extern "C" {
 
 typedef struct {
     int32_t size;        /* elements */
-    int32_t input_bytes; /* 1 or 2: int8 or int16 */
-    int32_t zero_point;  /* of the input: -128 to 127; 0 for int16 */
+    int32_t input_bytes; /* 1, 2 or 4: int8, int16 or int32 */
+    int32_t zero_point;  /* of the input: -128 to 127; 0 but for int8 */
     float scale;         /* of the input: positive, finite */
 } mg_dequantize_f32_params;
 

@@ -115,6 +115,13 @@ MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
     return result;
 }
 
+MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
+{
+    int32_t result;
+    __asm__("smmul %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
 #else
 
 MG_INLINE uint32_t mg_sxtab16(uint32_t pair, uint32_t bytes)
@@ -157,6 +164,12 @@ MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
 {
     const int64_t product = (int64_t)a * b + ((int64_t)1 << 31);
+    return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
+}
+
+MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
+{
+    const int64_t product = (int64_t)a * b;
     return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
 }
 

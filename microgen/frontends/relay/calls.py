@@ -26,6 +26,7 @@ class Sums:
     ``data``, ``weight`` and ``bias`` are in the layouts of the graph's op; ``finish`` makes the
     call's result of the op's, whose channels are the result's axis ``axis`` then.
     ``weight_axis`` of the weight is that of the channels. ``layouts`` are those declared.
+    ``dtype`` and ``quant`` are the result's; None: the data's dtype.
     """
 
     op: str
@@ -37,6 +38,8 @@ class Sums:
     weight_axis: int
     finish: Callable[[RelayCall, Tensor], Tensor]
     layouts: tuple[tuple[str, str], ...] = ()
+    dtype: DType | None = None
+    quant: Quant | None = None
 
     @property
     def channels(self) -> int:
@@ -241,7 +244,10 @@ class RelayCall:
         self._layouts = sums.layouts or self._layouts
         if self._is_read_once:
             self._sums = dataclasses.replace(sums, layouts=self._layouts)
-        found = self.emit(sums.op, sums.attrs, (sums.data, sums.weight, *bias), hint="NHWC")
+        inputs = (sums.data, sums.weight, *bias)
+        found = self.emit(
+            sums.op, sums.attrs, inputs, dtype=sums.dtype, quant=sums.quant, hint="NHWC"
+        )
         return sums.finish(self, found)
 
     # The end

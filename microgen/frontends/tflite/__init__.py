@@ -10,10 +10,17 @@ from microgen.frontends.tflite import importers, records, signature
 from microgen.frontends.tflite.layers import Layer, Step
 from microgen.frontends.tflite.records import ABSENT, ModelRecord, OperatorRecord, short
 from microgen.frontends.tflite.tensors import Tensor, Tensors
-from microgen.ir.graph import Graph, Node, Origin
+from microgen.ir.graph import DType, Graph, Node, Origin
 from microgen.numerics import Numerics
 from microgen.ops import registry
 from microgen.ops.base import Operands, StatusError
+
+_NEVER_INT32 = frozenset(
+    {
+        *("nn.avg_pool2d", "nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.depthwise_conv2d"),
+        *("qnn.dequantize", "qnn.quantize"),
+    }
+)
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
@@ -159,9 +166,18 @@ def _check_step(step: Step, layer: Layer) -> None:
             f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
             f"declared {output.type}"
         )
-    sentence = op.check(step.attrs, inputs, [output.type])
+    sentence = _in_relay_only(step) or op.check(step.attrs, inputs, [output.type])
     if sentence is not None:
         raise layer.invalid(sentence)
+
+
+def _in_relay_only(step: Step) -> str | None:
+    """A sentence if the op has int32 there for Relay's sake: LiteRT refuses it."""
+    for role, tensor in (("input", step.inputs[0].type), ("output", step.output.type)):
+        if step.op in _NEVER_INT32 and tensor.dtype is DType.INT32:
+            known = "int8 or int16" if step.op.startswith("qnn.") else "int8 or int16 or float32"
+            return f"the {role} is {tensor}; it must be {known}"
+    return None
 
 
 def _fixed(

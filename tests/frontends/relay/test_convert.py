@@ -231,8 +231,8 @@ def test_a_device_without_a_target_is_named(number: int, name: str) -> None:
             r"nn.conv2d of int8\[2,2,2,2\] has no kernel",
         ),
         (
-            text("  qnn.dequantize(%x, 1f, 0)", "%x: Tensor[(2), int8]"),
-            r"operator qnn\.dequantize is not supported",
+            text("  qnn.tanh(%x, 1f, 0, 1f, 0)", "%x: Tensor[(2), int8]"),
+            r"operator qnn\.tanh is not supported",
         ),
     ],
 )

@@ -21,10 +21,15 @@ _ROUNDING = Rounding.DOUBLE  # floats are not rounded; the attribute has some va
 def _conv2d(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel."""
     _expect_floats(call)
+    return call.emit_sums(conv2d_sums(call, call.tensor(0)))
+
+
+def conv2d_sums(call: RelayCall, data: Tensor) -> Sums:
+    """What a conv2d of any dtype computes of the data, which is in the call's layout."""
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
-    data = call.laid_out(call.tensor(0), layout, "NHWC")
+    data = call.laid_out(data, layout, "NHWC")
     if groups == data.shape[3] and groups > 1:
-        return call.emit_sums(_depthwise(call, data, _out_layout(call)))
+        return _depthwise(call, data, _out_layout(call))
     weight = call.laid_out(call.tensor(1), call.attrs["kernel_layout"], "OHWI")
     attrs = Conv2DAttrs(
         arguments.pair(call, "strides"),
@@ -33,7 +38,7 @@ def _conv2d(call: RelayCall) -> Tensor:
         Activation.NONE,
         _ROUNDING,
     )
-    return call.emit_sums(_sums("nn.conv2d", attrs, data, weight, 0, _out_layout(call)))
+    return _sums("nn.conv2d", attrs, data, weight, 0, _out_layout(call))
 
 
 def _out_layout(call: RelayCall) -> str:
@@ -101,10 +106,14 @@ def _conv2d_transpose(call: RelayCall) -> Tensor:
 
 def _dense(call: RelayCall) -> Tensor:
     _expect_floats(call)
-    data, weight = call.tensor(0), call.tensor(1)
+    return call.emit_sums(dense_sums(call, call.tensor(0)))
+
+
+def dense_sums(call: RelayCall, data: Tensor) -> Sums:
+    """What a dense layer of any dtype computes of the data."""
     attrs = DenseAttrs(Activation.NONE, _ROUNDING, keep_num_dims=len(data.shape) != 2)
     axis = len(data.shape) - 1
-    return call.emit_sums(Sums("nn.dense", attrs, data, weight, None, axis, 0, _as_it_is))
+    return Sums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
 
 
 def _as_it_is(_call: RelayCall, tensor: Tensor) -> Tensor:

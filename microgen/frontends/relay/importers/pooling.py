@@ -29,19 +29,24 @@ def _max_pool2d(call: RelayCall) -> Tensor:
 
 
 def _avg_pool2d(call: RelayCall) -> Tensor:
-    """Where padding counts it is there as zeros, which a pool without padding sees."""
-    call.expect(call.tensor(0), DType.FLOAT32)
+    """Where padding counts it is there as zeros, which a pool without padding sees. Means of int32
+    are truncated; int8 ones Relay sums in int8, which importers of TVM never ask for."""
+    call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
     def pooled(data: Tensor, pads: Pads) -> Tensor:
         if call.attrs["count_include_pad"] and pads != _NO_PADS:
             top, left, bottom, right = pads
             around = ((0, 0), (top, bottom), (left, right), (0, 0))
-            data = call.emit("nn.pad", PadAttrs(around, 0.0), (data,), hint="pad")
+            data = call.emit("nn.pad", PadAttrs(around, _zero(data)), (data,), hint="pad")
             pads = _NO_PADS
         attrs = AvgPool2DAttrs(*_pool(call), pads, Activation.NONE)
         return call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
 
     return _spatial(call, pooled)
+
+
+def _zero(data: Tensor) -> float | int:
+    return 0.0 if data.dtype is DType.FLOAT32 else 0
 
 
 def _pool(call: RelayCall) -> tuple[Pair, Pair]:
@@ -74,12 +79,24 @@ def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
 def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) -> Importer:
     def importer(call: RelayCall) -> Tensor:
         data, layout = call.tensor(0), call.attrs["layout"]
+        if op == "mean" and data.dtype is DType.INT32:
+            return _integer_mean(call)
         call.expect(data, *accepted)
         axes = tuple(i for i, letter in enumerate(layout) if letter in "HW")
         found = call.emit(op, attrs(axes, True), (data,))
         return call.laid_out(found, layout, call.attrs.get("out_layout") or layout)
 
     return importer
+
+
+def _integer_mean(call: RelayCall) -> Tensor:
+    """The truncated mean of an int32 image, which is that of one window."""
+    layout = call.attrs["layout"]
+    data = call.laid_out(call.tensor(0), layout, "NHWC")
+    size = (data.shape[1], data.shape[2])
+    attrs = AvgPool2DAttrs(size, size, _NO_PADS, Activation.NONE)
+    found = call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
+    return call.laid_out(found, "NHWC", call.attrs.get("out_layout") or layout)
 
 
 IMPORTERS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import EXTREMA
@@ -54,6 +55,9 @@ def _clip(call: RelayCall) -> Tensor:
     data, low, high = call.tensor(0), call.attrs["a_min"], call.attrs["a_max"]
     if data.dtype is DType.FLOAT32 and (low, high) in _RANGES:
         return call.emit("clip", ClipAttrs(_RANGES[low, high]), (data,))
+    activation = quantization.activation(data.type, low, high)
+    if activation is not None:
+        return call.emit("clip", ClipAttrs(activation), (data,))
     least = _bounded(call, data, "maximum", low)
     return _bounded(call, least, "minimum", high)
 
@@ -69,6 +73,8 @@ def _bounded(call: RelayCall, data: Tensor, op: str, bound: float) -> Tensor:
         if int(whole) != whole:
             raise call.unsupported(f"has the bound {bound:g}", supported="whole bounds of integers")
         bound = min(int(whole), limits.max)
+        if bound == (limits.min if op == "maximum" else limits.max):
+            return data
     value = call.constant(np.array([bound]).astype(dtype), op, data.type.quant)
     attrs = MaximumAttrs() if op == "maximum" else MinimumAttrs()
     return call.emit(op, attrs, (data, value))

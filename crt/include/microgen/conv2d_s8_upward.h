@@ -1,0 +1,50 @@
+/* 2-D convolution of one group with undilated columns, int8, four output channels at a time,
+ * requantized with one rounding, ties upwards; in plain C and with the Arm DSP extension. */
+#ifndef MICROGEN_CONV2D_S8_UPWARD_H
+#define MICROGEN_CONV2D_S8_UPWARD_H
+
+#include <stdint.h>
+
+#include "microgen/conv2d_s8_portable.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_s8_params mg_conv2d_s8_upward_portable_params;
+typedef mg_conv2d_s8_params mg_conv2d_s8_upward_dsp_params;
+
+/* What mg_conv2d_s8_once computes with ties upwards, of the same arguments, but in place of
+ * shift there is rounding_shift: the shift to the right less one, 0 where the multiplier is 0,
+ * so every scale is below 1/2. Sums stay below 2^30. There is one group, and dilation_width is
+ * 1. */
+void mg_conv2d_s8_upward_portable(const mg_conv2d_s8_upward_portable_params *p, const int8_t *input,
+                                  const int8_t *weight, const int32_t *bias,
+                                  const int32_t *multiplier, const int8_t *rounding_shift,
+                                  int8_t *output);
+void mg_conv2d_s8_upward_dsp(const mg_conv2d_s8_upward_dsp_params *p, const int8_t *input,
+                             const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                             const int8_t *rounding_shift, int8_t *output);
+
+MG_INLINE void mg_conv2d_s8_upward_portable_body(const mg_conv2d_s8_upward_portable_params *p,
+                                                 const int8_t *input, const int8_t *weight,
+                                                 const int32_t *bias, const int32_t *multiplier,
+                                                 const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 1);
+}
+
+MG_INLINE void mg_conv2d_s8_upward_dsp_body(const mg_conv2d_s8_upward_dsp_params *p,
+                                            const int8_t *input, const int8_t *weight,
+                                            const int32_t *bias, const int32_t *multiplier,
+                                            const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 1, 1);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

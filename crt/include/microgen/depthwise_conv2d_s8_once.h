@@ -1,0 +1,58 @@
+/* 2-D depthwise convolution, int8 with int32 accumulators, requantized with one rounding. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_ONCE_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_ONCE_H
+
+#include <stdint.h>
+
+#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/depthwise_conv2d_s8_s32.h"
+#include "microgen/inline.h"
+#include "microgen/requantize_once.h"
+#include "microgen/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_depthwise_conv2d_s8_params conv;
+    int32_t ties; /* MG_TIES_UPWARD or MG_TIES_AWAY */
+} mg_depthwise_conv2d_s8_once_params;
+
+/* What mg_depthwise_conv2d_s8 computes, of the same arguments, but rounded once, with ties as
+ * p->ties says. */
+void mg_depthwise_conv2d_s8_once(const mg_depthwise_conv2d_s8_once_params *p, const int8_t *input,
+                                 const int8_t *weight, const int32_t *bias,
+                                 const int32_t *multiplier, const int8_t *shift, int8_t *output);
+
+MG_INLINE void mg_depthwise_conv2d_s8_once_body(const mg_depthwise_conv2d_s8_once_params *p,
+                                                const int8_t *input, const int8_t *weight,
+                                                const int32_t *bias, const int32_t *multiplier,
+                                                const int8_t *shift, int8_t *output)
+{
+    const mg_depthwise_conv2d_s8_params *q = &p->conv;
+    const int32_t channels = q->input_channels * q->depth_multiplier;
+
+    for (int32_t n = 0; n < q->batches; n++) {
+        for (int32_t y = 0; y < q->output_height; y++) {
+            for (int32_t x = 0; x < q->output_width; x++) {
+                int8_t *pixel =
+                    &output[mg_nhwc(n, y, x, q->output_height, q->output_width, channels)];
+                for (int32_t c = 0; c < channels; c++) {
+                    const int32_t total =
+                        mg_depthwise_conv2d_s8_total(q, input, weight, bias, n, y, x, c);
+                    const int32_t scaled =
+                        mg_requantize_once(total, multiplier[c], shift[c], p->ties);
+                    pixel[c] = mg_offset_and_clamp(scaled, q->output_offset, q->activation_min,
+                                                   q->activation_max);
+                }
+            }
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+/* 2-D depthwise convolution, int8, with int32 outputs: the accumulators. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_S32_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_S32_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/inline.h"
+#include "microgen/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_s32_params;
+
+/* The sums that mg_depthwise_conv2d_s8 scales, of the same arguments but those of the scaling, into
+ * output, of the same shape. Output must not overlap the input. */
+void mg_depthwise_conv2d_s8_s32(const mg_depthwise_conv2d_s8_s32_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias, int32_t *output);
+
+/* The sum of bias and products of output element [n][y][x][c]. */
+MG_INLINE int32_t mg_depthwise_conv2d_s8_total(const mg_depthwise_conv2d_s8_params *p,
+                                               const int8_t *input, const int8_t *weight,
+                                               const int32_t *bias, int32_t n, int32_t y, int32_t x,
+                                               int32_t c)
+{
+    const int32_t sum =
+        mg_depthwise_conv2d_s8_dot(p, input, weight, n, c, y * p->stride_height - p->pad_top,
+                                   x * p->stride_width - p->pad_left);
+    return sum + ((bias != NULL) ? bias[c] : 0);
+}
+
+MG_INLINE void mg_depthwise_conv2d_s8_s32_body(const mg_depthwise_conv2d_s8_s32_params *p,
+                                               const int8_t *input, const int8_t *weight,
+                                               const int32_t *bias, int32_t *output)
+{
+    const int32_t channels = p->input_channels * p->depth_multiplier;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            for (int32_t x = 0; x < p->output_width; x++) {
+                int32_t *pixel =
+                    &output[mg_nhwc(n, y, x, p->output_height, p->output_width, channels)];
+                for (int32_t c = 0; c < channels; c++) {
+                    pixel[c] = mg_depthwise_conv2d_s8_total(p, input, weight, bias, n, y, x, c);
+                }
+            }
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

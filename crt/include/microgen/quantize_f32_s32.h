@@ -1,0 +1,53 @@
+/* float32 to int32 with a scale. */
+#ifndef MICROGEN_QUANTIZE_F32_S32_H
+#define MICROGEN_QUANTIZE_F32_S32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size; /* elements */
+    float scale;  /* of the output: positive, finite, not denormal */
+} mg_quantize_f32_s32_params;
+
+/* output [size] is input [size] / scale, rounded to nearest, ties away from zero, saturated. NaN
+ * becomes the least value. They must not overlap. */
+void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input, int32_t *output);
+
+/* x rounded to nearest, ties away from zero, saturated. */
+MG_INLINE int32_t mg_round_f32_s32(float x)
+{
+    const float limit = 2147483648.0F;
+
+    if (!(x >= -limit)) {
+        return INT32_MIN;
+    }
+    if (x >= limit) {
+        return INT32_MAX;
+    }
+    const int32_t whole = (int32_t)x;
+    const float rest = x - (float)whole; /* exact; 0 where floats are that far apart */
+    if (rest >= 0.5F) {
+        return whole + 1;
+    }
+    return (rest <= -0.5F) ? whole - 1 : whole;
+}
+
+MG_INLINE void mg_quantize_f32_s32_body(const mg_quantize_f32_s32_params *p, const float *input,
+                                        int32_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = mg_round_f32_s32(input[i] / p->scale);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+"""qnn.quantize, qnn.dequantize, qnn.requantize."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from microgen.errors import UnsupportedError
+from microgen.frontends.relay import quantization
+from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import Array, Attrs, DType, Quant
+from microgen.ops.base import Rounding
+from microgen.ops.dequantize import DequantizeAttrs
+from microgen.ops.quantize import QuantizeAttrs
+from microgen.ops.rescale import RescaleAttrs
+
+
+def _quantize(call: RelayCall) -> Tensor:
+    """Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower."""
+    dtype, of = quantization.output(call), quantization.quant(call, 1)
+    data = call.tensor(0)
+    found = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
+    return quantization.reinterpreted(call, found, quantization.of_dtype(dtype, of))
+
+
+def _dequantize(call: RelayCall) -> Tensor:
+    """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
+    call.expect(call.tensor(0), *quantization.STORED)
+    dtype = quantization.output(call, (DType.FLOAT32,))
+    data = quantization.reinterpreted(call, call.tensor(0), quantization.quant(call, 1))
+    return call.emit("qnn.dequantize", DequantizeAttrs(), (data,), dtype=dtype, quant=None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Scaling:
+    """The arguments of a qnn.requantize: ``scales`` of the input, one or one per index of ``axis``,
+    its zero point, and the result's quantization and dtype."""
+
+    scales: Array
+    zero_point: int
+    axis: int
+    to: Quant
+    dtype: DType
+    rounding: Rounding
+
+    @property
+    def attrs(self) -> RescaleAttrs:
+        """Those of a node of its own."""
+        (scale,), (zero_point,) = self.to.scale, self.to.zero_point
+        one = float(self.scales[0]) if self.scales.size == 1 else None
+        return RescaleAttrs(self.axis, one, self.zero_point, scale, zero_point, self.rounding)
+
+
+def _requantize(call: RelayCall) -> Tensor:
+    """Part of the convolution or dense layer that computes the input for this call alone, where
+    that has kernels for it; otherwise a node of its own.
+
+    Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
+    """
+    data = call.tensor(0)
+    call.expect(data, *quantization.STORED)
+    scaling = _scaling(call)
+    found = _fused(call, call.sums_of(data), scaling)
+    if found is not None:
+        return found
+    is_one = scaling.scales.size == 1
+    inputs = (data,) if is_one else (data, call.constant(scaling.scales, "scales"))
+    quant = quantization.of_dtype(scaling.dtype, scaling.to)
+    return call.emit("qnn.rescale", scaling.attrs, inputs, dtype=scaling.dtype, quant=quant)
+
+
+def _scaling(call: RelayCall) -> _Scaling:
+    zero_points = quantization.values(call, 2)
+    if np.unique(zero_points).size != 1:
+        raise call.unsupported("has different input_zero_points", supported="equal ones")
+    scales = quantization.values(call, 1)
+    return _Scaling(
+        scales,
+        int(zero_points[0]),
+        arguments.axis(call, call.tensor(0)) if scales.size > 1 else 0,
+        quantization.quant(call, 3),
+        quantization.output(call),
+        quantization.rounding(call),
+    )
+
+
+def _fused(call: RelayCall, sums: Sums | None, scaling: _Scaling) -> Tensor | None:
+    """The layer with int8 outputs. Its weight has the scales of the sums."""
+    if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
+        return None
+    attrs: Attrs = dataclasses.replace(sums.attrs, rounding=scaling.rounding)  # type: ignore[call-arg]
+    weight = call.constant(sums.weight.value, "weight", _weight_quant(sums, scaling))
+    scaled = dataclasses.replace(
+        sums, attrs=attrs, weight=weight, dtype=DType.INT8, quant=scaling.to
+    )
+    try:
+        return call.emit_sums(scaled)
+    except UnsupportedError:  # such as a scale that int8 kernels do not hold
+        return None
+
+
+def _is_fusible(sums: Sums, scaling: _Scaling) -> bool:
+    return (
+        sums.dtype is DType.INT32
+        and scaling.dtype is DType.INT8
+        and scaling.zero_point == 0
+        and (sums.bias is None or sums.bias.value is not None)
+        and (scaling.scales.size == 1 or scaling.axis == sums.axis)
+    )
+
+
+def _weight_quant(sums: Sums, scaling: _Scaling) -> Quant:
+    count = scaling.scales.size
+    axis = sums.weight_axis if count > 1 else None
+    return Quant(tuple(map(float, scaling.scales)), (0,) * count, axis)
+
+
+IMPORTERS = {
+    "qnn.quantize": _quantize,
+    "qnn.dequantize": _dequantize,
+    "qnn.requantize": _requantize,
+}

@@ -1,0 +1,89 @@
+"""What qnn operators share: scales and zero points among their arguments, and the meaning that
+these give to stored values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.tensors import Tensor
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.quantize import activation_range
+
+# TVM v0.14, src/relay/qnn/op/requantize_config.h: UPWARD is the default.
+_ROUNDINGS = {
+    "None": Rounding.UPWARD,
+    "UPWARD": Rounding.UPWARD,
+    "TONEAREST": Rounding.NEAREST,
+}
+DEFAULT = _ROUNDINGS["None"]
+STORED = (DType.INT8, DType.INT16, DType.INT32)
+
+
+def values(call: RelayCall, position: int) -> Array:
+    """The scales or zero points that an argument has, as a vector."""
+    return call.constant_of(position, f"a scale or zero point (argument {position})").reshape(-1)
+
+
+def quant(call: RelayCall, position: int) -> Quant:
+    """The scale at a position and the zero point behind it, one for the whole tensor."""
+    return of_values(call, values(call, position), values(call, position + 1))
+
+
+def of_values(call: RelayCall, scales: Array, zero_points: Array) -> Quant:
+    """One scale and one zero point. UnsupportedError for several."""
+    if scales.size != 1 or zero_points.size != 1:
+        raise call.unsupported(
+            f"has {scales.size} scales and {zero_points.size} zero points",
+            supported="one of each; several scales of weights and of qnn.requantize's input",
+        )
+    return Quant((float(scales[0]),), (int(zero_points[0]),))
+
+
+def rounding(call: RelayCall) -> Rounding:
+    """That of a qnn.requantize. UnsupportedError for arithmetic in floats, which TVM has on x86
+    only unless it is asked for."""
+    if call.attrs["compute_dtype"] not in ("None", "int64"):
+        raise call.unsupported(
+            f"has the compute_dtype {call.attrs['compute_dtype']!r}", supported="'int64'"
+        )
+    return _ROUNDINGS[call.attrs["rounding"]]
+
+
+def reinterpreted(call: RelayCall, tensor: Tensor, meaning: Quant | None) -> Tensor:
+    """The tensor with stored values of that scale and zero point: a view, unless it is so."""
+    if tensor.type.quant == meaning:
+        return tensor
+    if tensor.value is not None:
+        return call.constant(tensor.value, "values", meaning)
+    return call.emit("qnn.reinterpret", ReinterpretAttrs(tensor.shape), (tensor,), quant=meaning)
+
+
+def output(call: RelayCall, accepted: Sequence[DType] = STORED) -> DType:
+    """The result's dtype. UnsupportedError for one that no kernel has."""
+    dtype = call.output().dtype
+    if dtype not in accepted:
+        names = ", ".join(d.value for d in accepted)
+        raise call.unsupported(f"has the out_dtype {dtype.value}", supported=names)
+    return dtype
+
+
+def of_dtype(dtype: DType, of: Quant) -> Quant | None:
+    """The quantization of a result of that dtype: int32 values are plain numbers."""
+    return None if dtype is DType.INT32 else of
+
+
+def activation(data: TensorType, low: float, high: float) -> Activation | None:
+    """The activation that clamps stored int8 values to those bounds, if one does."""
+    if data.dtype is not DType.INT8 or data.quant is None:
+        return None
+    limits = np.iinfo(np.int8)
+    bounds = (max(low, limits.min), min(high, limits.max))
+    for found in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
+        if activation_range(found, data.quant, data.dtype) == bounds:
+            return found
+    return None

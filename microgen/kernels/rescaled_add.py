@@ -1,0 +1,14 @@
+"""Kernels for qnn.add."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import broadcast, rescaled
+
+OP_NAME = "qnn.add"
+
+KERNELS = (
+    broadcast.kernel(
+        "mg_rescaled_add_s8", DType.INT8, rescaled.sum_params, family="rescaled_arithmetic_s8"
+    ),
+)

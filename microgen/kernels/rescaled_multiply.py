@@ -1,0 +1,17 @@
+"""Kernels for qnn.mul."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import broadcast, rescaled
+
+OP_NAME = "qnn.mul"
+
+KERNELS = (
+    broadcast.kernel(
+        "mg_rescaled_multiply_s8",
+        DType.INT8,
+        rescaled.product_params,
+        family="rescaled_arithmetic_s8",
+    ),
+)

@@ -1,0 +1,14 @@
+"""Kernels for qnn.subtract."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import broadcast, rescaled
+
+OP_NAME = "qnn.subtract"
+
+KERNELS = (
+    broadcast.kernel(
+        "mg_rescaled_subtract_s8", DType.INT8, rescaled.sum_params, family="rescaled_arithmetic_s8"
+    ),
+)

@@ -1,0 +1,178 @@
+"""Convolutions and dense layers that round as Relay's qnn.requantize, or leave their sums as int32:
+against the definitions, and their kernels against the references."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen import kernels
+from microgen.ir.graph import DType, Quant, TensorType
+from microgen.ops.base import Activation, Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.dense import DenseAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from tests.ops import conformance as c
+from tests.ops import tvm_oracle
+from tests.ops.convolving import random_geometry
+from tests.ops.test_rescale import ROUNDINGS
+
+KEPT = "kept"  # sums are the output
+WAYS = ("UPWARD", "TONEAREST", KEPT)
+NAMES = {name: rounding for rounding, name in ROUNDINGS.items()}
+
+
+def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int, way: str) -> c.Tensor:
+    """With the sums' scales: powers of two (whose products have ties), any, and one per tensor."""
+    count = shape[axis] if rng.integers(2) else 1
+    scales = 2.0 ** (
+        rng.integers(-13, -2, count) if rng.integers(2) else rng.uniform(-13, 0, count)
+    )
+    if way == KEPT:
+        scales = np.ones(1)
+    quant = Quant(tuple(map(float, np.float32(scales))), (0,) * len(scales), axis)
+    if len(scales) == 1:
+        quant = dataclasses.replace(quant, axis=None)
+    values = rng.integers(-128, 128, shape).astype(np.int8)
+    return c.Tensor(TensorType(shape, DType.INT8, quant), values, is_constant=True)
+
+
+def _inputs(
+    rng: np.random.Generator, data: tuple[int, ...], weight: tuple[int, ...], axis: int, way: str
+) -> tuple[c.Tensor, ...]:
+    x = c.int8(rng, data, c.random_quant(rng))
+    bias = c.Tensor(
+        TensorType((weight[axis],), DType.INT32),
+        rng.integers(-9000, 9000, weight[axis]).astype(np.int32),
+        is_constant=True,
+    )
+    found = (x, _weight(rng, weight, axis, way))
+    return (*found, bias) if rng.integers(2) else found
+
+
+def _case(name: str, op: str, attrs: object, inputs: tuple[c.Tensor, ...], seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    output = c.quant(1.0, int(rng.integers(-128, 128)))
+    if WAYS[seed % 3] == KEPT:
+        return c.Case(name, op, attrs, inputs, None, DType.INT32)  # type: ignore[arg-type]
+    return c.Case(name, op, attrs, inputs, output)  # type: ignore[arg-type]
+
+
+def _rounding(seed: int) -> Rounding:
+    return NAMES.get(WAYS[seed % 3], Rounding.UPWARD)
+
+
+def convolution(seed: int) -> c.Case:
+    """Ordinary, grouped, pointwise and depthwise ones."""
+    g = random_geometry(seed, depthwise=seed % 2 == 0)
+    if seed % 5 == 0 and not g.multiplier:
+        g = dataclasses.replace(
+            g, data=(*g.data[:3], 6), filters=(5, 1, 1, 6), strides=(1, 1), padding="VALID"
+        )
+    g = dataclasses.replace(g, activation=Activation.NONE) if WAYS[seed % 3] == KEPT else g
+    rng = np.random.default_rng(seed)
+    inputs = _inputs(rng, g.data, g.filters, g.axis, WAYS[seed % 3])
+    return _case(f"convolution {seed}", g.op, g.attrs(_rounding(seed)), inputs, seed)
+
+
+def dense(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    rows, depth, units = (int(n) for n in rng.integers(1, 12, 3))
+    inputs = _inputs(rng, (rows, depth), (units, depth), 0, WAYS[seed % 3])
+    attrs = DenseAttrs(Activation.NONE, _rounding(seed), keep_num_dims=False)
+    return _case(f"dense {seed}", "nn.dense", attrs, inputs, seed)
+
+
+def near_limits(seed: int) -> c.Case:
+    """Sums up to 2**30, all that the specialised kernels take, on scales just below 1/2 or so small
+    that only the sign is left."""
+    rng = np.random.default_rng(seed)
+    x = c.int8(rng, (1, 2, 3, 4), c.quant(1.0, 127))
+    scales = np.float32([0.49999997, 2.0**-23, 2.0**-31, 2.0**-24 * 1.5, 2.0**-30, 1e-12, 0.25])
+    values = rng.integers(-128, 128, (7, 1, 1, 4)).astype(np.int8)
+    kind = TensorType(values.shape, DType.INT8, Quant(tuple(map(float, scales)), (0,) * 7, 0))
+    most = 2**30 - 1 - np.abs(values.astype(np.int64)).sum(axis=(1, 2, 3)) * 255
+    signs = rng.choice([-1, 1], 7)
+    bias = c.Tensor(TensorType((7,), DType.INT32), (most * signs).astype(np.int32), True)
+    weight = c.Tensor(kind, values, is_constant=True)
+    window = ((1, 1), (1, 1), "VALID")
+    attrs = Conv2DAttrs(*window, Activation.NONE, list(ROUNDINGS)[seed % 2])  # type: ignore[arg-type]
+    out = c.quant(1.0, int(rng.integers(-20, 20)))
+    return c.Case(f"limits {seed}", "nn.conv2d", attrs, (x, weight, bias), out)
+
+
+def test_sums_near_the_limits(tmp_path: Path) -> None:
+    cases = [near_limits(seed) for seed in range(8)]
+    assert "mg_conv2d_1x1_s8_upward_portable" in {k.kernel.symbol for k in c.calls_of(cases[0])}
+    c.check(cases, tmp_path)
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    cases = [make(seed) for seed in range(120) for make in (convolution, dense)]
+    c.check(cases, tmp_path)
+    assert {call.kernel.symbol for case in cases for call in c.calls_of(case)} == {
+        *(f"mg_{op}_upward_{v}" for op in ("conv2d_s8", "dense_s8") for v in ("dsp", "portable")),
+        *(f"mg_conv2d_1x1_s8_upward_{v}" for v in ("dsp", "portable")),
+        *(f"mg_depthwise_conv2d_s8_upward_{v}" for v in ("dsp", "portable")),
+        *(
+            f"mg_{op}_{what}"
+            for op in ("conv2d_s8", "depthwise_conv2d_s8")
+            for what in ("once", "s32")
+        ),
+        *("mg_dense_s8", "mg_dense_s8_dsp", "mg_dense_s8_portable", "mg_dense_s8_s32"),
+    }
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([make(s) for s in range(12) for make in (convolution, dense)], tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_dense_equals_the_definition(seed: int) -> None:
+    case = dense(seed)
+    data, weight, *bias = (t.array.astype(np.int64) for t in case.inputs)
+    of = case.inputs[1].type.quant
+    assert of is not None
+    sums = (data - case.inputs[0].type.zero_point) @ weight.T + (bias[0] if bias else 0)
+    if WAYS[seed % 3] != KEPT:
+        output = (1.0, case.output_type.zero_point)
+        sums = tvm_oracle.requantize(sums, of.scale, 0, output, WAYS[seed % 3], "int8", 1)
+    np.testing.assert_array_equal(case.expected, sums)
+
+
+@pytest.mark.parametrize("way", ["UPWARD", "TONEAREST"])
+def test_convolution_equals_the_definition(way: str) -> None:
+    rng = np.random.default_rng(5)
+    x = c.int8(rng, (2, 6, 7, 5), c.quant(3.0, -17))
+    scales = tuple(float(s) for s in np.float32(2.0 ** -np.array([6.0, 9.5, 11, 12])))
+    values = rng.integers(-128, 128, (4, 3, 2, 5)).astype(np.int8)
+    kind = TensorType(values.shape, DType.INT8, Quant(scales, (0,) * 4, 0))
+    attrs = Conv2DAttrs((2, 1), (1, 1), (1, 0, 2, 1), Activation.NONE, NAMES[way])
+    inputs = (x, c.Tensor(kind, values, is_constant=True))
+    case = c.Case(way, "nn.conv2d", attrs, inputs, c.quant(0.5, 3))
+    sums = tvm_oracle.conv2d(x.array, values, -17, (2, 1), (1, 0, 2, 1))
+    expected = tvm_oracle.requantize(sums, scales, 0, (0.5, 3), way, "int8", 3)
+    np.testing.assert_array_equal(case.expected, expected)
+
+
+@pytest.mark.parametrize("op", ["nn.conv2d", "nn.depthwise_conv2d", "nn.dense"])
+@pytest.mark.parametrize("rounding", [Rounding.UPWARD, Rounding.DOUBLE])
+def test_no_kernel_of_another_rounding_takes_a_node(op: str, rounding: Rounding) -> None:
+    rng = np.random.default_rng(0)
+    weight = {"nn.conv2d": (2, 1, 1, 3), "nn.depthwise_conv2d": (1, 1, 1, 3), "nn.dense": (2, 3)}
+    axis, data = (3 if "depth" in op else 0), ((1, 3) if "dense" in op else (1, 2, 2, 3))
+    window = ((1, 1), (1, 1), "VALID")
+    attrs = {
+        "nn.conv2d": Conv2DAttrs(*window, Activation.NONE, rounding),  # type: ignore[arg-type]
+        "nn.depthwise_conv2d": DepthwiseConv2DAttrs(*window, 1, Activation.NONE, rounding),  # type: ignore[arg-type]
+        "nn.dense": DenseAttrs(Activation.NONE, rounding, keep_num_dims=False),
+    }[op]
+    inputs = _inputs(rng, data, weight[op], axis, "UPWARD")
+    case = c.Case("small", op, attrs, inputs, c.quant(1e3, 0))
+    taken = [k.symbol for k in kernels.registry()[op] if not k.refusal(case.node, case.graph)]
+    assert taken
+    is_relay = rounding is Rounding.UPWARD
+    assert all(("upward" in symbol or "once" in symbol) == is_relay for symbol in taken), taken
