@@ -53,17 +53,18 @@ def distinct(names: Sequence[str]) -> None:
             raise _clash(a, b, what)
 
 
-def apart(trees: Mapping[str, FileTree]) -> None:
-    """Raises MicrogenError if two modules (by name, with their own files) have the same file, or
-    the same identifier: of ``a`` with an input ``b_x`` and ``a_b`` with an input ``x``, say.
+def apart(trees: Mapping[str, FileTree], functions: Mapping[str, Iterable[str]]) -> None:
+    """Raises MicrogenError if two modules have the same file, or the same identifier: of ``a`` with
+    an input ``b_x`` and ``a_b`` with an input ``x``, say. Both arguments are by module: its own
+    files, and its operators, of which external ones have the name that the model gives them.
 
     Files are compared without regard to case, as some file systems do.
     """
-    for (a, one), (b, other) in combinations(trees.items(), 2):
-        files = _shared((name.lower() for name in one.files), (n.lower() for n in other.files))
+    for a, b in combinations(trees, 2):
+        files = _shared(*((name.lower() for name in trees[module].files) for module in (a, b)))
         if files:
             raise _clash(a, b, f"both have the file {PurePosixPath(files[0]).name}")
-        names = _shared(_identifiers(one), _identifiers(other))
+        names = _shared(*((*_identifiers(trees[m]), *functions[m]) for m in (a, b)))
         if names:
             raise _clash(a, b, f"both define {names[0]}")
 

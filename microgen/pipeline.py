@@ -150,7 +150,8 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         part.options.name: emit_model(unit).merged(_library(part))
         for part, unit in zip(parts, units, strict=True)
     }
-    module_names.apart(own)
+    functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
+    module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
     for tree in own.values():
         files = files.merged(tree)

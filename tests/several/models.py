@@ -21,6 +21,24 @@ def @main(%x: Tensor[(1, 6), float32], %y: Tensor[(1, 6), float32]) -> Tensor[(1
 """
 
 
+EXTERNAL = """
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = @part(%x);
+  add(%0, %x)
+}
+def @part(%a: Tensor[(2, 3), float32], Compiler="npu", global_symbol="npu_0") {
+  nn.relu(%a)
+}
+"""
+DEVICE = """
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = tanh(%x);
+  %1 = on_device(%0, device_type=12);
+  add(%1, %x)
+}
+"""
+
+
 def dense(features: int = 6, *, tensor: str = "x") -> bytes:
     """FULLY_CONNECTED and SOFTMAX, int8 [1, 16] -> [1, features]."""
     weights = np.random.default_rng(features).integers(-127, 128, (features, 16)).astype(np.int8)
@@ -49,6 +67,7 @@ def written(directory: Path) -> dict[str, Path]:
         "wide.tflite": dense(40),
         "state.tflite": stateful(),
         "sum.relay": RELAY.encode(),
+        "device.relay": DEVICE.encode(),
     }
     for name, data in files.items():
         (directory / name).write_bytes(data)

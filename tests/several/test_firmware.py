@@ -126,6 +126,18 @@ def test_a_tensors_own_name_will_do_where_one_model_has_it(project: Path) -> Non
         runner.run(project, inputs)
 
 
+def test_models_of_one_device_share_its_hooks_and_context(tmp_path: Path) -> None:
+    file = models.written(tmp_path)["device"]
+    project = tmp_path / "p"
+    pairs = [(file, "one"), (file, "two")]
+    microgen.generate_models(pairs, "native", project, targets=("npu:device-api",))
+    run = ["Activate", "Open", "Close", "Deactivate"]
+    found = microgen.run(project, compare=False)
+    lines = [line for line in found.console.splitlines() if "device" in line]
+    assert lines == [f"microgen: device npu {hook}" for hook in run * 2]
+    assert (project / "src" / "devices.c").read_text().count("DeviceNpuOpen(") == 1
+
+
 def test_a_model_that_fails_is_named(tmp_path: Path) -> None:
     project = _generated(tmp_path, "kws", "wide", optimize="flash")
     source = project / "model" / "codegen" / "host" / "src" / "wide_lib0.c"

@@ -70,6 +70,14 @@ def test_files_that_only_differ_in_case_or_are_one(tmp_path: Path) -> None:
         microgen.compile_models(pairs, "native", executor="graph")
 
 
+def test_external_functions_have_the_names_that_models_give_them(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.relay").write_text(models.EXTERNAL)
+    files = [tmp_path / "one.relay", tmp_path / "two.relay"]
+    with pytest.raises(MicrogenError, match=r"'one' and 'two' cannot .* both define npu_0"):
+        microgen.compile_models(files, "native", targets=("npu",))
+
+
 def test_what_comments_quote_does_not_clash(tmp_path: Path) -> None:
     """A tensor may be called like another module's symbols: C sees the sanitised name only."""
     (tmp_path / "one.tflite").write_bytes(models.dense(tensor="x;tvmgen_b_run"))
