@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from microgen import app_memory, resources
-from microgen.emit import shared
+from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
 from microgen.emit.signature import dtype
@@ -185,6 +185,10 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
         "outputs": [port for model in described for port in model["outputs"]],
         "passed_pools": [pool for model in described for pool in model["passed_pools"]],
         "devices": list(devices.values()),
+        "shared_workspace": symbols.SHARED_WORKSPACE,
+        "shared_arenas": [
+            symbols.arena(m.module, p.name) for m in models if m.shares_workspace for p in m.pools
+        ],
     }
 
 

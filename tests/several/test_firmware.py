@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import microgen
 from microgen import builder, manifest, runner
-from microgen.errors import InputError, RunError
+from microgen.errors import BuildError, InputError, RunError
 from microgen.ir.graph import Array
 from tests.several import models
 from tests.tools import NEEDS_NINJA
@@ -148,15 +149,28 @@ def test_a_model_that_fails_is_named(tmp_path: Path) -> None:
         runner.run(project, elf=built.elf)
 
 
-def test_verify_sees_a_workspace_that_is_not_where_it_was_planned(tmp_path: Path) -> None:
-    """The bytes linked in front of one model's symbols, not behind."""
-    project = _generated(tmp_path, "digits", "kws", shared_workspace=True)
+def _with_bytes_in_front(directory: Path) -> Path:
+    """A project that links the shared bytes in front of one model's symbols, not behind."""
+    project = _generated(directory, "digits", "kws", shared_workspace=True)
     cmake = project / "CMakeLists.txt"
     folder = "  model/codegen/host/src"
     last = f"{folder}/kws_memory.s\n{folder}/workspace.s\n"
     assert last in cmake.read_text()
     swapped = f"{folder}/workspace.s\n{folder}/kws_memory.s\n"
     cmake.write_text(cmake.read_text().replace(last, swapped))
+    return project
+
+
+def test_the_linker_refuses_a_workspace_that_is_not_where_it_was_planned(tmp_path: Path) -> None:
+    project = _with_bytes_in_front(tmp_path)
+    with pytest.raises(BuildError, match="tvmgen_kws_global_workspace is not in the shared"):
+        builder.build(project)
+
+
+def test_verify_sees_a_workspace_that_is_not_where_it_was_planned(tmp_path: Path) -> None:
+    project = _with_bytes_in_front(tmp_path)
+    script = project / "boards" / "native.ld"
+    script.write_text(re.sub(r"^ASSERT.*$", "", script.read_text(), flags=re.MULTILINE))
     builder.build(project)
     report = microgen.verify(project, project_files=False)
     (failed,) = report.failed
