@@ -123,6 +123,7 @@ class _Lowering:
     calls: list[Call] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[Transform, Constant] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)  # of the constants, by name
     parameters: dict[str, Array] = field(default_factory=dict)
     parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
     parameter_ids: dict[str, int] = field(default_factory=dict)
@@ -192,7 +193,9 @@ class _Lowering:
         if transform not in self.constants:
             self.parameter_ids.setdefault(source, self.next_sid)
             self.next_sid += 1
-            self.constants[transform] = self._new_constant(constant, transform, region)
+            made = self._new_constant(constant, transform, region)
+            self.constants[transform] = made
+            self.arrays[made.name] = made.array
         return Argument(Storage.CONSTANT, self.constants[transform].name)
 
     def _new_constant(
@@ -200,7 +203,7 @@ class _Lowering:
     ) -> Constant:
         (source,) = transform.sources
         plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
-        name = cnames.unique(plain, {c.name for c in self.constants.values()})
+        name = cnames.unique(plain, self.arrays)
         array = transforms.apply(
             transform.kind, [self.parameters[source]], dict(transform.arguments)
         )
@@ -231,8 +234,7 @@ class _Lowering:
 
     def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
         """The types of a call's arguments: inputs, constants, outputs."""
-        arrays = {c.name: c.array for c in self.constants.values()}
-        constants = [arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
+        constants = [self.arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
         return (
             *(self.graph.types[name] for name in primitive.inputs),
             *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),

@@ -98,6 +98,8 @@ class Options:
                 where="--interface" if self.interface != "c" else "--unpacked-api",
                 hint="leave it out",
             )
+        if self.executor == "graph":
+            self._check_graph()
         if not self.link_params:
             raise UnsupportedError(
                 f"'off' leaves the parameters out of the firmware, and nothing could load them "
@@ -105,6 +107,22 @@ class Options:
                 where="--link-params",
                 hint="use 'on'",
             )
+
+    def _check_graph(self) -> None:
+        """What would change nothing is refused."""
+        unused = {
+            "planner": "storages are the graph's own, whoever runs it",
+            "alignment": "it aligns every storage to 16 bytes",
+            "constant_alignment": "a parameter file aligns each array to its elements",
+        }
+        for name, why in unused.items():
+            default = type(self).__dataclass_fields__[name].default
+            if getattr(self, name) != default:
+                raise UnsupportedError(
+                    f"has no effect on the graph executor: {why}",
+                    where=f"--{name.replace('_', '-')}",
+                    hint="leave it out",
+                )
 
     @property
     def is_unpacked(self) -> bool:

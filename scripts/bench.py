@@ -2,7 +2,9 @@
 
 ``generate`` is CPU time of the whole process; the other times are wall clock. RAM counts the
 arena with the input and output buffers; instructions are those of one inference on
-``numpy.random.RandomState(0)``. Without models: the shipped example.
+``numpy.random.RandomState(0)``, "around calls" those of them outside the operators. Without models:
+the shipped example. ``--executor`` and ``--interface`` are ``generate``'s; for the graph executor
+there is a second line, with the instructions that making it takes.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from microgen import api, manifest
+from microgen import api, manifest, runner
 from microgen.ir.graph import Array
 from microgen.verifier import measure, stack_bound
 
@@ -34,6 +36,7 @@ COLUMNS = (
     "weights B",
     "stack bound B",
     "instructions",
+    "around calls",
 )
 
 
@@ -43,11 +46,11 @@ def children_cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def generate(model: Path, board: str, project: Path) -> float:
+def generate(model: Path, board: str, project: Path, options: list[str]) -> float:
     """Generate with the command line; returns its CPU seconds."""
     before = children_cpu_seconds()
     command = [sys.executable, "-m", "microgen", "generate", model, "-b", board, "-o", project]
-    subprocess.run([*command, "-q"], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([*command, *options, "-q"], check=True, stdin=subprocess.DEVNULL)
     return children_cpu_seconds() - before
 
 
@@ -64,15 +67,32 @@ def random_input(record: manifest.Manifest) -> dict[str, Array]:
     }
 
 
-def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
+def creation(project: Path, inputs: dict[str, Array]) -> int:
+    """Instructions that make a graph executor: by how much an inference that makes it is more.
+
+    Changes the project's ``main.c``, which makes it before anything is counted.
+    """
+    main = project / "src" / "main.c"
+    call = f"(void){manifest.load(project).prefix}_graph_executor(&executor);"
+    text = main.read_text().replace(call, "(void)executor;")
+    main.write_text(text.replace("TVMGraphExecutor *executor;", "TVMGraphExecutor *executor = 0;"))
+    twice = {name: np.stack([array, array]) for name, array in inputs.items()}
+    elf = api.build(project).elf
+    first, second = runner.run(project, twice, elf=elf, profile=True).instructions or (0, 0)
+    return first - second
+
+
+def row(model: Path, board: str, project: Path, options: list[str]) -> tuple[str, ...]:
     """One model, measured."""
-    cpu_seconds = generate(model, board, project)
+    cpu_seconds = generate(model, board, project, options)
     start = time.monotonic()
     built = api.build(project)
     build_seconds = time.monotonic() - start
     record = manifest.load(project)
     sizes, plan = measure(built.elf, record), record.plan
-    (instructions,) = api.run(project, random_input(record), profile=True).instructions or (0,)
+    found = api.run(project, random_input(record), profile=True)
+    (instructions,) = found.instructions or (0,)
+    (calls,) = found.per_call or ((),)
     return (
         model.name,
         f"{cpu_seconds:.2f}",
@@ -83,6 +103,7 @@ def row(model: Path, board: str, project: Path) -> tuple[str, ...]:
         f"{sizes.weights:,}",
         f"{stack_bound(project).nbytes:,}",
         f"{instructions:,}",
+        f"{instructions - sum(calls):,}",
     )
 
 
@@ -91,11 +112,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", type=Path, nargs="*", default=[EXAMPLE])
     parser.add_argument("--board", default="mps2_an386")
+    parser.add_argument("--executor", default="aot")
+    parser.add_argument("--interface", default="c")
     arguments = parser.parse_args()
-    table = Table(*COLUMNS, title=arguments.board)
+    options = ["--executor", arguments.executor, "--interface", arguments.interface]
+    table = Table(*COLUMNS, title=f"{arguments.board} {' '.join(options)}")
     with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder:
         for index, model in enumerate(arguments.models):
-            table.add_row(*row(model, arguments.board, Path(folder) / str(index)))
+            project = Path(folder) / str(index)
+            table.add_row(*row(model, arguments.board, project, options))
+            if arguments.executor == "graph":
+                made = creation(project, random_input(manifest.load(project)))
+                table.add_row("  made", *[""] * (len(COLUMNS) - 3), f"{made:,}", "")
     Console(width=120).print(table)
     return 0
 

@@ -337,11 +337,13 @@ __attribute__((noinline)) int TVMGraphExecutor_RunNode(TVMGraphExecutor *executo
 
 int TVMGraphExecutor_Run(TVMGraphExecutor *executor)
 {
-    int error = kTvmErrorNoError;
+    int error = executor->num_unset > 0U ? kTvmErrorExecutorInputNotSet : kTvmErrorNoError;
     uint32_t i;
 
     for (i = 0U; i < executor->counts.nodes && error == kTvmErrorNoError; i++) {
-        error = TVMGraphExecutor_RunNode(executor, i);
+        if (executor->nodes[i].kind != MG_GRAPH_NOTHING) {
+            error = TVMGraphExecutor_RunNode(executor, i);
+        }
     }
     return error;
 }

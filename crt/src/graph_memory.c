@@ -32,6 +32,9 @@ static void bind(TVMGraphExecutor *executor, uint32_t storage_id, uint8_t *data)
     TVMGraphExecutorStorage *const storage = &executor->storages[storage_id];
     uint32_t i;
 
+    if (storage->data == data) {
+        return; /* an input that is where it was in the last run */
+    }
     if (storage->data == NULL && storage->is_input != 0U) {
         executor->num_unset--;
     }

@@ -20,10 +20,13 @@ static char raw(const mg_json *json)
 /* The next character that is not white space. */
 static char peek(mg_json *json)
 {
-    while (raw(json) == ' ' || raw(json) == '\n' || raw(json) == '\r' || raw(json) == '\t') {
+    char c = raw(json);
+
+    while (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
         json->at++;
+        c = raw(json);
     }
-    return raw(json);
+    return c;
 }
 
 static bool take(mg_json *json, char wanted)
@@ -93,23 +96,31 @@ static void escape(mg_json *json)
     json->at++;
 }
 
+/* The first of the characters that has a meaning in a string, or cannot be in one. Most of a graph
+ * is names, so this is most of the time that reading it takes. */
+static const char *plain_end(const char *at, const char *end)
+{
+    while (at != end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20U) {
+        at++;
+    }
+    return at;
+}
+
 void mg_json_string(mg_json *json, mg_text *text)
 {
     text->at = json->end;
     text->length = 0U;
     expect(json, '"');
     const char *const start = json->at;
-    while (!json->failed && raw(json) != '"') {
-        const unsigned char c = (unsigned char)raw(json);
+    json->at = plain_end(json->at, json->end);
+    while (raw(json) == '\\') {
         json->at++;
-        if (c == (unsigned char)'\\') {
-            escape(json);
-        } else if (c < 0x20U) {
-            json->at--;
-            mg_json_fail(json);
-        }
+        escape(json);
+        json->at = plain_end(json->at, json->end);
     }
-    if (!json->failed) {
+    if (raw(json) != '"') {
+        mg_json_fail(json);
+    } else {
         text->at = start;
         text->length = (uint32_t)(json->at - start);
         json->at++;

@@ -104,7 +104,11 @@ bool mg_text_is(const mg_text *text, const char *bytes, size_t length)
     char next[4];
 
     while (rest.length > 0U) {
-        const uint32_t n = character(&rest, next);
+        uint32_t n;
+        if (length == 0U || (*rest.at != '\\' && *rest.at != *bytes)) {
+            return false; /* as most are, at once */
+        }
+        n = character(&rest, next);
         if (n > length || !same(next, bytes, n)) {
             return false;
         }

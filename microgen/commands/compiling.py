@@ -24,6 +24,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_planning(parser: argparse.ArgumentParser) -> None:
     """Options that a memory plan depends on."""
     add = parser.add_argument
+    add("--executor", default="aot", help="aot (default) | graph")
     add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
     add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
     add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
@@ -45,7 +46,6 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     """The other options of ``generate``."""
     add = parser.add_argument
     add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
-    add("--executor", default="aot", help="aot (default) | graph")
     add("--interface", default="c", help="c (default) | packed")
     add(
         "--unpacked-api",

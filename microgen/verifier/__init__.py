@@ -16,6 +16,7 @@ from microgen.target import board as boards
 from microgen.verifier import (
     constants,
     elf,
+    graph,
     image,
     linked,
     memory,
@@ -50,6 +51,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "operators": linked.operators,
     "device_hooks": linked.device_hooks,
     "registry": registry.registry,
+    "graph": graph.graph,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
@@ -74,7 +76,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 # model by itself.
 _OF_FIRMWARE = frozenset(
     {
-        *("entry_point", "vector_table", "registry", "shared_workspace", "segments"),
+        *("entry_point", "vector_table", "registry", "graph", "shared_workspace", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files"),
     }

@@ -44,7 +44,7 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
         yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
     if not record.pool and symbol.address % _alignment(subject):
         yield f"{symbol.name} at {symbol.address:#x} is not aligned to {_alignment(subject)}"
-    if _is_writable(subject, symbol):
+    if is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
 
 
@@ -53,7 +53,7 @@ def _alignment(subject: Subject) -> int:
     return int(subject.manifest.options.get("constant_alignment", 1))
 
 
-def _is_writable(subject: Subject, symbol: Symbol) -> bool:
+def is_writable(subject: Subject, symbol: Symbol) -> bool:
     """Whether the section, the segment, or the board's memory there can be written."""
     section = subject.elf.section_at(symbol.address)
     segments = [s for s in subject.elf.segments if s.holds(symbol.address)]

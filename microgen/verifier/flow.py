@@ -48,7 +48,8 @@ class Frame:
     handlers: tuple[int, ...] = ()
 
 
-_CALLS_BY_REGISTRY = "TVMGraphExecutor_Run"
+# The one function that calls by an index of the registry. It is never inlined.
+_CALLS_BY_REGISTRY = "TVMGraphExecutor_RunNode"
 
 
 def code_of(
@@ -257,7 +258,7 @@ class _Walk:
         """Where control may go: a constant, or every word of a constant table; from the graph
         executor, every function of the registry, whose table it has through a pointer."""
         found = sorted(self.pointers(control.target))
-        if not found and self.code.name(self.start).startswith(_CALLS_BY_REGISTRY):
+        if not found and self.code.name(self.start) == _CALLS_BY_REGISTRY:
             found = sorted(self.table(self.code.registry, 0))
         if not found:
             what = f"unknown indirect {control.kind} `{instruction}`"

@@ -6,16 +6,22 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from microgen.manifest import ModuleRecord
+from microgen.verifier.constants import is_writable
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _ENTRY = "TVMSystemLibEntryPoint"
 _NAMES = "tvm_function_names"
 FUNCTIONS = "tvm_functions"
+# A TVMFuncRegistry and a TVMModule, and what each points to.
+_POINTERS = {
+    "tvm_function_registry": (_NAMES, FUNCTIONS),
+    "tvm_system_lib": ("tvm_function_registry",),
+}
 
 
 def registry(subject: Subject) -> Finding:
     """``TVMSystemLibEntryPoint`` is there, and the registry names every packed function of the
-    plan, each with its address."""
+    plan, each with its address; all of it is constant."""
     modules = [m for m in subject.manifest.modules if _has_registry(m)]
     if not modules:
         return not_applicable("no function is called by name")
@@ -23,7 +29,7 @@ def registry(subject: Subject) -> Finding:
     expected = f"{_ENTRY}, and a registry of {len(wanted)} packed functions by name"
     entries = [s for s in subject.elf.named(_ENTRY) if s.kind == "func" and s.binding == "global"]
     problems = [] if len(entries) == 1 else [f"{len(entries)} global functions {_ENTRY}"]
-    problems += _table_problems(subject, wanted)
+    problems += [*_table_problems(subject, wanted), *_pointer_problems(subject)]
     return judged(expected, problems, f"{len(wanted)} functions")
 
 
@@ -54,6 +60,23 @@ def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
     for i, name in enumerate(listed):
         address = int.from_bytes(functions[i * width : (i + 1) * width], "little")
         yield from _address_problems(subject, name, address)
+
+
+def _pointer_problems(subject: Subject) -> Iterator[str]:
+    """Whoever asks for the program's functions gets that table, and nothing writes it."""
+    for name in (_NAMES, FUNCTIONS, *_POINTERS):
+        for symbol in subject.elf.named(name):
+            if is_writable(subject, symbol):
+                yield f"{name} at {symbol.address:#x} is in writable memory"
+    for name, targets in _POINTERS.items():
+        planned = [s.address for target in targets for s in subject.elf.named(target)]
+        if _words(_bytes_of(subject, name) or b"", len(targets)) != planned:
+            yield f"{name} does not lead to {' and '.join(targets)}"
+
+
+def _words(data: bytes, count: int) -> list[int]:
+    width = len(data) // count
+    return [int.from_bytes(data[i * width : (i + 1) * width], "little") for i in range(count)]
 
 
 def _bytes_of(subject: Subject, name: str) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from microgen.verifier import registry
@@ -83,14 +84,29 @@ def bound(subject: Subject) -> StackBound:
     handlers = sorted(arch.handlers(subject.elf, subject.board, graph.handlers()))
     handler = max((graph.depth(start) for start in handlers), default=(0, ()))
     frame_bytes = subject.board.cpu.exception_frame
+    problems = [*graph.problems, *_unknown_modules(subject, graph)]
     thread_bytes, handler_bytes = (
         _aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
     )
     return StackBound(
         nbytes=thread_bytes + frame_bytes + handler_bytes,
         path=(*path, f"exception frame {frame_bytes}", *handler[1]),
-        problems=tuple(dict.fromkeys(graph.problems)),
+        problems=tuple(dict.fromkeys(problems)),
     )
+
+
+_CREATE = ("TVMGraphExecutor_CreateIn", "TVMGraphExecutor_Create")
+
+
+def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
+    """Who makes a graph executor chooses whose functions it calls: only the generated code, which
+    makes it of the program's own, may."""
+    names = ("graph_executor", "run")
+    known = {f"{m.prefix}_{name}" for m in subject.manifest.modules for name in names}
+    for caller, own in graph.frames.items():
+        called = {graph.code.name(edge.target) for edge in own.edges}
+        if called.intersection(_CREATE) and graph.code.name(caller) not in known:
+            yield f"{graph.code.name(caller)} makes a graph executor of functions unknown"
 
 
 def _aligned(nbytes: int, alignment: int) -> int:

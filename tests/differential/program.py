@@ -15,6 +15,7 @@ import numpy as np
 
 from microgen.pipeline import Compiled
 from microgen.program import Port
+from tests.crt.executor_graphs import EXECUTOR_SOURCES
 from tests.differential.stock import Array
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -116,9 +117,11 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
             sources[path.name] = path
         for path in sorted((project / "crt/kernels").glob("*.c")):
             sources[path.name] = path  # one for all networks
-        includes |= {
-            f"-I{project.name}/{part}" for part in ("model/codegen/host/include", "crt/include")
-        }
+        if compiled.manifest.options["executor"] == "graph":
+            sources |= _graph_executor(project)
+        folders = ["model/codegen/host/include", "model/executor-config/graph"]
+        folders += ["crt/include", "crt/src"]
+        includes |= {f"-I{project.name}/{part}" for part in folders}
     (folder / "main.c").write_text(_main(networks, samples))
     command = ["cc", "-std=c99", "-O1", *SANITIZERS, *sorted(includes), "main.c"]
     command += [str(path.relative_to(folder)) for path in sources.values()]
@@ -128,6 +131,17 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
     if done.returncode:
         raise ProgramError(f"does not compile: {done.stderr[:1500]}")
     return Program(folder, tuple(networks))
+
+
+def _graph_executor(project: Path) -> dict[str, Path]:
+    """The sources of the executor, one for all networks; each network keeps a registry of its
+    own, though a firmware has but one."""
+    for name in ("lib0", "registry"):
+        path = project / f"model/codegen/host/src/{project.name}_{name}.c"
+        own = f"#define TVMSystemLibEntryPoint system_lib_{project.name}\n"
+        path.write_text(own + path.read_text())
+    sources = {path.name: project / "crt/src" / path.name for path in EXECUTOR_SOURCES}
+    return {**sources, "platform.c": project / "src/platform.c"}
 
 
 def _main(networks: Sequence[Compiled], samples: int) -> str:

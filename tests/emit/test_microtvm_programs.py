@@ -16,6 +16,8 @@ from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.options import Options
 from tests.compiling import write_project
+from tests.crt.executor_graphs import SOURCES
+from tests.executors.handmade import compiled
 from tests.graphs import Builder
 from tests.tools import NEEDS_NINJA
 
@@ -63,3 +65,24 @@ def test_an_application_for_microtvm_runs_unchanged(
     assert done.returncode == 0, done.stderr
     found = [list(map(int, line.split())) for line in done.stdout.splitlines()]
     assert found == [_expected(graph)] * lines
+
+
+def test_an_application_for_the_graph_executor_runs_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads graph and parameters as files, and runs them in memory of its own."""
+    graph = _graph()
+    made = compiled(graph, Options(executor="graph"), tmp_path, monkeypatch)
+    made.files.write_to(tmp_path / "p")
+    host, data = (tmp_path / "p" / "model" / name for name in ("codegen/host", "executor-config"))
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command += [f"-I{host / 'include'}", f"-I{data / 'graph'}", f"-I{CRT / 'include'}"]
+    command += [f"-I{CRT / 'src'}", "-o", str(tmp_path / "app")]
+    sources = [*sorted((host / "src").glob("*.[cs]")), HERE / "microtvm_graph.c"]
+    sources += [*SOURCES, CRT / "src" / "platform_posix.c"]
+    subprocess.run([*command, *map(str, sources)], check=True)
+    files = [str(data / "graph" / f"default.{name}") for name in ("graph", "params")]
+    done = subprocess.run([tmp_path / "app", *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert found == [_expected(graph)] * 2

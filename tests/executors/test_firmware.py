@@ -15,7 +15,12 @@ from microgen.ir.graph import Array
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
-BOARDS = {"native": (), "mps2_an386": (NEEDS_ARM,), "qemu_riscv32": (NEEDS_RISCV,)}
+BOARDS = {
+    "native": (),
+    "mps2_an386": (NEEDS_ARM,),
+    "mps3_an547": (NEEDS_ARM,),
+    "qemu_riscv32": (NEEDS_RISCV,),
+}
 
 pytestmark = NEEDS_NINJA
 
@@ -81,6 +86,9 @@ def test_a_damaged_file_is_an_error_code(name: str, code: int, tmp_path: Path) -
         ({"interface": "packed"}, "--interface"),
         ({"unpacked_api": True}, "--unpacked-api"),
         ({"link_params": False}, "--link-params"),
+        ({"planner": "greedy"}, "--planner"),
+        ({"alignment": 32}, "--alignment"),
+        ({"constant_alignment": 8}, "--constant-alignment"),
     ],
 )
 def test_what_does_not_go_with_it(options: dict[str, object], where: str, tmp_path: Path) -> None:

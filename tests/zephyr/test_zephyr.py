@@ -142,6 +142,13 @@ def test_a_keyword_spotter_gives_the_same_bytes(
     check_samples(board, project, built(project, tmp_path / "zephyr", board))
 
 
+@pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}], ids=str)
+def test_other_executors_give_the_same_bytes(options: dict[str, str], tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    microgen.generate(DIGITS, BOARDS[0], project, **options)
+    check_samples(BOARDS[0], project, built(project, tmp_path / "zephyr", BOARDS[0]))
+
+
 def exit_code(build: Path, board: str) -> int | None:
     """The program's own: of ``west build -t run`` only Ninja's is seen."""
     qemu = boards.load(board).qemu

@@ -1,0 +1,22 @@
+"""Takes graphs made by hand through the whole pipeline, as if a file had held them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from microgen import frontends, pipeline
+from microgen.compiled import Compiled
+from microgen.ir.graph import Graph
+from microgen.options import Options
+from microgen.target import board as boards
+
+
+def compiled(
+    graph: Graph, options: Options, folder: Path, patch: pytest.MonkeyPatch, board: str = "native"
+) -> Compiled:
+    model = folder / "model.tflite"
+    model.write_bytes(b"a stand-in")
+    patch.setattr(frontends, "load", lambda *_, **__: graph)
+    return pipeline.compile_model(model, boards.load(board), options)

@@ -1,0 +1,56 @@
+"""MLPerf Tiny's networks by the graph executor: what LiteRT gives, and at which cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import oracle, stimuli
+from tests.qemu.test_mlperf_tiny import ALL_FILES, HELD, SMALL_BOARDS
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+pytestmark = [NEEDS_NINJA, NEEDS_ARM]
+USUAL = [("kws", "mps2_an386"), ("ad", "mps3_an547"), ("strww", "microbit")]
+SLOW_BOARDS = ("mps2_an386", "mps3_an547", "native")
+CASES = [
+    *USUAL,
+    *(
+        pytest.param(model, board, marks=pytest.mark.slow)
+        for board in SLOW_BOARDS
+        for model in ALL_FILES
+        if (model, board) not in USUAL
+    ),
+]
+
+
+@pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+@pytest.mark.parametrize(("model", "board"), CASES)
+def test_outputs_are_litert_s_and_the_executor_costs_little(
+    model: str, board: str, mlperf_models: Path, tmp_path: Path
+) -> None:
+    is_host = board == "native"
+    path = mlperf_models / ALL_FILES[model]
+    made = microgen.generate(path, board, tmp_path / "p", executor="graph")
+    inputs = stimuli.samples(made.manifest.inputs, random=1)
+    given = {name: arrays[-2:] for name, arrays in inputs.items()}
+    found = microgen.run(tmp_path / "p", given, compare=True, profile=not is_host)
+    assert len(found.verdicts) == 2
+    assert all(verdict.ok for verdict in found.verdicts)
+    if not is_host:
+        assert found.instructions is not None
+        assert found.per_call is not None
+        own = found.instructions[1] - sum(found.per_call[1])
+        limit = 1700 if board == "microbit" else 1000  # docs/executors.md
+        assert own / len(made.program.calls) < limit
+
+
+@pytest.mark.parametrize("board", SMALL_BOARDS)
+def test_what_small_boards_hold(board: str, mlperf_models: Path) -> None:
+    for model, file in ALL_FILES.items():
+        if model in HELD[board]:  # as with the AOT executor
+            microgen.compile_model(mlperf_models / file, board, executor="graph")
+        else:
+            with pytest.raises(microgen.MicrogenError, match=r"needs [\d,]+ bytes of (RAM|flash)"):
+                microgen.compile_model(mlperf_models / file, board, executor="graph")
