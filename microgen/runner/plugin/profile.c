@@ -77,12 +77,12 @@ static enum {
     IN_INFERENCE
 } state;
 static FILE *out;
-static uint64_t counter;         /* instructions since QEMU started */
-static uint64_t inference_start; /* counter at the start of the inference */
-static uint64_t call_start;      /* counter at the entry of the running operator */
-static uint64_t calls_made;      /* operators entered in this inference */
-static uint64_t *call_counts;    /* as many as the model with most calls has */
-static uint64_t next_model;      /* of the next inference */
+static uint64_t counter;          /* instructions since QEMU started */
+static uint64_t inference_start;  /* counter at the start of the inference */
+static uint64_t call_start;       /* counter at the entry of the running operator */
+static uint64_t calls_made;       /* operators entered in this inference */
+static uint64_t *call_counts;     /* as many as the model with most calls has */
+static uint64_t next_model;       /* of the next inference */
 static const struct model *model; /* of this one */
 static int in_operator;
 static uint64_t return_address; /* of the first marker */
