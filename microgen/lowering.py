@@ -98,12 +98,15 @@ def _ports(
 
 
 def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
-    """Output ports, named ``output`` or ``output0``, ``output1``, ... as TVM names them."""
+    """Output ports, named as TVM names them: as the graph asks, else ``output``, or ``output0``,
+    ``output1``, ..."""
     count = len(graph.outputs)
-    used = {name.upper() for name in taken}
+    used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
+    model_names = graph.output_names or model_names
     for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
         plain = "output" if count == 1 else f"output{i}"
+        plain = cnames.identifier(model_name) if graph.output_names else plain
         plain = cnames.unique(plain, used, key=str.upper)
         used.add(plain.upper())
         name = cnames.unique(model_name, {p.tensor for p in ports})

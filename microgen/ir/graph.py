@@ -144,7 +144,7 @@ class Graph:
     ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
     values from one inference to the next, and stand for 0 before the first; one node each reads and
     updates them. ``fixed`` has the inputs whose only sound value the shapes give: no node reads
-    them.
+    them. ``output_names`` is what C is to call the outputs, one name each, or empty.
     """
 
     name: str
@@ -155,6 +155,7 @@ class Graph:
     constants: Mapping[str, Array]
     variables: tuple[str, ...] = ()
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_names: tuple[str, ...] = ()
 
     def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
         """Types of several tensors."""

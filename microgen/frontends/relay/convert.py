@@ -88,7 +88,18 @@ class _Conversion:
             nodes=nodes,
             types={name: kind for name, kind in self._tensors.types.items() if name in live},
             constants=constants,
+            output_names=self._output_names(main, len(names)),
         )
+
+    def _output_names(self, main: Function, count: int) -> tuple[str, ...]:
+        """What ``output_tensor_names``, which TVM's frontends give @main, calls its outputs."""
+        found = main.attrs.get("output_tensor_names", ())
+        if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
+            raise ModelError("output_tensor_names is no list of strings", where=self._where(main))
+        if found and len(found) != count:
+            what = f"output_tensor_names has {len(found)} names, @main has {count} outputs"
+            raise ModelError(what, where=self._where(main))
+        return found
 
     def _check_numbers(self, constants: Mapping[str, Array]) -> None:
         for name, array in constants.items():

@@ -1,0 +1,203 @@
+"""A Relay module as C for the host in one step: no CMake, one compiler run with sanitizers.
+
+The driver calls the entry point as its convention has it, twice, with buffers of their exact size
+on the heap: AddressSanitizer sees an operator that reads or writes beside its tensors, the driver
+one that writes to its input, or whose second inference differs from its first.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen.compiled import Compiled
+from microgen.ir.graph import Array
+from microgen.relay import Expr, Function, IRModule
+from tests.crt.executor_graphs import EXECUTOR_SOURCES
+
+CRT = Path(__file__).resolve().parents[2] / "crt"
+# As TVM's own suite combines interface-api and unpacked-api for the C runtime, and the executor
+# that reads the same networks as graphs.
+CONVENTIONS: dict[str, dict[str, Any]] = {
+    "c": {"interface": "c"},
+    "packed entry, unpacked operators": {"interface": "packed", "unpacked_api": True},
+    "packed": {"interface": "packed"},
+    "graph executor": {"executor": "graph"},
+}
+AHEAD_OF_TIME = [name for name in CONVENTIONS if name != "graph executor"]
+EVERY_CONVENTION = pytest.mark.parametrize("convention", list(CONVENTIONS))
+_FLAGS = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+_FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+# Its debug run, which nothing here calls, times nodes.
+_TIMER = """
+#include "tvm/runtime/crt/platform.h"
+tvm_crt_error_t TVMPlatformTimerStart(void)
+{
+    return kTvmErrorNoError;
+}
+tvm_crt_error_t TVMPlatformTimerStop(double *seconds)
+{
+    *seconds = 0.0;
+    return kTvmErrorNoError;
+}
+"""
+
+_DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t sizes[] = {%(sizes)s};
+enum { INPUTS = %(inputs)d, ALL = %(all)d };
+
+static int infer(void **data)
+{
+%(call)s
+}
+
+int main(int count, char **paths)
+{
+    void *data[ALL], *first[ALL];
+    FILE *given = fopen(paths[1], "rb"), *got = fopen(paths[2], "wb");
+    int i, status;
+
+    (void)count;
+    for (i = 0; i < ALL; i++) {
+        data[i] = memset(malloc(sizes[i]), 0xA5, sizes[i]);
+        if (i < INPUTS && fread(data[i], sizes[i], 1, given) != 1) {
+            return 2;
+        }
+        first[i] = memcpy(malloc(sizes[i]), data[i], sizes[i]);
+    }
+    status = infer(data);
+    for (i = INPUTS; i < ALL; i++) {
+        memcpy(first[i], data[i], sizes[i]);
+        memset(data[i], 0x5A, sizes[i]);
+        fwrite(first[i], sizes[i], 1, got);
+    }
+    if (status != 0 || infer(data) != 0) {
+        return 3;
+    }
+    for (i = 0; i < ALL; i++) {
+        if (memcmp(first[i], data[i], sizes[i]) != 0) {
+            return 4;
+        }
+        free(first[i]);
+        free(data[i]);
+    }
+    return fclose(given) + fclose(got);
+}
+"""
+
+
+def module_of(source: Expr | IRModule | str) -> IRModule:
+    """A module from a function, from its text, or as it is."""
+    if isinstance(source, str):
+        return microgen.relay.parse(source, "t.relay")
+    return IRModule.from_expr(source) if isinstance(source, Function) else source
+
+
+def compiled(source: Expr | IRModule | str, convention: str = "c", **options: Any) -> Compiled:
+    """``compile_model`` for the host in a convention of ``CONVENTIONS``."""
+    return microgen.compile_model(
+        module_of(source), "native", **{**CONVENTIONS[convention], **options}
+    )
+
+
+def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Array]:
+    """The outputs of two equal inferences; ``inputs`` and they in the model's order."""
+    made.files.write_to(folder)
+    host = folder / "model" / "codegen" / "host"
+    (folder / "unit.c").write_text(_unit(made, host))
+    (folder / "in").write_bytes(b"".join(array.tobytes() for array in inputs))
+    command = ["cc", *_FLAGS, f"-I{host / 'include'}", f"-I{host / 'src'}", f"-I{CRT / 'include'}"]
+    command += [f"-Wa,-I{folder / 'model/executor-config/graph'}", "-o", str(folder / "app")]
+    sources = [folder / "unit.c", *sorted((host / "src").glob("*.s"))]
+    if made.metadata.executor == "graph":
+        sources += sorted(Path(_runtime().name).glob("*.o"))
+    subprocess.run([*command, *map(str, sources)], check=True)
+    arguments = [str(folder / name) for name in ("app", "in", "out")]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.returncode} {done.stderr}"
+    return _outputs(made, (folder / "out").read_bytes())
+
+
+@functools.cache
+def _runtime() -> tempfile.TemporaryDirectory[str]:
+    """The graph executor's objects, compiled once for all tests of a process."""
+    folder = tempfile.TemporaryDirectory()
+    timer = Path(folder.name) / "timer.c"
+    timer.write_text(_TIMER)
+    sources = map(str, [*EXECUTOR_SOURCES, timer])
+    command = ["cc", *_FLAGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-c", *sources]
+    subprocess.run(command, check=True, cwd=folder.name)
+    return folder
+
+
+def _unit(made: Compiled, host: Path) -> str:
+    """The model's sources, and the driver, as one translation unit."""
+    program = made.program
+    ports = [*program.inputs, *program.outputs]
+    values = {
+        "sizes": ", ".join(str(p.type.nbytes) for p in ports),
+        "inputs": len(program.inputs),
+        "all": len(ports),
+        "call": _c_call(made) if made.manifest.options["interface"] == "c" else _packed_call(made),
+    }
+    sources = "".join(f'#include "{path.name}"\n' for path in sorted((host / "src").glob("*.c")))
+    return sources + _DRIVER % values
+
+
+def _c_call(made: Compiled) -> str:
+    program, name = made.program, f"tvmgen_{made.program.module}"
+    count = len(program.inputs)
+    lines = [f"    struct {name}_inputs inputs;", f"    struct {name}_outputs outputs;", ""]
+    lines += [f"    inputs.{p.name} = data[{i}];" for i, p in enumerate(program.inputs)]
+    lines += [f"    outputs.{p.name} = data[{i + count}];" for i, p in enumerate(program.outputs)]
+    return "\n".join([*lines, f"    return {name}_run(&inputs, &outputs);"])
+
+
+def _packed_call(made: Compiled) -> str:
+    """Tensors described by the metadata that the model gives of itself."""
+    name = f"tvmgen_{made.program.module}"
+    return f"""    DLTensor tensors[ALL];
+    TVMValue values[ALL], found;
+    int codes[ALL], code, i;
+    const struct TVMMetadata *metadata;
+
+    if ({name}_get_c_metadata(NULL, NULL, 0, &found, &code, NULL) != 0) {{
+        return 5;
+    }}
+    metadata = found.v_handle;
+    memset(tensors, 0, sizeof tensors);
+    for (i = 0; i < ALL; i++) {{
+        const struct TVMTensorInfo *info =
+            i < INPUTS ? &metadata->inputs[i] : &metadata->outputs[i - INPUTS];
+        tensors[i].data = data[i];
+        tensors[i].device.device_type = kDLCPU;
+        tensors[i].ndim = (int32_t)info->num_shape;
+        tensors[i].dtype = info->dtype;
+        tensors[i].shape = (int64_t *)info->shape;
+        values[i].v_handle = &tensors[i];
+        codes[i] = kTVMDLTensorHandle;
+    }}
+    return {name}_run(values, codes, ALL, NULL, NULL, NULL);"""
+
+
+def _outputs(made: Compiled, found: bytes) -> list[Array]:
+    arrays = []
+    for port in made.program.outputs:
+        flat = np.frombuffer(found[: port.type.nbytes], port.type.dtype.numpy)
+        arrays.append(flat.reshape(port.type.shape))
+        found = found[port.type.nbytes :]
+    assert not found
+    return arrays
