@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from microgen import pipeline
-from microgen.compiled import Compiled
+from microgen import module_names, pipeline
+from microgen.compiled import Compiled, Firmware
 from microgen.errors import RunError
 from microgen.files import check_writable
 from microgen.ir.graph import Array
@@ -36,8 +36,9 @@ Model: TypeAlias = "str | Path | IRModule"
 class RunResult:
     """What a run gave.
 
-    ``outputs`` by the model's tensor name, in the model's order; ``instructions`` retired per
-    sample and ``per_call`` of each sample per operator call, both None unless profiled;
+    ``outputs`` by the model's tensor name, in the model's order; of several models by
+    ``<module>.<tensor>``. ``instructions`` retired per sample, ``per_call`` of each sample per
+    operator call, model after model, and ``per_module`` per model: None unless profiled.
     ``console`` is what the firmware printed; ``stack`` its painted high-water mark in bytes;
     ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report, with the
     stack bound held against the high-water mark.
@@ -50,6 +51,7 @@ class RunResult:
     samples: int
     stack: int
     checks: VerifyReport
+    per_module: tuple[tuple[int, ...], ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
 
 
@@ -89,6 +91,49 @@ def generate(
     compiled = compile_model(model, board, **options)
     compiled.files.write_to(Path(output), force=force)
     return compiled
+
+
+def compile_models(
+    models: Sequence[tuple[Model, str] | Model],
+    board: str,
+    *,
+    shared_workspace: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware, in memory.
+
+    ``models`` are (model, name) pairs, or models: files, which then name their modules.
+    ``shared_workspace``: one memory for all models' workspaces, as they run one after the other;
+    those that keep a state keep memory of their own. ``options`` apply to all. Raises
+    MicrogenError, for names that clash, too.
+    """
+    pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
+    paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
+    names = module_names.given([name for _, name in pairs], paths)
+    chosen = [Options(name=name, **options) for name in names]
+    with contextlib.ExitStack() as opened:
+        files = [
+            (opened.enter_context(_file(model, own)), own)
+            for (model, _), own in zip(pairs, chosen, strict=True)
+        ]
+        found = pipeline.load_board(board)
+        return pipeline.compile_models(files, found, shared_workspace=shared_workspace)
+
+
+def generate_models(
+    models: Sequence[tuple[Model, str] | Model],
+    board: str,
+    output: str | Path,
+    *,
+    force: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware and write its project; ``options`` are those of
+    ``compile_models``. Raises as ``generate`` does."""
+    check_writable(Path(output), force=force)
+    firmware = compile_models(models, board, **options)
+    firmware.files.write_to(Path(output), force=force)
+    return firmware
 
 
 def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
@@ -148,9 +193,11 @@ def run(
     """Build if needed, verify, then run the firmware on samples.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
-    samples. Without it one sample of zeros runs; a comparison then brings samples of its own.
-    ``sanitize`` (native only) runs a build with ASan and UBSan. ``timeout`` is in seconds without
-    a finished sample. Raises RunError if a check fails before anything runs.
+    samples, named as the tensor; of several models as ``<module>.<tensor>``, or as the tensor where
+    only one model has an input of that name. Without it one sample of zeros runs; a comparison then
+    brings samples of its own. ``sanitize`` (native only) runs a build with ASan and UBSan.
+    ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails before
+    anything runs.
     """
     from microgen import builder, runner
 
@@ -184,6 +231,7 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
         outputs=ran.outputs,
         instructions=ran.instructions,
         per_call=ran.per_call,
+        per_module=ran.per_module,
         console=ran.console,
         samples=ran.samples,
         stack=ran.stack,
@@ -193,8 +241,9 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
 
 def _own_samples(project: Path) -> dict[str, Array]:
     from microgen import manifest, stimuli
+    from microgen.runner import samples
 
-    return stimuli.samples(manifest.load(project).inputs, random=3)
+    return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
 
 
 def _compared(
@@ -205,7 +254,7 @@ def _compared(
 
     assert inputs is not None
     record = manifest.load(project)
-    stacked = samples.pack(record.inputs, inputs).stacked
+    stacked = samples.batch(record, inputs).stacked
     if stacked:
         return compare.compare(project, inputs, ran.outputs, elf)
     one = {name: array[None] for name, array in inputs.items()}

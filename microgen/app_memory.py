@@ -10,24 +10,38 @@ from microgen.program import Pool, Port
 from microgen.target.board import Board
 
 
-def values(
-    prefix: str, ports: Sequence[Port], board: Board, pools: Sequence[Pool]
-) -> dict[str, Any]:
-    """Values of ``src/main.c.j2`` and ``boards/board.ld.j2``; ``pools`` are those in use."""
-    passed = [pool for pool in pools if not pool.is_internal]
+def values(ports: Sequence[Port], board: Board, pools: Sequence[Pool]) -> dict[str, Any]:
+    """Values of ``src/main.c.j2`` and ``boards/board.ld.j2`` for all models: ``ports`` are theirs,
+    ``pools`` those in use."""
     has_workspace_io = any(port.buffer for port in ports)
-    moved = board.buffers if board.buffers != board.ram else ""
-    arguments = [] if has_workspace_io else ["&inputs", "&outputs"]
+    moved = _moved(board)
     return {
         "has_workspace_io": has_workspace_io,
-        "passed_pools": [_passed(prefix, pool, moved) for pool in passed],
         "io_section": main_section(moved),
         "clears_inputs": has_workspace_io or bool(moved),
-        "map_argument": "&workspace_pools" if passed else "",
-        "run_structs": [*arguments, *(["&workspace_pools"] if passed else [])],
         "regions": _regions(pools, moved),
         "memories": _memories(board, {pool.memory for pool in pools}),
     }
+
+
+def of_model(
+    prefix: str, suffix: str, ports: Sequence[Port], board: Board, pools: Sequence[Pool]
+) -> dict[str, Any]:
+    """Values of ``src/main.c.j2`` for one model; ``suffix`` tells its names there from others'."""
+    passed = [pool for pool in pools if not pool.is_internal]
+    has_workspace_io = any(port.buffer for port in ports)
+    arguments = [] if has_workspace_io else ["&inputs", "&outputs"]
+    argument = f"&workspace_pools{suffix}" if passed else ""
+    return {
+        "passed_pools": [_passed(prefix, suffix, pool, _moved(board)) for pool in passed],
+        "map_argument": argument,
+        "run_structs": [*arguments, *filter(None, [argument])],
+    }
+
+
+def _moved(board: Board) -> str:
+    """The memory of main's buffers, where that is not the board's RAM."""
+    return board.buffers if board.buffers != board.ram else ""
 
 
 def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
@@ -50,7 +64,7 @@ def main_section(memory: str) -> str:
     return f".bss.noinit.main.{memory}" if memory else ""
 
 
-def _passed(prefix: str, pool: Pool, moved: str) -> dict[str, Any]:
+def _passed(prefix: str, suffix: str, pool: Pool, moved: str) -> dict[str, Any]:
     kind = "CONSTANT" if pool.is_constant else "WORKSPACE"
     macro = f"{prefix}_{pool.name}_{kind}_POOL".upper()
     section = main_section(pool.memory or moved)
@@ -58,7 +72,8 @@ def _passed(prefix: str, pool: Pool, moved: str) -> dict[str, Any]:
         section = symbols.constant_section(pool.memory) if pool.memory else ""
     placed = f', section("{section}")' if section else ""
     return {
-        "name": pool.name,
+        "name": f"{suffix[1:]}_{pool.name}" if suffix else pool.name,
+        "field": pool.name,
         "is_constant": pool.is_constant,
         "attribute": f"__attribute__((aligned({pool.alignment}){placed}))",
         "size_macro": f"{macro}_SIZE",

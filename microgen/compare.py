@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ from microgen import frontends, manifest, oracle, passes, runner
 from microgen.errors import ToolError
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
-from microgen.manifest import Manifest
+from microgen.manifest import ModuleRecord
 from microgen.ops import registry
+from microgen.runner import Layer, samples
 from microgen.runner.compare import Comparison, Difference, differs
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
@@ -75,34 +76,73 @@ def compare(
 ) -> tuple[Verdict, ...]:
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference and, where it is installed and its profile is the project's,
-    with LiteRT. All arrays have a leading axis of N samples.
+    with LiteRT; each model by itself. All arrays have a leading axis of N samples.
 
     Raises what ``runner.run`` raises.
     """
     record = manifest.load(project)
-    truths = _truths(project, record)
-    samples = _samples(record, inputs)
-    verdicts = []
-    for name, truth in truths:
+    inputs = samples.by_tensor(record, inputs)
+    traces = _Traces(project, elf, inputs)
+    verdicts: list[Verdict] = []
+    for module in record.modules:
+        given = samples.of_module(record, module, "inputs", inputs)
+        made = samples.of_module(record, module, "outputs", outputs)
+        found = _compared(project, module, given, made, traces)
+        lead = f"{module.module}: " if record.more else ""
+        verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
+    return tuple(verdicts)
+
+
+def _compared(
+    project: Path,
+    module: ModuleRecord,
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    traces: _Traces,
+) -> Iterator[Verdict]:
+    """One model's verdicts."""
+    given = _samples(module, inputs, traces.count)
+    for name, truth in _truths(project, module):
         if isinstance(truth, str):
-            verdicts.append(Verdict(name, 0, 0, None, truth, is_skipped=True))
+            yield Verdict(name, 0, 0, None, truth, is_skipped=True)
             continue
         try:
-            expected = truth(samples)
+            expected = truth(given)
         except oracle.OracleError as error:
-            verdicts.append(Verdict(name, 0, 0, None, str(error), is_skipped=True))
+            yield Verdict(name, 0, 0, None, str(error), is_skipped=True)
             continue
-        equal = [_outputs_equal(record, outputs, i, e) for i, e in enumerate(expected)]
+        equal = [_outputs_equal(module, outputs, i, e) for i, e in enumerate(expected)]
         worst = equal.index(False) if False in equal else 0
-        layers, why = _layers(project, elf, inputs, worst, expected)
-        verdicts.append(Verdict(name, len(equal), sum(equal), layers, why))
-    return tuple(verdicts)
+        layers, why = _layers(module, traces, worst, expected)
+        yield Verdict(name, len(equal), sum(equal), layers, why)
+
+
+class _Traces:
+    """The layers of a range of samples, all models', read once from the running ``elf``."""
+
+    def __init__(self, project: Path, elf: Path, inputs: Mapping[str, Array]) -> None:
+        self._project, self._elf, self._inputs = project, elf, inputs
+        self._read: dict[tuple[int, int], tuple[Layer, ...]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return next((len(array) for array in self._inputs.values()), 0)
+
+    def of(self, module: ModuleRecord, first: int, last: int) -> list[Layer]:
+        """A module's layers of the samples from ``first`` to ``last``. Raises what ``run`` does."""
+        if (first, last) not in self._read:
+            chosen = {name: array[first : last + 1] for name, array in self._inputs.items()}
+            traced = runner.run(self._project, chosen, elf=self._elf, trace=True).layers
+            assert traced is not None
+            self._read[first, last] = traced
+        return [layer for layer in self._read[first, last] if layer.module == module.module]
 
 
 Truth = Callable[[Sequence[Sequence[Array]]], Sequence[Layers]]
 
 
-def _truths(project: Path, record: Manifest) -> list[tuple[str, Truth | str]]:
+def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]]:
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
     model = project / record.model.path
     profile = record.options["numerics"]
@@ -152,17 +192,13 @@ def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:
     ]
 
 
-def _samples(record: Manifest, inputs: Mapping[str, Array]) -> list[list[Array]]:
+def _samples(record: ModuleRecord, inputs: Mapping[str, Array], count: int) -> list[list[Array]]:
     """Sample by sample, one array per input in the model's order."""
-    arrays = [
-        inputs[port.tensor] if port.tensor in inputs else inputs[f"input{i}"]
-        for i, port in enumerate(record.inputs)
-    ]
-    return [[array[i] for array in arrays] for i in range(len(arrays[0]))]
+    return [[inputs[port.tensor][i] for port in record.inputs] for i in range(count)]
 
 
 def _outputs_equal(
-    record: Manifest, outputs: Mapping[str, Array], sample: int, expected: Layers
+    record: ModuleRecord, outputs: Mapping[str, Array], sample: int, expected: Layers
 ) -> bool:
     return not any(
         differs(outputs[port.tensor][sample].reshape(-1), expected[port.tensor].reshape(-1)).any()
@@ -171,15 +207,12 @@ def _outputs_equal(
 
 
 def _layers(
-    project: Path, elf: Path, inputs: Mapping[str, Array], sample: int, expected: Sequence[Layers]
+    module: ModuleRecord, traces: _Traces, sample: int, expected: Sequence[Layers]
 ) -> tuple[Comparison | None, str]:
     """Compare the layers of one sample; if the model has state, of those that led to it, too."""
-    record = manifest.load(project)
-    first = 0 if any(buffer.is_state for buffer in record.plan.buffers) else sample
-    chosen = {name: array[first : sample + 1] for name, array in inputs.items()}
+    first = 0 if any(buffer.is_state for buffer in module.plan.buffers) else sample
     try:
-        traced = runner.run(project, chosen, elf=elf, trace=True).layers
+        traced = traces.of(module, first, sample)
     except ToolError as error:
         return None, str(error)
-    assert traced is not None
-    return compare_layers(record, traced, expected[first : sample + 1]), ""
+    return compare_layers(module, traced, expected[first : sample + 1]), ""

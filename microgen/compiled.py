@@ -121,6 +121,16 @@ class Compiled:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """What compiling several models for one firmware gives: each as if it were alone but for its
+    ``manifest``, seen from it, and ``files``, which are the whole project's."""
+
+    models: tuple[Compiled, ...]
+    manifest: Manifest
+    files: FileTree
+
+
 def _argument_bytes(call: Call, *, constants: bool) -> int:
     pairs = zip(call.args, call.types, strict=False)  # a device's context, the last, has no type
     return sum(

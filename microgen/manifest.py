@@ -6,7 +6,7 @@ Verify, run and inspect know a project only through this file and the files besi
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +169,18 @@ class EstimateRecord:
     ram_budget: int
 
 
+@dataclass(frozen=True, slots=True)
+class SharedRecord:
+    """The memory that several modules' workspaces lie in: its ELF symbol, output section, bytes,
+    alignment, and the modules."""
+
+    symbol: str
+    section: str
+    nbytes: int
+    alignment: int
+    modules: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
     """One model of the firmware. ``options`` are those of ``generate``; ``kernels`` are the C
@@ -196,7 +208,8 @@ class Manifest(ModuleRecord):
     """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models.
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where each has memory of
+    its own.
     """
 
     format: int
@@ -205,16 +218,39 @@ class Manifest(ModuleRecord):
     estimate: EstimateRecord
     files: dict[str, str]
     more: tuple[ModuleRecord, ...] = ()
+    shared_workspace: SharedRecord | None = None
 
     @property
     def modules(self) -> tuple[ModuleRecord, ...]:
         """Every model, in the order they were given."""
         return (self, *self.more)
 
+    @property
+    def call_count(self) -> int:
+        """The operator calls of one sample, in all models."""
+        return sum(len(module.calls) for module in self.modules)
+
+    def pool_array(self, pool: str) -> str:
+        """The symbol of main's array for a pool that it passes to the manifest's own module."""
+        return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
+
+    def seen_from(self, module: ModuleRecord) -> Manifest:
+        """The same with that one of the modules as its own, and the others as ``more``."""
+        others = tuple(m for m in self.modules if m.module != module.module)
+        of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Manifest(**{**of_firmware, **record_fields(module), "more": others})
+
     def dumps(self) -> bytes:
         """The file's content: sorted keys, so that equal manifests are equal bytes."""
         data = cattrs.unstructure(self)
+        if self.shared_workspace is None:
+            del data["shared_workspace"]
         return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def record_fields(module: ModuleRecord) -> dict[str, Any]:
+    """The fields of one module's record by name."""
+    return {f.name: getattr(module, f.name) for f in fields(ModuleRecord)}
 
 
 def load(project: Path) -> Manifest:

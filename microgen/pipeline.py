@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
@@ -13,6 +15,7 @@ from microgen import (
     lowering,
     metadata,
     mlf,
+    module_names,
     partition,
     passes,
     planner,
@@ -22,8 +25,10 @@ from microgen import (
     workspace_io,
 )
 from microgen.codegens.base import Codegen
-from microgen.compiled import Compiled
-from microgen.emit.model import emit, operators_alone
+from microgen.combined import combined
+from microgen.compiled import Compiled, Firmware
+from microgen.emit import shared
+from microgen.emit.model import emit_common, emit_model, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor_graph
@@ -32,6 +37,7 @@ from microgen.executors.graph import ExecutorGraph
 from microgen.files import MANIFEST, FileTree
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.manifest import Manifest
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program import MemoryPlan, Program
@@ -39,8 +45,64 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One model behind its own stages; ``text`` is its network as the frontend read it."""
+
+    model: Path
+    options: Options
+    text: str
+    graph: Graph
+    partition: Partition
+    program: Program
+    plan: MemoryPlan
+    executed: ExecutorGraph | None
+
+
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     """Model file -> firmware project, in memory. Raises MicrogenError for anything it refuses."""
+    (compiled,) = compile_models([(model, options)], board).models
+    return compiled
+
+
+def compile_models(
+    models: Sequence[tuple[Path, Options]], board: Board, *, shared_workspace: bool = False
+) -> Firmware:
+    """Model files, each with its options -> one firmware project. The options may differ in
+    ``name`` only. Raises MicrogenError for anything it refuses."""
+    options = models[0][1]
+    module_names.distinct([own.name for _, own in models])
+    parts = [_part(model, board, own) for model, own in models]
+    sharing = _sharing(parts) if shared_workspace else ()
+    program, plan = combined([(part.program, part.plan) for part in parts], sharing)
+    for part in parts:
+        capacity.check_regions(part.plan, board)
+    board = capacity.placed(program, plan, board, options)
+    estimate = capacity.check(program, plan, board, options)
+    units = [_unit(part, board, sharing) for part in parts]
+    files = _assembled(parts, units, board)
+    promise = record.manifest(
+        [
+            record.module(
+                *(part.program, part.plan, board, part.options), model=part.model, files=files
+            )
+            for part in parts
+        ],
+        board,
+        estimate=estimate,
+        files=files,
+        shared=shared.shared(units),
+    )
+    whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
+    compiled = [
+        _compiled(part, promise.seen_from(own), whole, board)
+        for part, own in zip(parts, promise.modules, strict=True)
+    ]
+    return Firmware(tuple(compiled), promise, whole)
+
+
+def _part(model: Path, board: Board, options: Options) -> _Part:
+    """The stages that each model goes through by itself."""
     source = _source(model, options)
     graph = passes.run(source)
     parts = partition.assign(graph, _codegens(options), board)
@@ -54,44 +116,108 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
-    capacity.check_regions(plan, board)
-    board = capacity.placed(program, plan, board, options)
-    estimate = capacity.check(program, plan, board, options)
-    unit = Unit(program, plan, _emit_options(model, board, options), executed)
-    library = mlf.library(
-        program,
-        plan,
-        board,
-        frontends.files(model),
-        text=text.show(source),
-        graph_json=executed.dumps().encode() if executed else None,
-    )
-    described = metadata.metadata(program, plan, options)
-    if options.interface == "packed":
-        library = library.merged(FileTree({metadata.path(options.name): described.dumps()}))
-    headers, sources = _kernel_files(program)
+    return _Part(model, options, text.show(source), graph, parts, program, plan, executed)
+
+
+def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """The modules that can share one workspace: what keeps a state stays apart."""
+    able = [part.options.name for part in parts if part.plan.peak and not part.program.state]
+    options = parts[0].options
+    if options.executor == "graph":
+        why = "the graph executor keeps its tables in its memory from one run to the next"
+    elif options.pool:
+        why = "what declared pools share is the caller's affair, and is not planned"
+    elif options.workspace_io:
+        why = "inputs and outputs that lie in the workspace outlive a model's run"
+    elif len(able) < 2:
+        kept = [part.options.name for part in parts if part.program.state]
+        why = f"there are no two models that can share ({', '.join(kept) or 'none'} keeps a state)"
+    else:
+        return tuple(able)
+    raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
+
+
+def _unit(part: _Part, board: Board, sharing: Sequence[str]) -> Unit:
+    options = _emit_options(part.model, board, part.options)
+    is_sharing = part.options.name in sharing
+    return Unit(part.program, part.plan, options, part.executed, is_sharing)
+
+
+def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> FileTree:
+    """The whole project but its manifest."""
+    options = parts[0].options
+    own = {
+        part.options.name: emit_model(unit).merged(_library(part))
+        for part, unit in zip(parts, units, strict=True)
+    }
+    functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
+    module_names.apart(own, functions)
+    files = emit_common(units).merged(_described(parts, board))
+    for tree in own.values():
+        files = files.merged(tree)
     files = project.assemble(
-        emit(unit).merged(library),
-        module=options.name,
-        inputs=program.inputs,
-        outputs=program.outputs,
-        has_state=bool(program.state),
-        devices=program.devices,
-        pools=plan.used_pools,
+        files,
+        [_project_model(part, unit) for part, unit in zip(parts, units, strict=True)],
         board=board,
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
-        kernel_headers=headers,
-        kernel_sources=() if options.specialises else sources,
     )
     if options.emit:
-        files = files.merged(llvm_ir.operators(operators_alone(unit), files, board))
-    promise = record.manifest(
-        program, plan, board, options, model=model, estimate=estimate, files=files
+        alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
+        files = files.merged(llvm_ir.operators(alone, files, board))
+    return files
+
+
+def _library(part: _Part) -> FileTree:
+    """The model's files of the Model Library Format."""
+    files = mlf.library(
+        part.program,
+        frontends.files(part.model),
+        text=part.text,
+        graph_json=_graph_json(part.executed),
     )
-    whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
-    return Compiled(graph, parts, program, plan, promise, whole, described, board.cpu.name)
+    if part.options.interface != "packed":
+        return files
+    described = metadata.metadata(part.program, part.plan, part.options)
+    return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
+
+
+def _described(parts: Sequence[_Part], board: Board) -> FileTree:
+    records = {
+        part.options.name: mlf.metadata.module(
+            part.program, part.plan, board, graph_json=_graph_json(part.executed)
+        )
+        for part in parts
+    }
+    return mlf.described(records)
+
+
+def _graph_json(executed: ExecutorGraph | None) -> bytes | None:
+    return executed.dumps().encode() if executed else None
+
+
+def _project_model(part: _Part, unit: Unit) -> project.Model:
+    headers, sources = _kernel_files(part.program)
+    return project.Model(
+        module=part.options.name,
+        inputs=part.program.inputs,
+        outputs=part.program.outputs,
+        has_state=bool(part.program.state),
+        devices=part.program.devices,
+        pools=part.plan.used_pools,
+        shares_workspace=unit.shares_workspace,
+        kernel_headers=headers,
+        kernel_sources=() if part.options.specialises else sources,
+    )
+
+
+def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> Compiled:
+    described = metadata.metadata(part.program, part.plan, part.options)
+    return Compiled(
+        *(part.graph, part.partition, part.program, part.plan),
+        *(promise, files, described, board.cpu.name),
+    )
 
 
 def _source(model: Path, options: Options) -> Graph:

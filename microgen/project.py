@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from microgen import app_memory, resources
+from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
 from microgen.emit.signature import dtype
@@ -53,47 +55,58 @@ _PRINTED = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What the project must know of one of its models.
+
+    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
+    they include comes along. ``has_state``: its header has a reset function. ``devices`` are those
+    that it passes contexts to, ``pools`` those that its plan uses. ``shares_workspace``: its memory
+    is a part of the one that several models share.
+    """
+
+    module: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    kernel_headers: tuple[str, ...]
+    kernel_sources: tuple[str, ...]
+    has_state: bool = False
+    devices: tuple[Device, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    shares_workspace: bool = False
+
+
 def assemble(
     model_files: FileTree,
+    models: Sequence[Model],
     *,
-    module: str,
-    inputs: tuple[Port, ...],
-    outputs: tuple[Port, ...],
     board: Board,
-    kernel_headers: tuple[str, ...],
-    kernel_sources: tuple[str, ...],
-    has_state: bool = False,
-    devices: tuple[Device, ...] = (),
-    pools: tuple[Pool, ...] = (),
     toolchain: str = "gcc",
     interface: str = "c",
     executor: str = "aot",
 ) -> FileTree:
     """The whole project but its manifest.
 
-    ``model_files`` are the files of ``model/``, paths included. ``kernel_headers`` are paths below
-    ``crt/include``, ``kernel_sources`` paths below ``crt``; what they include comes along.
-    ``has_state``: the model's header has a reset function. ``devices`` are those that it passes
-    contexts to, ``pools`` those that the plan uses. ``interface`` is "c" or "packed", ``executor``
-    "aot" or "graph".
+    ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
+    runs them in their order. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
+    kernel_headers = {header for model in models for header in model.kernel_headers}
+    kernel_sources = {source for model in models for source in model.kernel_sources}
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
         fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(module, inputs, outputs, board, toolchain), "has_state": has_state}
-    values |= app_memory.values(values["prefix"], (*inputs, *outputs), board, pools)
+    values = {**_values(board, toolchain), **_described(models, board)}
+    pools = [pool for model in models for pool in model.pools]
+    values |= app_memory.values(_ports(models), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
-    values["devices"] = [device(d) for d in devices]
-    contexts = [f"&{values['prefix']}_contexts"] if devices else []
-    values["run_arguments"] = ", ".join([*values["run_structs"], *contexts])
-    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if devices else ()))
+    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
     main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
     main_sources = sorted(name for name in main if name.endswith(".c"))
-    headers = [f"include/{header}" for header in kernel_headers]
+    headers = [f"include/{header}" for header in sorted(kernel_headers)]
     own = model_files.files.values()
     runtime = _closure([*main.values(), platform, *own], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
@@ -101,16 +114,14 @@ def assemble(
     needed |= runtime
 
     values["model_sources"] = [
-        *sorted(
-            n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
-        ),
+        *_model_sources(model_files, models),
         *(f"crt/{name}" for name in sorted(kernel_sources)),
     ]
     values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)
-    shared = _closure([*main.values(), *own], ())
-    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(shared)]
-    semihosting = _closure([zephyr], ()).keys() - shared.keys()
+    always = _closure([*main.values(), *own], ())
+    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(always)]
+    semihosting = _closure([zephyr], ()).keys() - always.keys()
     values["zephyr_semihosting_sources"] = _sources(semihosting)
     rendered = {name: _render(name, values) for name in templates}
     script = "native.ld" if board.is_host else "board.ld"
@@ -118,6 +129,17 @@ def assemble(
     needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
     crt = {f"crt/{name}": data for name, data in needed.items()}
     return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+
+
+def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
+    """The sources below ``model/``, sorted; but first all others, then those whose symbols lie in
+    the shared workspace, then its own: nothing may come between them in memory."""
+    names = sorted(
+        n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
+    )
+    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
+    last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
+    return [*(name for name in names if name not in last), *last]
 
 
 def _model_folders(model_files: FileTree) -> list[str]:
@@ -148,19 +170,54 @@ def _sources(names: Iterable[str]) -> list[str]:
     return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
 
 
-def _values(
-    module: str,
-    inputs: tuple[Port, ...],
-    outputs: tuple[Port, ...],
-    board: Board,
-    toolchain: str,
-) -> dict[str, Any]:
-    """What the templates are given; the lists of sources are added to it."""
-    prefix = f"tvmgen_{module}"
+def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
+    """What the templates are given of the models. A device that several have is one."""
+    several = len(models) > 1
+    described = [_model(model, board, several) for model in models]
+    prefixes = [model["prefix"] for model in described]
+    devices = {own["name"]: own for model in described for own in model["devices"]}
     return {
+        "models": described,
+        "several": several,
+        "title": " and ".join(prefixes),
+        "project": "_".join(prefixes),
+        "inputs": [port for model in described for port in model["inputs"]],
+        "outputs": [port for model in described for port in model["outputs"]],
+        "passed_pools": [pool for model in described for pool in model["passed_pools"]],
+        "devices": list(devices.values()),
+        "shared_workspace": symbols.SHARED_WORKSPACE,
+        "shared_arenas": [
+            symbols.arena(m.module, p.name) for m in models if m.shares_workspace for p in m.pools
+        ],
+    }
+
+
+def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
+    """One model; ``suffix`` tells its names in main.c from other models'."""
+    prefix = f"tvmgen_{model.module}"
+    suffix = f"_{model.module}" if several else ""
+    memory = app_memory.of_model(prefix, suffix, _ports([model]), board, model.pools)
+    contexts = [f"&{prefix}_contexts"] if model.devices else []
+    return {
+        **memory,
+        "module": model.module,
         "prefix": prefix,
-        "inputs": [_port(prefix, port) for port in inputs],
-        "outputs": [_port(prefix, port) for port in outputs],
+        "suffix": suffix,
+        "inputs": [_port(model.module, port, several) for port in model.inputs],
+        "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "has_state": model.has_state,
+        "devices": [device(d) for d in model.devices],
+        "run_arguments": ", ".join([*memory["run_structs"], *contexts]),
+    }
+
+
+def _ports(models: Sequence[Model]) -> list[Port]:
+    return [port for model in models for port in (*model.inputs, *model.outputs)]
+
+
+def _values(board: Board, toolchain: str) -> dict[str, Any]:
+    """What the templates are given of the board; the lists of sources are added to it."""
+    return {
         "board": board,
         "is_llvm": toolchain == "llvm",
         "cflags": [*board.cpu.flags(toolchain), *board.cflags],
@@ -175,16 +232,19 @@ def _values(
     }
 
 
-def _port(prefix: str, port: Port) -> dict[str, Any]:
+def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
+    """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
     ctype, print_function = _PRINTED[port.type.dtype]
     return {
-        "name": port.name,
+        "name": f"{module}_{port.name}" if several else port.name,
+        "field": port.name,
+        "label": f"{module}.{port.name}" if several else port.name,
         "ctype": ctype,
         "print": print_function,
         "dims": port.type.shape,
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
-        "size_macro": f"{prefix}_{port.name}_SIZE".upper(),
+        "size_macro": f"tvmgen_{module}_{port.name}_SIZE".upper(),
     }
 
 

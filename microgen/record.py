@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from microgen import mlf
 from microgen.emit import symbols
+from microgen.emit.shared import Shared
 from microgen.files import FileTree
 from microgen.manifest import (
     FORMAT,
@@ -18,9 +20,12 @@ from microgen.manifest import (
     EstimateRecord,
     Manifest,
     ModelRecord,
+    ModuleRecord,
     PlanRecord,
     PoolRecord,
     PortRecord,
+    SharedRecord,
+    record_fields,
 )
 from microgen.options import Options
 from microgen.program import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
@@ -29,22 +34,51 @@ from microgen.version import __version__
 
 
 def manifest(
+    modules: Sequence[ModuleRecord],
+    board: Board,
+    *,
+    estimate: EstimateRecord,
+    files: FileTree,
+    shared: Shared | None = None,
+) -> Manifest:
+    """What the project promises; ``files`` are all its files but the manifest. ``shared`` is the
+    workspace that modules have in common."""
+    first, *more = modules
+    return Manifest(
+        **record_fields(first),
+        format=FORMAT,
+        microgen=__version__,
+        board=board.to_json(),
+        estimate=estimate,
+        files=files.digests(),
+        more=tuple(more),
+        shared_workspace=_shared(shared) if shared else None,
+    )
+
+
+def _shared(memory: Shared) -> SharedRecord:
+    return SharedRecord(
+        memory.symbol,
+        symbols.workspace_section(""),
+        memory.nbytes,
+        memory.alignment,
+        memory.modules,
+    )
+
+
+def module(
     program: Program,
     plan: MemoryPlan,
     board: Board,
     options: Options,
     *,
     model: Path,
-    estimate: EstimateRecord,
     files: FileTree,
-) -> Manifest:
-    """What the project promises; ``files`` are all its files but the manifest."""
-    return Manifest(
-        format=FORMAT,
-        microgen=__version__,
+) -> ModuleRecord:
+    """What the project promises of one model; ``files`` has the model's own file."""
+    return ModuleRecord(
         module=program.module,
         model=_model(model, files, program.module),
-        board=board.to_json(),
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
@@ -53,8 +87,6 @@ def manifest(
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module, plan) for c in program.constants),
         devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
-        estimate=estimate,
-        files=files.digests(),
     )
 
 

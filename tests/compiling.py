@@ -68,23 +68,28 @@ def write_project(
         )
     )
     kernels = {k for function in program.functions for k in function.body}
-    library = mlf.library(program, plan, board, frontends.files(model), text=text.show(graph))
-    files = project.assemble(
-        emitted.merged(library),
+    library = mlf.library(program, frontends.files(model), text=text.show(graph)).merged(
+        mlf.described({options.name: mlf.metadata.module(program, plan, board)})
+    )
+    own = project.Model(
         module=options.name,
         inputs=program.inputs,
         outputs=program.outputs,
         has_state=bool(program.state),
         devices=program.devices,
         pools=plan.used_pools,
-        board=board,
-        interface=options.interface,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
         kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
     )
+    files = project.assemble(
+        emitted.merged(library), [own], board=board, interface=options.interface
+    )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
-        program, plan, board, options, model=model, estimate=estimate, files=files
+        [record.module(program, plan, board, options, model=model, files=files)],
+        board,
+        estimate=estimate,
+        files=files,
     )
     files.merged(FileTree({MANIFEST: promise.dumps()})).write_to(root)
     return program

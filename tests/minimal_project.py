@@ -70,15 +70,14 @@ def assemble(
     kernels: tuple[str, ...] = (),
 ) -> FileTree:
     """The project without its manifest; ``kernels`` are files of ``crt/kernels``."""
-    return project.assemble(
-        model_files(changed),
+    model = project.Model(
         module="default",
         inputs=(Port("x", "the input", _TYPE),),
         outputs=(Port("y", "the output", _TYPE),),
-        board=boards.load(board),
         kernel_headers=tuple(f"microgen/{name}.h" for name in kernels),
         kernel_sources=tuple(f"kernels/{name}.c" for name in kernels),
     )
+    return project.assemble(model_files(changed), [model], board=boards.load(board))
 
 
 def write(root: Path, board: str, changed: Mapping[str, str] = {}) -> Path:

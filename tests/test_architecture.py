@@ -27,6 +27,8 @@ MAY_IMPORT = {
     "options": {*TARGET, "cnames", "pools", "program"},
     "pools": {*BASE, "cnames", "program"},
     "workspace_io": {"program"},
+    "combined": {"program"},
+    "module_names": {*BASE, "cnames", "files"},
     "app_memory": {"emit", "program", "target"},
     "numerics": GRAPH,
     "ir": GRAPH,

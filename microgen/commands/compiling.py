@@ -12,6 +12,7 @@ from microgen.errors import UnsupportedError
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
+_NAME = "of the module (default: default); of several models the modules' (default: the files')"
 _POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, :memory=REGION"
 
 
@@ -44,7 +45,7 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
 def add_generating(parser: argparse.ArgumentParser) -> None:
     """The other options of ``generate``."""
     add = parser.add_argument
-    add("--name", default="default", help="the module's name (default: default)")
+    add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     add("--interface", default="c", help="c (default) | packed")
     add(
         "--unpacked-api",

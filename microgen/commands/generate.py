@@ -1,49 +1,120 @@
-"""``microgen generate``: a model becomes a firmware project."""
+"""``microgen generate``: models become a firmware project."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from microgen import api
+from microgen import api, module_names
 from microgen.commands import compiling
+from microgen.compiled import Compiled, Firmware
 from microgen.console import Console, Outcome
+from microgen.errors import MicrogenError
 
-HELP = "Generate a firmware project from a model."
+HELP = "Generate a firmware project from a model, or from several."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    compiling.add_model(parser)
+    parser.add_argument("models", metavar="MODEL", type=Path, nargs="+", help="a .tflite file")
     parser.add_argument("-b", "--board", required=True, help="see `microgen boards`")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="DIR")
     compiling.add_planning(parser)
     compiling.add_generating(parser)
+    parser.add_argument(
+        "--shared-workspace", action="store_true", help="several models: one memory for all"
+    )
     parser.add_argument("--force", action="store_true", help="replace DIR whatever it holds")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Generate, and say what was planned."""
     options = compiling.selected(args)
+    asked = options.pop("name")
+    names = module_names.given(asked.split(",") if asked else (), args.models)
     with console.step(f"generating {args.output}"):
-        done = api.generate(args.model, args.board, args.output, force=args.force, **options)
-    plan, estimate = done.manifest.plan, done.manifest.estimate
+        if len(args.models) > 1:
+            return _several(args, names, options)
+        return _one(args, names[0], options)
+
+
+def _one(args: argparse.Namespace, name: str, options: dict[str, Any]) -> Outcome:
+    if args.shared_workspace:
+        raise MicrogenError(
+            "there is only one model", where="--shared-workspace", hint="leave it out"
+        )
+    done = api.generate(
+        args.models[0], args.board, args.output, force=args.force, name=name, **options
+    )
+    estimate = done.manifest.estimate
     data = {
         "ok": True,
         "output": str(args.output),
-        "module": done.program.module,
+        "module": name,
         "board": args.board,
+        **_planned(done),
+        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+    }
+    return Outcome(
+        data, f"{args.output}: {_calls(done)} for {args.board}\n{_text(done)}{_next(args)}"
+    )
+
+
+def _several(args: argparse.Namespace, names: tuple[str, ...], options: dict[str, Any]) -> Outcome:
+    models = list(zip(args.models, names, strict=True))
+    done = api.generate_models(
+        models,
+        args.board,
+        args.output,
+        force=args.force,
+        shared_workspace=args.shared_workspace,
+        **options,
+    )
+    estimate, common = done.manifest.estimate, done.manifest.shared_workspace
+    data = {
+        "ok": True,
+        "output": str(args.output),
+        "board": args.board,
+        "modules": [{"module": c.program.module, **_planned(c)} for c in done.models],
+        "shared_workspace": common.nbytes if common else 0,
+        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+    }
+    lines = [f"{c.program.module}: {_calls(c)}\n{_text(c)}" for c in done.models]
+    head = f"{args.output}: {len(done.models)} models for {args.board}\n"
+    return Outcome(data, f"{head}{''.join(lines)}{_shared(done)}{_next(args)}")
+
+
+def _planned(done: Compiled) -> dict[str, Any]:
+    plan = done.manifest.plan
+    return {
         "calls": len(done.program.calls),
         "functions": len(done.program.functions),
         "arena": plan.peak + plan.io_bytes,
         "workspace": plan.peak,
         "lower_bound": plan.lower_bound,
-        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
     }
-    text = (
-        f"{args.output}: {len(done.program.calls)} calls of {len(done.program.functions)} "
-        f"functions for {args.board}\n"
+
+
+def _calls(done: Compiled) -> str:
+    return f"{len(done.program.calls)} calls of {len(done.program.functions)} functions"
+
+
+def _text(done: Compiled) -> str:
+    plan = done.manifest.plan
+    return (
         f"RAM: workspace {plan.peak:,} + inputs and outputs {plan.io_bytes:,} bytes; {plan.proof}\n"
-        f"next: microgen build {args.output}"
     )
-    return Outcome(data, text)
+
+
+def _shared(done: Firmware) -> str:
+    common = done.manifest.shared_workspace
+    if common is None:
+        return ""
+    apart = [c.program.module for c in done.models if c.program.module not in common.modules]
+    rest = f"; {', '.join(apart)} {'has' if len(apart) == 1 else 'have'} its own" if apart else ""
+    return f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}\n"
+
+
+def _next(args: argparse.Namespace) -> str:
+    return f"next: microgen build {args.output}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from rich.table import Table
 
 from microgen import api, cnames, manifest
 from microgen.console import Console, Outcome
-from microgen.manifest import Manifest
+from microgen.manifest import Manifest, ModuleRecord
 
 HELP = "Run a project under QEMU (or natively), after building and verifying it."
 
@@ -46,11 +48,15 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         samples.save(args.output, result.outputs)
     record = manifest.load(args.project)
     same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
-    return Outcome(_data(result, same), _text(result, record), exit_code=0 if same else 1)
+    data = _data(result, record, same)
+    return Outcome(data, _text(result, record), exit_code=0 if same else 1)
 
 
-def _data(result: api.RunResult, same: bool) -> dict[str, Any]:
+def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]:
+    names = [module.module for module in record.modules]
+    counts = [dict(zip(names, sample, strict=True)) for sample in result.per_module or ()]
     return {
+        **({"per_module": counts or None} if record.more else {}),
         "ok": same,
         "samples": result.samples,
         "stack": result.stack,
@@ -64,20 +70,28 @@ def _data(result: api.RunResult, same: bool) -> dict[str, Any]:
 def _text(result: api.RunResult, record: Manifest) -> RenderableType:
     parts: list[RenderableType] = [result.console.strip()]
     if result.per_call is not None:
-        parts.append(profile_table(result, record))
+        parts += profile_tables(result, record)
     parts += [str(verdict) for verdict in result.verdicts]
     return Group(*parts)
 
 
-def profile_table(result: api.RunResult, record: Manifest) -> Table:
-    """Retired instructions of the first sample, a row per operator call."""
-    assert result.instructions is not None
+def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
+    """Retired instructions of the first sample: a table per model, a row per operator call."""
+    assert result.per_module is not None
     assert result.per_call is not None
-    total, calls = result.instructions[0], result.per_call[0]
-    table = Table(box=None, pad_edge=False, title_justify="left")
+    counts = iter(result.per_call[0])
+    for module, total in zip(record.modules, result.per_module[0], strict=True):
+        calls = list(islice(counts, len(module.calls)))
+        yield _profile_table(module, calls, total, title=module.module if record.more else None)
+
+
+def _profile_table(
+    module: ModuleRecord, calls: Sequence[int], total: int, title: str | None
+) -> Table:
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
     for heading in ("call", "layer", "kernel", "instructions", "%"):
         table.add_column(heading, justify="right" if heading in ("instructions", "%") else "left")
-    for call, count in zip(record.calls, calls, strict=True):
+    for call, count in zip(module.calls, calls, strict=True):
         name = cnames.short(call.layer, 60)
         table.add_row(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
     rest = total - sum(calls)

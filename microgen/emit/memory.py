@@ -15,6 +15,7 @@ def memory(unit: Unit) -> dict[str, Any]:
     return {
         **unit.common(),
         "file": f"{unit.module}_memory.s",
+        "is_shared": unit.shares_workspace,
         "pools": [_pool(pool, unit) for pool in pools],
     }
 

@@ -1,12 +1,12 @@
-"""The model's own files, below ``model/codegen/host``: which there are, and their templates."""
+"""The models' own files, below ``model/codegen/host``: which there are, and their templates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from microgen.emit import graph
+from microgen.emit import graph, shared
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
@@ -25,9 +25,31 @@ _HOST = "model/codegen/host"
 Outputs = dict[str, tuple[str, dict[str, Any]]]  # path -> template and its values
 
 
-def emit(unit: Unit) -> FileTree:
-    """Header, runner, operators, constants, memory symbols; for the packed interface metadata and
-    registry, too."""
+def emit(*units: Unit) -> FileTree:
+    """The files of all models of a firmware, and what they have in common."""
+    tree = emit_common(units)
+    for unit in units:
+        tree = tree.merged(emit_model(unit))
+    return tree
+
+
+def emit_common(units: Sequence[Unit]) -> FileTree:
+    """The registry of packed functions, and the memory that workspaces share; each if there is
+    one."""
+    outputs: Outputs = {}
+    if any(unit.has_registry for unit in units):
+        name = f"src/{units[0].module}_registry.c"
+        outputs[name] = ("src/registry.c.j2", registry(units))
+    common = shared.shared(units)
+    if common:
+        values = shared.workspace(common, units)
+        outputs[f"src/{shared.FILE}"] = ("src/workspace.s.j2", values)
+    return _rendered(outputs)
+
+
+def emit_model(unit: Unit) -> FileTree:
+    """Header, runner, operators, constants, memory symbols; for the packed interface metadata,
+    too."""
     module = unit.module
     outputs: Outputs = {
         f"include/tvmgen_{module}.h": ("include/tvmgen.h.j2", header(unit)),
@@ -65,7 +87,6 @@ def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
         f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
         f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
         f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
-        f"src/{module}_registry.c": ("src/registry.c.j2", registry([unit])),
     }
 
 
@@ -84,7 +105,6 @@ def _packed(unit: Unit) -> Outputs:
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
         f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
         f"src/{module}_metadata.c": ("src/metadata.c.j2", metadata(unit)),
-        f"src/{module}_registry.c": ("src/registry.c.j2", registry([unit])),
     }
     if not unit.options.unpacked:
         outputs |= {

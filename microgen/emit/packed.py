@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from microgen import cnames
 from microgen.emit.signature import Taken, described, taken_arguments
 from microgen.emit.unit import Unit
 from microgen.program import PrimFunc, Role
@@ -66,7 +67,7 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
     operators = [f.name for unit in packed_units for f in unit.program.functions]
     count = len(entries) + len(operators)
     return {
-        **units[0].common(),
+        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
         "headers": [f"{unit.prefix}.h" for unit in units]
         + [f"{unit.module}_packed.h" for unit in packed_units],
         "entries": entries,

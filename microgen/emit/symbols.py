@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SHARED_WORKSPACE = "mg_shared_workspace"  # the memory that several models' pools lie in
+
 
 def prefix(module: str) -> str:
     """``tvmgen_<module>``, which every symbol of a model starts with."""

@@ -30,12 +30,14 @@ class EmitOptions:
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One model: its program, where its buffers lie, and how it is to be emitted; ``graph``: what
-    the graph executor runs, where that runs it."""
+    the graph executor runs, where that runs it. ``shares_workspace``: its pool takes no memory of
+    its own, but lies in that of ``emit.shared``."""
 
     program: Program
     plan: MemoryPlan
     options: EmitOptions
     graph: ExecutorGraph | None = None
+    shares_workspace: bool = False
 
     @property
     def module(self) -> str:
@@ -51,6 +53,11 @@ class Unit:
     def arena(self) -> str:
         """The symbol of the first workspace pool: where there is but one, the workspace."""
         return symbols.arena(self.module, self.plan.pools[0].name)
+
+    @property
+    def has_registry(self) -> bool:
+        """Whether functions of the model are called by name."""
+        return self.options.interface == "packed" or self.graph is not None
 
     @property
     def passed_pools(self) -> dict[str, str]:

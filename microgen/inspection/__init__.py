@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group
 
@@ -13,7 +14,7 @@ from microgen.errors import MicrogenError
 from microgen.inspection import library
 from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
-from microgen.manifest import Manifest
+from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.mlf import contents, tar
 
 
@@ -40,45 +41,62 @@ _HEAD_BYTES = 262  # up to tar's magic
 
 
 def _project(record: Manifest) -> Inspected:
-    plan = record.plan
-    has_targets = any(call.target for call in record.calls)
+    found = [_module(record, module) for module in record.modules]
+    if not record.more:
+        return found[0]
+    common = record.shared_workspace
+    data = {
+        "kind": "project",
+        "board": record.board["name"],
+        "shared_workspace": common.nbytes if common else 0,
+        "modules": [{k: v for k, v in own.data.items() if k != "kind"} for own in found],
+    }
+    names = ", ".join(common.modules) if common else ""
+    shared = [f"one workspace of {common.nbytes:,} bytes for {names}", ""] if common else []
+    return Inspected(data, Group(*shared, *(part for own in found for part in (own.text, ""))))
+
+
+def _module(record: Manifest, module: ModuleRecord) -> Inspected:
+    plan = module.plan
+    has_targets = any(call.target for call in module.calls)
     places = ("target", "device") if has_targets else ()
     table = columns("call", "layer", "op", *places, "kernel", "why", "output")
-    for call in record.calls:
+    for call in module.calls:
         why = "; ".join((call.reason, *call.refusals))
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
         place = (call.target or "host", call.device or "-") if has_targets else ()
         name = cnames.short(call.layer, 60)
         table.add_row(str(call.index + 1), name, call.op, *place, call.kernel, why, shape)
     lines = (
-        f"{record.module}: {record.model.file} for {record.board['name']}, "
-        f"numerics {record.options['numerics']}",
+        f"{module.module}: {module.model.file} for {record.board['name']}, "
+        f"numerics {module.options['numerics']}",
         f"workspace {plan.peak:,} bytes ({plan.proof}), inputs and outputs {plan.io_bytes:,}, "
-        f"constants {sum(c.nbytes for c in record.constants):,}",
+        f"constants {sum(c.nbytes for c in module.constants):,}",
     )
     data = {
         "kind": "project",
-        "module": record.module,
-        "model": record.model.file,
+        "module": module.module,
+        "model": module.model.file,
         "board": record.board["name"],
-        "options": record.options,
+        "options": module.options,
         "workspace": plan.peak,
         "io_bytes": plan.io_bytes,
-        "calls": [
-            {
-                "layer": call.layer,
-                "op": call.op,
-                "function": call.function,
-                "target": call.target,
-                "device": call.device,
-                "kernel": call.kernel,
-                "reason": call.reason,
-                "refusals": list(call.refusals),
-            }
-            for call in record.calls
-        ],
+        "calls": [_call(call) for call in module.calls],
     }
     return Inspected(data, Group(*lines, "", table))
+
+
+def _call(call: CallRecord) -> dict[str, Any]:
+    return {
+        "layer": call.layer,
+        "op": call.op,
+        "function": call.function,
+        "target": call.target,
+        "device": call.device,
+        "kernel": call.kernel,
+        "reason": call.reason,
+        "refusals": list(call.refusals),
+    }
 
 
 def _elf(path: Path) -> Inspected:

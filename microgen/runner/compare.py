@@ -13,7 +13,7 @@ import numpy as np
 
 from microgen.errors import InternalError
 from microgen.ir.graph import Array
-from microgen.manifest import Manifest
+from microgen.manifest import ModuleRecord
 from microgen.runner.trace import Layer
 
 FLOAT_TOLERANCE = 1e-5
@@ -72,9 +72,9 @@ class Comparison:
 
 
 def compare(
-    manifest: Manifest, layers: Iterable[Layer], expected: Sequence[Mapping[str, Array]]
+    module: ModuleRecord, layers: Iterable[Layer], expected: Sequence[Mapping[str, Array]]
 ) -> Comparison:
-    """Compare layers with ``expected[sample][tensor]``, element by element.
+    """Compare a module's layers with ``expected[sample][tensor]``, element by element.
 
     An expected tensor may have another shape of the same size. Raises InternalError if sizes
     differ, or if nothing could be compared.
@@ -86,7 +86,7 @@ def compare(
             absent[layer.tensor] = None
             continue
         compared += 1
-        first = _difference(manifest, layer, reference)
+        first = _difference(module, layer, reference)
         if first:
             return Comparison(compared, tuple(absent), first)
     if not compared:
@@ -94,7 +94,7 @@ def compare(
     return Comparison(compared, tuple(absent), None)
 
 
-def _difference(manifest: Manifest, layer: Layer, reference: Array) -> Difference | None:
+def _difference(module: ModuleRecord, layer: Layer, reference: Array) -> Difference | None:
     if reference.size != layer.array.size:
         raise InternalError(
             f"{layer.tensor} has shape {layer.array.shape}, the reference's {reference.shape}"
@@ -108,7 +108,7 @@ def _difference(manifest: Manifest, layer: Layer, reference: Array) -> Differenc
     return Difference(
         sample=layer.sample,
         call=layer.call,
-        layer=manifest.calls[layer.call].layer,
+        layer=module.calls[layer.call].layer,
         tensor=layer.tensor,
         index=tuple(map(int, index)),
         found=layer.array[index].item(),

@@ -28,15 +28,17 @@ ELF = Path("build") / "firmware.elf"
 class RunResult:
     """What a run gave.
 
-    ``outputs``: by the model's tensor name, in the model's order, with a leading axis of N
-    samples if the inputs had one; empty for a run without inputs. ``console`` is what the
+    ``outputs``: by the model's tensor name, in the model's order (several models: by names that the
+    module's leads, see ``samples.ports``), with a leading axis of N samples if the inputs had one;
+    empty for a run without inputs. ``console`` is what the
     firmware printed, ``status`` what the model returned (0), ``stack`` the most bytes of stack
     that were in use, painted at start-up (0 on the host, which has no painted stack).
 
     ``instructions``: retired instructions of each sample, from the first behind the return of
-    TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop. ``per_call``: of
-    each sample, those of every operator call, with all that the operator calls in turn; the rest
-    is the runner's. Both are None unless profiled. ``layers``: every call's output, sample by
+    TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop; over all models, of
+    each of which ``per_module`` has its own in order. ``per_call``: of each sample, those of every
+    operator call, model after model, with all that the operator calls in turn; the rest is the
+    runner's. All are None unless profiled. ``layers``: every call's output, sample by
     sample; None unless traced.
     """
 
@@ -47,6 +49,7 @@ class RunResult:
     stack: int
     instructions: tuple[int, ...] | None = None
     per_call: tuple[tuple[int, ...], ...] | None = None
+    per_module: tuple[tuple[int, ...], ...] | None = None
     layers: tuple[Layer, ...] | None = None
 
 
@@ -88,7 +91,9 @@ def run(
         manifest,
         boards.from_json(manifest.board),
         image.load(elf or project / ELF),
-        None if inputs is None else samples.pack(manifest.inputs, inputs),
+        None
+        if inputs is None
+        else samples.pack(samples.inputs(manifest), samples.named(manifest, inputs)),
         timeout,
     )
     result = _profiled(job) if profile else _plain(job)
@@ -109,11 +114,13 @@ def _profiled(job: _Job) -> RunResult:
     with process.directory() as where:
         plugin = profiling.prepare(where, job.image, job.manifest, job.board.qemu.system)
         result = _execute(job, where, plugin)
-        rows = profiling.counts(where, len(job.manifest.calls), result.samples)
+        calls = [len(module.calls) for module in job.manifest.modules]
+        counted = profiling.counts(where, calls, result.samples)
     return replace(
         result,
-        instructions=tuple(row[0] for row in rows),
-        per_call=tuple(row[1:] for row in rows),
+        instructions=tuple(sum(row[0] for row in rows) for rows in counted),
+        per_call=tuple(tuple(n for row in rows for n in row[1:]) for rows in counted),
+        per_module=tuple(tuple(row[0] for row in rows) for rows in counted),
     )
 
 
@@ -162,7 +169,7 @@ def _exit_code(job: _Job, running: Process, traced: Trace) -> int:
 
 
 def _check_complete(job: _Job, layers: tuple[Layer, ...]) -> None:
-    expected = job.samples * len(job.manifest.calls)
+    expected = job.samples * job.manifest.call_count
     if len(layers) != expected:
         raise RunError(
             f"the program ended after {len(layers)} of {expected} layers",
@@ -177,7 +184,7 @@ def _write_input(job: _Job, where: Path) -> None:
 
 
 def _hang(job: _Job, running: Process) -> RunError:
-    size = sum(port.nbytes for port in job.manifest.outputs)
+    size = sum(port.nbytes for port in samples.outputs(job.manifest))
     done = f"after {running.output_size() // size} of {job.samples} samples"
     place = "" if job.board.is_host else tracing.location(running.gdb, job.image)
     return faults.hang(job.limit, done, place, job.image.path)
@@ -195,7 +202,7 @@ def _result(job: _Job, running: Process, code: int) -> RunResult:
 def _outputs(job: _Job, running: Process, count: int) -> dict[str, Array]:
     if job.batch is None:
         return {}
-    ports = job.manifest.outputs
+    ports = samples.outputs(job.manifest)
     found, expected = running.output_size(), job.samples * sum(port.nbytes for port in ports)
     if count != job.samples or found != expected:
         raise RunError(

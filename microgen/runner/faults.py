@@ -12,6 +12,7 @@ from microgen.runner.image import Image
 EXIT_RUN, EXIT_FILE, EXIT_FAULT = 1, 2, 3
 
 _STATUS = re.compile(r"^microgen: status=(-?\d+) samples=(\d+) stack=(\d+)$", re.M)
+_FAILED = re.compile(r"^microgen: failed=(\w+)$", re.M)  # one of several models
 _FAULT = re.compile(
     r"^microgen: fault=(\w+) pc=(0x[0-9a-f]+) lr=(0x[0-9a-f]+) cfsr=(0x[0-9a-f]+)$", re.M | re.I
 )
@@ -124,7 +125,9 @@ def _exit(code: int, console: str, diagnostics: str) -> str:
     said = " ".join((diagnostics or console).split())[-300:] or "nothing"
     line = status_line(console)
     if code == EXIT_RUN and line:
-        return f"the model returned error code {line[0]} at sample {line[1] - 1}"
+        which = _FAILED.search(console)
+        model = f"the model {which[1]!r}" if which else "the model"
+        return f"{model} returned error code {line[0]} at sample {line[1] - 1}"
     if code == EXIT_RUN and "microgen: abort=" in console:
         return f"the firmware aborted with code {console.split('microgen: abort=')[1].split()[0]}"
     return f"the firmware ended with exit code {code}; it said: {said}"

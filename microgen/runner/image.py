@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 from microgen.errors import RunError
 from microgen.verifier import elf
@@ -13,12 +13,20 @@ from microgen.verifier import elf
 @dataclass(frozen=True, slots=True)
 class Image:
     """``symbols``: name -> (address, size), functions without Arm's Thumb bit. ``machine`` is
-    ELF's name for the processor (``EM_ARM``), ``entry`` the entry point."""
+    ELF's name for the processor (``EM_ARM``), ``entry`` the entry point. ``buffers``: (source file,
+    name) -> address of local objects."""
 
     path: Path
     machine: str
     entry: int
     symbols: Mapping[str, tuple[int, int]]
+    buffers: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def buffer(self, module: str, name: str) -> int:
+        """Where a planned buffer is: by its module's file, as every model numbers its own; else as
+        ``address``."""
+        found = self.buffers.get((f"{module}_memory.s", name))
+        return self.address(name) if found is None else found
 
     def address(self, name: str) -> int:
         """Where a symbol is. Raises RunError if the ELF has none of that name."""
@@ -54,4 +62,9 @@ def load(path: Path) -> Image:
         for s in sorted(program.symbols, key=lambda s: s.binding != "local")
         if s.kind in ("func", "object")
     }
-    return Image(path, program.machine, program.entry, symbols)
+    buffers = {
+        (PurePosixPath(s.file).name, s.name): s.address
+        for s in program.symbols
+        if (s.kind, s.binding) == ("object", "local")
+    }
+    return Image(path, program.machine, program.entry, symbols, buffers)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from microgen import toolchain
 from microgen.errors import RunError, ToolError
-from microgen.manifest import Manifest
+from microgen.manifest import Manifest, ModuleRecord
 from microgen.runner.image import Image
 
 _SOURCE = Path(__file__).parent / "plugin" / "profile.c"
@@ -46,17 +46,18 @@ def _plan(image: Image, manifest: Manifest) -> str:
     numbers = [
         image.address("TVMPlatformTimerStart"),
         image.address("TVMPlatformTimerStop"),
-        *image.extent(_runner(manifest)),
-        len(manifest.calls),
-        *(image.address(call.function) for call in manifest.calls),
+        len(manifest.modules),
     ]
+    for module in manifest.modules:
+        numbers += [*image.extent(_runner(module)), len(module.calls)]
+        numbers += [image.address(call.function) for call in module.calls]
     return "".join(f"{number:x}\n" for number in numbers)
 
 
-def _runner(manifest: Manifest) -> str:
+def _runner(module: ModuleRecord) -> str:
     """The function that calls all operators."""
-    is_graph = manifest.options.get("executor") == "graph"
-    return "TVMGraphExecutor_RunNode" if is_graph else f"{manifest.prefix}___tvm_main__"
+    is_graph = module.options.get("executor") == "graph"
+    return "TVMGraphExecutor_RunNode" if is_graph else f"{module.prefix}___tvm_main__"
 
 
 def _api_version(emulator: str) -> int:
@@ -76,22 +77,27 @@ def check_loaded(directory: Path, diagnostics: str) -> None:
         )
 
 
-def counts(directory: Path, calls: int, samples: int) -> tuple[tuple[int, ...], ...]:
-    """Per sample: the instructions of the whole inference, then of each call. Raises RunError if
-    what the plugin saw is not the plan."""
+def counts(
+    directory: Path, calls: Sequence[int], samples: int
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Per sample and module, which has so many ``calls``: the instructions of the whole inference,
+    then of each call. Raises RunError if what the plugin saw is not the plan."""
     lines = (directory / _COUNTS).read_text().splitlines()
-    rows = tuple(tuple(map(int, line.split())) for line in lines)
+    rows = [tuple(map(int, line.split())) for line in lines]
     _check(rows, calls, samples)
-    return rows
+    width = len(calls)
+    return tuple(tuple(rows[i : i + width]) for i in range(0, len(rows), width))
 
 
-def _check(rows: Sequence[Sequence[int]], calls: int, samples: int) -> None:
-    if len(rows) != samples:
-        raise RunError(f"{len(rows)} inferences were counted between the timers of {samples}")
-    for sample, row in enumerate(rows):
-        if len(row) != calls + 1:
+def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:
+    wanted = samples * len(calls)
+    if len(rows) != wanted:
+        raise RunError(f"{len(rows)} inferences were counted between the timers of {wanted}")
+    for number, row in enumerate(rows):
+        sample, module = divmod(number, len(calls))
+        if len(row) != calls[module] + 1:
             raise RunError(
-                f"sample {sample} was seen to call {len(row) - 1} of {calls} operators",
+                f"sample {sample} was seen to call {len(row) - 1} of {calls[module]} operators",
                 hint="look at `microgen verify`: the program is not the one that was planned",
             )
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from microgen.errors import InputError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import PortRecord
+from microgen.manifest import Manifest, ModuleRecord, PortRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,70 @@ def save(path: Path, outputs: Mapping[str, Array]) -> None:
                     np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
+def inputs(manifest: Manifest) -> list[PortRecord]:
+    """The inputs of all models in order; of several, each under the name ``<module>.<tensor>``."""
+    return [
+        port for module in manifest.modules for port in _named_ports(manifest, module, "inputs")
+    ]
+
+
+def outputs(manifest: Manifest) -> list[PortRecord]:
+    """The outputs, as ``inputs``."""
+    return [
+        port for module in manifest.modules for port in _named_ports(manifest, module, "outputs")
+    ]
+
+
+def _named_ports(manifest: Manifest, module: ModuleRecord, kind: str) -> list[PortRecord]:
+    ports: Sequence[PortRecord] = getattr(module, kind)
+    if not manifest.more:
+        return list(ports)
+    return [replace(port, tensor=f"{module.module}.{port.tensor}") for port in ports]
+
+
+def named(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays by the names that ``inputs`` gives: a tensor's own name will do for what only one
+    of several models has. Raises InputError where more have it."""
+    known = {port.tensor for port in inputs(manifest)}
+    return {_full(name, known, manifest): array for name, array in arrays.items()}
+
+
+def by_tensor(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Arrays that ``pack`` takes, all by the names that ``inputs`` gives."""
+    full = named(manifest, arrays)
+    ports = enumerate(inputs(manifest))
+    return {p.tensor: full[p.tensor if p.tensor in full else f"input{k}"] for k, p in ports}
+
+
+def _full(name: str, known: Container[str], manifest: Manifest) -> str:
+    if name in known:
+        return name
+    owners = [
+        f"{m.module}.{name}" for m in manifest.modules if name in {p.tensor for p in m.inputs}
+    ]
+    if len(owners) > 1:
+        raise InputError(
+            f"{len(owners)} models have an input {name!r}", hint=f"name it {' or '.join(owners)}"
+        )
+    return owners[0] if owners else name
+
+
+def of_module(
+    manifest: Manifest, module: ModuleRecord, kind: str, arrays: Mapping[str, Array]
+) -> dict[str, Array]:
+    """One module's own among the arrays, by its tensors' names. ``kind`` is "inputs" or "outputs";
+    a name that ``inputs`` or ``outputs`` gives may be absent."""
+    ports: Sequence[PortRecord] = getattr(module, kind)
+    pairs = zip(ports, _named_ports(manifest, module, kind), strict=True)
+    return {port.tensor: arrays[full.tensor] for port, full in pairs if full.tensor in arrays}
+
+
+def batch(manifest: Manifest, arrays: Mapping[str, Array]) -> Batch:
+    """Check one array per input of every model and pack them, each sample model after model. Raises
+    InputError as ``named`` and ``pack`` do."""
+    return pack(inputs(manifest), named(manifest, arrays))
 
 
 def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:

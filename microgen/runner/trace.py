@@ -16,11 +16,10 @@ import numpy as np
 
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import CallRecord, Manifest
+from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.runner import faults
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image
-from microgen.verifier.sizes import pool_array
 
 _INTERRUPT_SECONDS = 5.0
 _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
@@ -28,12 +27,14 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What call ``call`` of sample ``sample`` left in its output tensor (both count from 0)."""
+    """What call ``call`` of sample ``sample`` left in its output tensor (both count from 0; calls
+    of each module by themselves)."""
 
     sample: int
     call: int
     tensor: str
     array: Array
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def follow(
     except GdbError as error:
         return Trace(tuple(layers), None, str(error))
     except TimeoutError as error:
-        done = f"after {len(layers)} of {samples * len(manifest.calls)} layers"
+        done = f"after {len(layers)} of {samples * manifest.call_count} layers"
         raise faults.hang(limit, done, location(connection, image, bias), image.path) from error
 
 
@@ -146,9 +147,11 @@ class _Tracer:
     def layers(self, samples: int) -> Iterator[Layer]:
         """Every call's output, sample by sample."""
         for sample in range(samples):
-            for call in self._manifest.calls:
-                array = np.frombuffer(self._call(call), DType(call.dtype).numpy)
-                yield Layer(sample, call.index, call.tensor, array.reshape(call.shape))
+            for module in self._manifest.modules:
+                for call in module.calls:
+                    array = np.frombuffer(self._call(call, module), DType(call.dtype).numpy)
+                    shaped = array.reshape(call.shape)
+                    yield Layer(sample, call.index, call.tensor, shaped, module.module)
 
     def finish(self) -> NoReturn:
         """Let the program run to its end."""
@@ -157,33 +160,34 @@ class _Tracer:
             raise GdbError("the program stopped without a breakpoint")
         raise _EndError(stop.exit_code)
 
-    def _call(self, call: CallRecord) -> bytes:
+    def _call(self, call: CallRecord, module: ModuleRecord) -> bytes:
         self._run_to(self._image.address(call.function) + self._bias)
         registers = self._registers()
         output = self._argument(registers, call.output)
-        self._check_planned(call, output - self._bias)
+        self._check_planned(call, module, output - self._bias)
         self._run_to(self._return_address(registers))
         size = DType(call.dtype).nbytes * int(np.prod(call.shape, dtype=np.int64))
         return self._stub.read(output, size)
 
-    def _check_planned(self, call: CallRecord, pointer: int) -> None:
+    def _check_planned(self, call: CallRecord, module: ModuleRecord, pointer: int) -> None:
         argument = call.args[call.output]
         if argument.storage != "sid":
             return
-        planned = self._planned(argument.name)
+        planned = self._planned(module, argument.name)
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",
                 hint="look at `microgen verify`",
             )
 
-    def _planned(self, buffer: str) -> int:
+    def _planned(self, module: ModuleRecord, buffer: str) -> int:
         """Where a buffer is: its symbol's address, or its offset in main's array for the pool."""
-        record = next((b for b in self._manifest.plan.buffers if b.name == buffer), None)
-        pools = {pool.name: pool for pool in self._manifest.plan.pools}
+        record = next((b for b in module.plan.buffers if b.name == buffer), None)
+        pools = {pool.name: pool for pool in module.plan.pools}
         if record is None or pools[record.pool].symbol:
-            return self._image.address(buffer)
-        return self._image.address(pool_array(record.pool)) + record.offset
+            return self._image.buffer(module.module, buffer)
+        array = self._manifest.seen_from(module).pool_array(record.pool)
+        return self._image.address(array) + record.offset
 
     def _run_to(self, address: int) -> None:
         kind = self._convention.breakpoint

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from microgen import manifest, params_file
 from microgen.builder import disassemble
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array
-from microgen.manifest import Manifest
+from microgen.manifest import Manifest, ModuleRecord
 from microgen.target import board as boards
 from microgen.verifier import (
     constants,
@@ -23,11 +24,12 @@ from microgen.verifier import (
     sizes,
     stack,
     vectors,
+    workspaces,
 )
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
-from microgen.verifier.subject import Finding, Subject
+from microgen.verifier.subject import Finding, Subject, joined
 
 __all__ = [
     "CHECKS",
@@ -53,6 +55,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
+    "shared_workspace": workspaces.shared_workspace,
     "constants_section": constants.constants_section,
     "constants_bytes": constants.constants_bytes,
     "segments": image.segments,
@@ -67,6 +70,17 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "flash_budget": sizes.flash_budget,
     "project_files": image.project_files,
 }
+
+
+# What concerns the firmware as a whole, or all its models at once; the other checks look at each
+# model by itself.
+_OF_FIRMWARE = frozenset(
+    {
+        *("entry_point", "vector_table", "registry", "graph", "shared_workspace", "segments"),
+        *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
+        *("ram_budget", "flash_budget", "project_files"),
+    }
+)
 
 
 def verify(
@@ -105,8 +119,25 @@ def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
 
 
 def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
-    finding = check(subject)
+    finding = check(subject) if name in _OF_FIRMWARE else _of_each_model(check, subject)
     return Check(name, finding.status, finding.expected, finding.found)
+
+
+def _of_each_model(check: Callable[[Subject], Finding], subject: Subject) -> Finding:
+    record = subject.manifest
+    if not record.more:
+        return check(subject)
+    found = {
+        module.module: check(
+            replace(
+                subject,
+                manifest=record.seen_from(module),
+                parameters=cache(partial(_parameters, subject.project, module)),
+            )
+        )
+        for module in record.modules
+    }
+    return joined(found)
 
 
 def _subject(
@@ -134,7 +165,7 @@ def _subject(
     )
 
 
-def _parameters(project: Path, record: Manifest) -> Mapping[str, Array]:
+def _parameters(project: Path, record: ModuleRecord) -> Mapping[str, Array]:
     path = project / "model" / "parameters" / f"{record.module}.params"
     try:
         return params_file.loads(path.read_bytes())

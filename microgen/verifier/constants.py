@@ -11,7 +11,6 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
 from microgen.manifest import ConstantRecord
 from microgen.verifier.elf import Symbol
-from microgen.verifier.sizes import pool_array
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
@@ -103,7 +102,7 @@ def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
     """Where a constant lies: in a passed pool, inside main's array, if main is the project's."""
     if record.symbol:
         return [symbol.address for symbol in subject.elf.named(record.symbol)]
-    arrays = subject.elf.named(pool_array(record.pool))
+    arrays = subject.elf.named(subject.manifest.pool_array(record.pool))
     return [symbol.address + record.offset for symbol in arrays]
 
 

@@ -19,7 +19,7 @@ _BITS = {"bool": 8}  # else what stands behind the name
 def graph(subject: Subject) -> Finding:
     """The JSON in the ELF calls the operators of the plan in its order, with the plan's arguments,
     and the executor puts its storages where the plan has their buffers."""
-    modules = [m for m in subject.manifest.modules if m.options["executor"] == "graph"]
+    modules = [m for m in subject.manifest.modules if m.options.get("executor") == "graph"]
     if not modules:
         return not_applicable("no graph is run")
     problems = [problem for module in modules for problem in _problems(subject, module)]

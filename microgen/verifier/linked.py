@@ -86,12 +86,14 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 
 def kernels(subject: Subject) -> Finding:
     """Only kernels that the manifest lists are linked, and no operator that nothing calls."""
-    planned = set(subject.manifest.kernels)
-    calls = subject.manifest.calls
+    modules = subject.manifest.modules
+    planned = {kernel for module in modules for kernel in module.kernels}
+    calls = [call for module in modules for call in module.calls]
     called = {name for call in calls for name in (call.function, call.packed)}
     functions = {symbol.stem for symbol in subject.elf.functions()}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
-    present = {name for name in functions if name.startswith(f"{subject.manifest.prefix}_fused_")}
+    prefixes = tuple(f"{module.prefix}_fused_" for module in modules)
+    present = {name for name in functions if name.startswith(prefixes)}
     problems = [
         f"the kernel {name} is linked, but nothing in the plan uses it"
         for name in sorted(linked - planned)
@@ -161,12 +163,14 @@ def soft_float(subject: Subject) -> Finding:
 
 
 def _is_hybrid(subject: Subject) -> bool:
-    return any(_HYBRID.fullmatch(call.kernel) for call in subject.manifest.calls)
+    calls = (call for module in subject.manifest.modules for call in module.calls)
+    return any(_HYBRID.fullmatch(call.kernel) for call in calls)
 
 
 def _uses_float(subject: Subject) -> bool:
-    manifest = subject.manifest
-    types = [port.dtype for port in (*manifest.inputs, *manifest.outputs)]
-    types += [call.dtype for call in manifest.calls]
-    types += [constant.ctype for constant in manifest.constants]
+    types: list[str] = []
+    for module in subject.manifest.modules:
+        types += [port.dtype for port in (*module.inputs, *module.outputs)]
+        types += [call.dtype for call in module.calls]
+        types += [constant.ctype for constant in module.constants]
     return any("float" in name or "double" in name for name in types)

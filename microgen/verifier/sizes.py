@@ -55,30 +55,38 @@ class Sizes:
 def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
     board = boards.from_json(manifest.board)
-    pools = manifest.plan.pools
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
-    weights = sum(_weight(elf, constant) for constant in manifest.constants)
+    constants = [(m, constant) for m in manifest.modules for constant in m.constants]
+    weights = sum(_weight(elf, manifest.seen_from(m), constant) for m, constant in constants)
     return Sizes(
         flash=flash,
         ram=ram + board.stack_bytes,
         stack=board.stack_bytes,
-        arena=sum(_size_of(elf, pool.symbol or pool_array(pool.name)) for pool in pools),
+        arena=sum(_size_of(elf, name) for name in _arenas(manifest)),
         weights=weights,
         code=flash - weights,
         contributors=tuple(sorted(_contributors(elf, board), key=lambda c: (-c.nbytes, c.name))),
     )
 
 
-def pool_array(pool: str) -> str:
-    """The symbol of main's array for a pool that it passes."""
-    return f"pool_{pool}"
+def _arenas(manifest: Manifest) -> list[str]:
+    """The objects that the pools are: what several models share counts once."""
+    common = manifest.shared_workspace
+    sharing = common.modules if common else ()
+    own = [
+        pool.symbol or manifest.seen_from(module).pool_array(pool.name)
+        for module in manifest.modules
+        if module.module not in sharing
+        for pool in module.plan.pools
+    ]
+    return [*own, common.symbol] if common else own
 
 
-def _weight(elf: Elf, constant: ConstantRecord) -> int:
+def _weight(elf: Elf, manifest: Manifest, constant: ConstantRecord) -> int:
     if constant.symbol:
         return _size_of(elf, constant.symbol)
-    return constant.nbytes if elf.named(pool_array(constant.pool)) else 0
+    return constant.nbytes if elf.named(manifest.pool_array(constant.pool)) else 0
 
 
 def _size_of(elf: Elf, name: str) -> int:

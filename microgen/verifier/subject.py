@@ -53,3 +53,13 @@ def judged(expected: str, problems: Sequence[str], found: str) -> Finding:
 def not_applicable(why: str) -> Finding:
     """The check has no meaning here; ``why`` says so."""
     return Finding("n/a", "", why)
+
+
+def joined(findings: Mapping[str, Finding]) -> Finding:
+    """One finding of several models': failed if one is, else ok if one is. What is said of each is
+    led by its name."""
+    statuses = {finding.status for finding in findings.values()}
+    status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
+    expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]
+    found = [f"{name}: {f.found}" for name, f in findings.items() if f.status == status]
+    return Finding(status, "; ".join(expected), "; ".join(found))

@@ -196,15 +196,11 @@ def test_a_dtype_that_is_none_is_our_defect() -> None:
 
 def test_the_graph_executors_library_has_its_graph_and_storage_ids() -> None:
     program = _two_targets()
-    tree = mlf.library(
-        program,
-        planner.plan(program),
-        boards.load("native"),
-        {".relay": b"def @main() {}\n", ".params": b"beside"},
-        text="not this",
-        graph_json=json.dumps(GRAPH).encode(),
-    ).files
-    record = json.loads(tree["model/metadata.json"])["modules"]["default"]
+    data = json.dumps(GRAPH).encode()
+    model = {".relay": b"def @main() {}\n", ".params": b"beside"}
+    tree = mlf.library(program, model, text="not this", graph_json=data).files
+    described = mlf.described({"default": _module(program, graph_json=data)}).files
+    record = json.loads(described["model/metadata.json"])["modules"]["default"]
     assert record["executors"] == ["graph"]
     assert record["memory"]["sids"] == storage.sids(GRAPH)
     assert json.loads(tree["model/executor-config/graph/default.graph"]) == GRAPH

@@ -83,7 +83,13 @@ def test_a_missing_symbol_is_named(tmp_path: Path) -> None:
 
 def test_counts_are_read_line_by_line(tmp_path: Path) -> None:
     (tmp_path / "profile_counts.txt").write_text("12 3 4\n13 3 5\n")
-    assert profile.counts(tmp_path, calls=2, samples=2) == ((12, 3, 4), (13, 3, 5))
+    assert profile.counts(tmp_path, calls=[2], samples=2) == (((12, 3, 4),), ((13, 3, 5),))
+
+
+def test_counts_of_several_models_are_in_turn(tmp_path: Path) -> None:
+    (tmp_path / "profile_counts.txt").write_text("12 3 4\n9 5\n13 3 5\n8 5\n")
+    expected = (((12, 3, 4), (9, 5)), ((13, 3, 5), (8, 5)))
+    assert profile.counts(tmp_path, calls=[2, 1], samples=2) == expected
 
 
 @pytest.mark.parametrize(
@@ -96,7 +102,7 @@ def test_counts_are_read_line_by_line(tmp_path: Path) -> None:
 def test_counts_that_are_not_the_plans_are_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "profile_counts.txt").write_text(text)
     with pytest.raises(RunError, match=message):
-        profile.counts(tmp_path, calls=2, samples=2)
+        profile.counts(tmp_path, calls=[2], samples=2)
 
 
 def test_an_emulator_without_plugins_is_named(tmp_path: Path) -> None:

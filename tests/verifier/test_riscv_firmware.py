@@ -24,7 +24,9 @@ needs_gcc = pytest.mark.skipif(
 
 Make = Callable[..., Any]
 BOARD = "qemu_riscv32"
-NOT_ASKED = {"device_hooks", "ram_budget", "flash_budget", "registry"}
+NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
+    "shared_workspace"
+}
 LEVELS = pytest.mark.parametrize("level", ["-O0", "-Os", "-O2", "-O3"])
 MODELS = pytest.mark.parametrize("model", ["medlow", "medany"])
 

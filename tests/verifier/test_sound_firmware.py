@@ -20,7 +20,9 @@ needs_arm = pytest.mark.skipif(
 )
 
 Make = Callable[..., Any]
-NOT_ASKED = {"device_hooks", "ram_budget", "flash_budget", "registry", "graph"}
+NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
+    "shared_workspace"
+}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 

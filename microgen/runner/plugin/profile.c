@@ -10,9 +10,13 @@
  * the runner, and to nobody otherwise. So whatever an operator calls counts to it, and a loop to an
  * operator's own first instruction is not a new call.
  *
- * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, first
- * address of the runner, first address behind it, number of operator calls, entry of each.
- * out=FILE, one line of decimal numbers per inference: the total, then one count per call made.
+ * Several models run in turn, each between the markers: inference n is of model n modulo their
+ * number.
+ *
+ * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, number of
+ * models; for each first address of the runner, first address behind it, number of operator calls,
+ * entry of each. out=FILE, one line of decimal numbers per inference: the total, then one count per
+ * call made.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -53,13 +57,18 @@ struct block {
     uint64_t count;
 };
 
-static struct {
-    uint64_t timer_start;
-    uint64_t timer_stop;
+struct model {
     uint64_t runner_start;
     uint64_t runner_end;
     uint64_t calls;
     uint64_t *entries;
+};
+
+static struct {
+    uint64_t timer_start;
+    uint64_t timer_stop;
+    uint64_t count;
+    struct model *models;
 } plan;
 
 static enum {
@@ -68,11 +77,13 @@ static enum {
     IN_INFERENCE
 } state;
 static FILE *out;
-static uint64_t counter;         /* instructions since QEMU started */
-static uint64_t inference_start; /* counter at the start of the inference */
-static uint64_t call_start;      /* counter at the entry of the running operator */
-static uint64_t calls_made;      /* operators entered in this inference */
-static uint64_t *call_counts;
+static uint64_t counter;          /* instructions since QEMU started */
+static uint64_t inference_start;  /* counter at the start of the inference */
+static uint64_t call_start;       /* counter at the entry of the running operator */
+static uint64_t calls_made;       /* operators entered in this inference */
+static uint64_t *call_counts;     /* as many as the model with most calls has */
+static uint64_t next_model;       /* of the next inference */
+static const struct model *model; /* of this one */
 static int in_operator;
 static uint64_t return_address; /* of the first marker */
 static const struct block *previous;
@@ -88,6 +99,8 @@ static void leave_operator(void)
 static void begin_inference(void)
 {
     state = IN_INFERENCE;
+    model = &plan.models[next_model];
+    next_model = (next_model + 1) % plan.count;
     inference_start = counter;
     calls_made = 0;
     in_operator = 0;
@@ -107,9 +120,9 @@ static void end_inference(void)
 
 static void follow_inference(uint64_t address)
 {
-    if (address >= plan.runner_start && address < plan.runner_end) {
+    if (address >= model->runner_start && address < model->runner_end) {
         leave_operator();
-    } else if (!in_operator && calls_made < plan.calls && address == plan.entries[calls_made]) {
+    } else if (!in_operator && calls_made < model->calls && address == model->entries[calls_made]) {
         in_operator = 1;
         calls_made++;
         call_start = counter;
@@ -164,24 +177,40 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
     qemu_plugin_register_vcpu_tb_exec_cb(translation, on_execute, NO_REGISTERS, block);
 }
 
+static int read_model(FILE *file, struct model *into)
+{
+    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64, &into->runner_start, &into->runner_end,
+                    &into->calls) == 3;
+    if (ok) {
+        into->entries = calloc(into->calls + 1, sizeof *into->entries);
+        ok = into->entries != NULL;
+    }
+    for (uint64_t k = 0; ok && k < into->calls; k++) {
+        ok = fscanf(file, "%" SCNx64, &into->entries[k]) == 1;
+    }
+    return ok;
+}
+
 static int read_plan(const char *path)
 {
+    uint64_t most_calls = 0;
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return 0;
     }
-    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &plan.timer_start,
-                    &plan.timer_stop, &plan.runner_start, &plan.runner_end, &plan.calls) == 5;
+    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64, &plan.timer_start, &plan.timer_stop,
+                    &plan.count) == 3;
     if (ok) {
-        plan.entries = calloc(plan.calls + 1, sizeof *plan.entries);
-        call_counts = calloc(plan.calls + 1, sizeof *call_counts);
-        ok = plan.entries != NULL && call_counts != NULL;
+        plan.models = calloc(plan.count + 1, sizeof *plan.models);
+        ok = plan.models != NULL && plan.count > 0;
     }
-    for (uint64_t k = 0; ok && k < plan.calls; k++) {
-        ok = fscanf(file, "%" SCNx64, &plan.entries[k]) == 1;
+    for (uint64_t k = 0; ok && k < plan.count; k++) {
+        ok = read_model(file, &plan.models[k]);
+        most_calls = plan.models[k].calls > most_calls ? plan.models[k].calls : most_calls;
     }
     (void)fclose(file);
-    return ok;
+    call_counts = calloc(most_calls + 1, sizeof *call_counts);
+    return ok && call_counts != NULL;
 }
 
 int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)

@@ -1,0 +1,68 @@
+"""The check of what several models' workspaces are to each other: one memory, or apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from microgen.manifest import SharedRecord
+from microgen.verifier.elf import Symbol
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+
+def shared_workspace(subject: Subject) -> Finding:
+    """The shared memory is one object, whose models' pools all begin where it does and end inside;
+    no model among them keeps a state. No other pools overlap, one another or that."""
+    record = subject.manifest.shared_workspace
+    if not subject.manifest.more:
+        return not_applicable("there is one model")
+    problems = [*_apart_problems(subject, record)]
+    if record is None:
+        return judged("no two models' workspaces overlap", problems, "apart")
+    problems += _problems(subject, record)
+    names = ", ".join(record.modules)
+    expected = (
+        f"{record.symbol}: {record.nbytes} bytes, aligned to {record.alignment}, in "
+        f"{record.section}, holds the workspaces of {names}, from its start, and no other"
+    )
+    found = "; ".join(map(str, subject.elf.named(record.symbol)))
+    return judged(expected, problems, found)
+
+
+def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:
+    symbols = subject.elf.named(record.symbol)
+    if len(symbols) != 1 or symbols[0].kind != "object":
+        yield f"{len(symbols)} symbols {record.symbol}, not one object"
+        return
+    (memory,) = symbols
+    if memory.size != record.nbytes:
+        yield f"{memory.name} has {memory.size} bytes, planned {record.nbytes}"
+    if memory.address % record.alignment:
+        yield f"{memory.name} at {memory.address:#x} is not aligned to {record.alignment}"
+    if memory.section != record.section:
+        yield f"{memory.name} is in {memory.section or 'no section'}, not {record.section}"
+    inside = [arena for module, arena in _arenas(subject) if module in record.modules]
+    for arena in inside:
+        if arena.address != memory.address or arena.end > memory.end:
+            yield f"{arena} is not the start of {memory}"
+    for own in subject.manifest.modules:
+        if own.module in record.modules and any(b.is_state for b in own.plan.buffers):
+            yield f"{own.module} keeps a state in memory that it shares"
+
+
+def _apart_problems(subject: Subject, record: SharedRecord | None) -> Iterator[str]:
+    """Pools that may not overlap and do."""
+    sharing = record.modules if record else ()
+    own = [arena for module, arena in _arenas(subject) if module not in sharing]
+    common = subject.elf.named(record.symbol) if record else []
+    for a, b in combinations([*own, *common], 2):
+        if a.address < b.end and b.address < a.end:
+            yield f"{a} overlaps {b}"
+
+
+def _arenas(subject: Subject) -> Iterator[tuple[str, Symbol]]:
+    for module in subject.manifest.modules:
+        for pool in module.plan.pools:
+            if pool.symbol:
+                for symbol in subject.elf.named(pool.symbol):
+                    yield module.module, symbol
