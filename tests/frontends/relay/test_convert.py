@@ -227,8 +227,8 @@ def test_a_device_without_a_target_is_named(number: int, name: str) -> None:
         ("def @other(%x: Tensor[(2), float32]) { %x }", r"has no function @main"),
         (text("  @main(%x)"), r"calls itself"),
         (
-            text("  nn.conv2d(%x, %x)", "%x: Tensor[(2, 2, 2, 2), int8]"),
-            r"nn.conv2d of int8\[2,2,2,2\] has no kernel",
+            text("  nn.conv2d(%x, %x)", "%x: Tensor[(2, 2, 2, 2), int16]"),
+            r"nn.conv2d of int16\[2,2,2,2\] has no kernel",
         ),
         (
             text("  qnn.tanh(%x, 1f, 0, 1f, 0)", "%x: Tensor[(2), int8]"),
