@@ -256,18 +256,8 @@ def partition_model(model: Path, board: Board, options: Options) -> Partition:
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
     """The stages up to the memory plan, whether or not the board can hold it."""
-    source = _source(model, options)
-    parts = partition.assign(passes.run(source), _codegens(options), board)
-    program = lowering.lower(
-        parts,
-        codegens.registry(),
-        board,
-        module=options.name,
-        output_names=source.outputs,
-        targets=options.target_map,
-    )
-    program, plan, _ = _executed(program, parts.graph, board, options)
-    return program, plan
+    part = _part(model, board, options)
+    return part.program, part.plan
 
 
 def _plan(

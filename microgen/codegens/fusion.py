@@ -195,11 +195,8 @@ class _Fusion:
 
     def add(self, index: int, primitive: Primitive) -> None:
         """Append one step's kernels, with its parameters under their names in the whole."""
-        given = {
-            Role.INPUT: iter(primitive.inputs),
-            Role.STATE: iter(primitive.inputs),
-            Role.OUTPUT: iter(primitive.outputs),
-        }
+        inputs = iter(primitive.inputs)
+        given = {Role.INPUT: inputs, Role.STATE: inputs, Role.OUTPUT: iter(primitive.outputs)}
         constants = iter(primitive.constants)
         names: dict[str, str | Inner] = {"NULL": "NULL"}
         for parameter in primitive.parameters:

@@ -222,3 +222,21 @@ def test_changes_of_layout_on_another_target_are_not_inside() -> None:
     conv = replace(graph.nodes[2], target="npu0")
     groups = fusion.groups((*graph.nodes[:2], conv, graph.nodes[3]), graph)
     assert [len(group) for group in groups] == [1, 1, 1, 1]
+
+
+def test_a_state_among_the_inputs_is_its_own_argument() -> None:
+    first = _step("a", "x", "t", 16, 8)
+    plain = _step("b", "t", "y", 16, 8)
+    state = Parameter("in1", "int8_t", Role.STATE)
+    second = replace(
+        plain,
+        parameters=(plain.parameters[0], state, *plain.parameters[1:]),
+        body=(replace(plain.body[0], args=("in0", "in1", *plain.body[0].args[1:])),),
+        inputs=("t", "memory"),
+    )
+    whole = fusion.fused([first, second], second, Surroundings(("y",), {}))
+    assert whole.inputs == ("x", "memory")
+    roles = {p.name: p.role for p in whole.parameters}
+    assert (roles["in0"], roles["in1"]) == (Role.INPUT, Role.STATE)
+    assert isinstance(whole.body[1].args[0], Inner)
+    assert whole.body[1].args[1] == "in1"
