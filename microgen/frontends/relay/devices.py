@@ -9,6 +9,7 @@ from microgen.relay.expr import Call
 from microgen.target.targets import device_name
 
 _HOST_KINDS = ("c", "llvm")
+_HOST_DEVICES = (0, 1)  # whatever there is, and CPUs
 
 
 def default_target(targets: Mapping[int, str]) -> str:
@@ -23,7 +24,7 @@ def target(annotation: Call, targets: Mapping[int, str], where: str) -> str:
     device = device_type(annotation)
     if device in targets:
         return _kind(targets[device])
-    if device == 1:
+    if device in _HOST_DEVICES:
         return ""
     raise UnsupportedError(
         f"No target is provided for device {device_name(device)}",

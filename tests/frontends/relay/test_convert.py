@@ -189,6 +189,12 @@ def test_a_device_may_be_said_of_a_variable() -> None:
     assert [(n.op, n.target) for n in graph.nodes] == [("tanh", "npu"), ("add", "")]
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_any_device_and_a_cpu_are_the_host(number: int) -> None:
+    graph = graph_of(ON_DEVICE.replace("12", str(number)), {3: "npu", 4: "dsp"})
+    assert {n.target for n in graph.nodes} == {""}
+
+
 def test_one_target_is_that_of_everything() -> None:
     assert {n.target for n in graph_of(ON_DEVICE, {1: "npu"}).nodes} == {"npu"}
     assert {n.target for n in graph_of(ON_DEVICE, {1: "llvm"}).nodes} == {""}
