@@ -33,8 +33,13 @@ NO_LIBCALL void *memmove(void *to, const void *from, size_t nbytes)
 {
     uint8_t *t = to;
     const uint8_t *f = from;
+    const uintptr_t up = (uintptr_t)to - (uintptr_t)from;
+    const uintptr_t down = (uintptr_t)from - (uintptr_t)to;
 
-    if ((uintptr_t)t <= (uintptr_t)f) {
+    if (up >= nbytes && down >= nbytes) { /* apart: words at a time */
+        return memcpy(to, from, nbytes);
+    }
+    if (down < nbytes) {
         for (; nbytes > 0U; nbytes--) {
             *t++ = *f++;
         }
