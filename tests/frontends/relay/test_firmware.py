@@ -17,7 +17,6 @@ from tests.executors.test_graph import expected_demo
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close
 from tests.frontends.relay.random_networks import Network
-from tests.tools import NEEDS_ARM
 
 SEED = Path(__file__).resolve().parents[3] / "examples" / "seed_demo.relay"
 
@@ -58,21 +57,6 @@ def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path
     (found,) = result.outputs.values()
     close(found, np.maximum(conv + data["b1"][:, None, None], 0))
     assert "reads .tflite files" in str(result.verdicts[1])
-
-
-@NEEDS_ARM
-@pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}])
-def test_the_seed_demo_runs_on_a_board_that_holds_it(
-    options: dict[str, str], tmp_path: Path
-) -> None:
-    """In memories beside the board's RAM; its outputs are onnxruntime's in test_onnx.py."""
-    rng = np.random.default_rng(0)
-    shapes = {"d1": (1, 32, 56, 56), "w1": (32, 32, 3, 3), "b1": (32,)}
-    data = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
-    result = ran(SEED, tmp_path / "p", data, "mps3_an547", **options)
-    conv = definitions.conv2d(data["d1"], data["w1"], (1, 1), (1, 1, 1, 1), (1, 1), 1)
-    (found,) = result.outputs.values()
-    close(found, np.maximum(conv + data["b1"][:, None, None], 0))
 
 
 def test_the_seed_demos_graph_is_the_notes() -> None:

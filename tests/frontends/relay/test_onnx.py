@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import microgen
 from microgen import relay
 from microgen.ir.graph import Array
 from microgen.relay import Expr
 from tests.frontends.relay.evaluated import close, computed, var
+from tests.frontends.relay.test_firmware import SEED
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -169,7 +173,8 @@ def test_an_operator_computes_what_onnxruntime_does(case: Case) -> None:
     close(found, expected)
 
 
-def test_the_seed_demo_computes_what_onnxruntime_does() -> None:
+def _seed_demo_twin() -> tuple[dict[str, Array], Array]:
+    """Inputs of the seed's demo, and what its twin in ONNX gives for them."""
     shapes = {"d1": (1, 32, 56, 56), "w1": (32, 32, 3, 3), "b1": (32,)}
     inputs = {name: drawn(*shape, seed=i) for i, (name, shape) in enumerate(shapes.items())}
     nodes = [
@@ -177,10 +182,31 @@ def test_the_seed_demo_computes_what_onnxruntime_does() -> None:
         onnx.helper.make_node("Relu", ["c"], ["y"]),
     ]
     (expected,) = onnx_outputs(nodes, inputs, ["y"])
+    return inputs, expected
+
+
+def test_the_seed_demo_computes_what_onnxruntime_does() -> None:
+    inputs, expected = _seed_demo_twin()
     params = {var(name, array): array for name, array in inputs.items()}
     d1, w1, b1 = params
     conv = relay.nn.conv2d(d1, w1, padding=(1, 1))
     (found,) = computed(relay.nn.relu(relay.nn.bias_add(conv, b1)), params)
+    close(found, expected)
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+@pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}])
+def test_the_seed_demos_firmware_gives_what_onnxruntime_does(
+    options: dict[str, str], tmp_path: Path
+) -> None:
+    """On a board whose memories beside its RAM hold it; layers are numpy's, too."""
+    inputs, expected = _seed_demo_twin()
+    microgen.generate(SEED, "mps3_an547", tmp_path / "p", **options)
+    result = microgen.run(tmp_path / "p", inputs, compare=True)
+    assert result.verdicts[0].ok, str(result.verdicts[0])
+    assert result.verdicts[0].layers is not None
+    (found,) = result.outputs.values()
     close(found, expected)
 
 
