@@ -67,8 +67,8 @@ class Compiled:
 
     def get_irmodule(self) -> dict[str, LoweredModule]:
         """The lowered functions by target, the host's with the runner."""
-        targets = dict.fromkeys((self.host, *(f.target for f in self.program.functions)))
-        return {target: self._module(target) for target in targets}
+        functions = {self.host: (), **self.program.lowered_functions}
+        return {target: self._module(target, own) for target, own in functions.items()}
 
     def get_external_modules(self) -> tuple[ExternalModule, ...]:
         """The external functions by target, each target's compiled in one step."""
@@ -97,9 +97,9 @@ class Compiled:
             )
         return key
 
-    def _module(self, target: str) -> LoweredModule:
-        functions = {f.name: f for f in self.program.functions if f.target == target}
-        return LoweredModule(functions, self.program.calls if target == self.host else ())
+    def _module(self, target: str, functions: tuple[PrimFunc, ...]) -> LoweredModule:
+        calls = self.program.calls if target == self.host else ()
+        return LoweredModule({f.name: f for f in functions}, calls)
 
     def _function_info(self, function: PrimFunc) -> FunctionInfo:
         calls = [call for call in self.program.calls if call.function == function.name]

@@ -41,7 +41,7 @@ class Lowered:
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredModule:
+class LoweredRegions:
     """``regions``: what became of each, in execution order. ``external``: the functions that were
     collected, by target, in the order of their first calls."""
 
@@ -85,7 +85,7 @@ def lower_regions(
     *,
     prefix: str,
     devices: Collection[Device],
-) -> LoweredModule:
+) -> LoweredRegions:
     """Lower every region; ``devices`` are those whose context operators are to be passed."""
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
     context = {device.target: device.context for device in devices}
@@ -110,7 +110,7 @@ def lower_regions(
         ExternalModule(target, tuple(lowered[index].function.name for index in own))
         for target, own in collected.items()
     )
-    return LoweredModule(tuple(lowered[index] for index in range(len(regions))), external)
+    return LoweredRegions(tuple(lowered[index] for index in range(len(regions))), external)
 
 
 def _symbol(region: Region) -> str:
