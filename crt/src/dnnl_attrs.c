@@ -7,7 +7,8 @@
 static const char names[] =
     "shape\0dtype\0num_inputs\0num_outputs\0out_dtype\0strides\0padding\0dilation\0groups\0"
     "channels\0kernel_size\0data_layout\0kernel_layout\0out_layout\0layout\0pool_size\0"
-    "ceil_mode\0count_include_pad\0units\0axis\0epsilon\0center\0scale\0a_min\0a_max\0alpha\0";
+    "ceil_mode\0count_include_pad\0units\0axis\0epsilon\0center\0scale\0a_min\0a_"
+    "max\0alpha\0transpose_a\0transpose_b\0";
 
 void mg_dnnl_find_attrs(mg_json json, mg_dnnl_attrs *attrs)
 {
@@ -129,12 +130,12 @@ uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim)
     return attrs->error == kTvmErrorNoError ? (uint8_t)(from_behind ? ndim - axis : axis) : 0U;
 }
 
-bool mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key)
+uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag)
 {
     const uint32_t value = mg_dnnl_number(attrs, key);
 
     mg_dnnl_require(attrs, value <= 1U);
-    return value == 1U;
+    return value == 1U ? flag : 0U;
 }
 
 float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key)

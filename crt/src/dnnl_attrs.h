@@ -36,6 +36,8 @@ typedef enum {
     MG_DNNL_A_MIN,
     MG_DNNL_A_MAX,
     MG_DNNL_ALPHA,
+    MG_DNNL_TRANSPOSE_A,
+    MG_DNNL_TRANSPOSE_B,
     MG_DNNL_ATTRS /* how many */
 } mg_dnnl_attr;
 
@@ -70,8 +72,8 @@ uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 /* An axis of `ndim`, which may be counted from behind with a minus. */
 uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
 
-/* "0" or "1". */
-bool mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+/* "0" or "1": 0 or `flag`. */
+uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag);
 
 float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 

@@ -12,6 +12,7 @@ static uint32_t expected_inputs(const mg_dnnl_node *node)
     case MG_DNNL_DENSE:
         return 2U + ((node->fused & MG_DNNL_BIAS) != 0U ? 1U : 0U) +
                ((node->fused & MG_DNNL_SUM) != 0U ? 1U : 0U);
+    case MG_DNNL_BATCH_MATMUL:
     case MG_DNNL_ADD:
     case MG_DNNL_MULTIPLY:
         return 2U;
@@ -91,14 +92,34 @@ static void check_dense(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_
     }
 }
 
+/* [batches, rows, depth] by [batches, depth, columns], the batches broadcast. */
+static void check_batch_matmul(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
+{
+    const mg_dnnl_node *const lhs = mg_dnnl_input(graph, node, 0U);
+    const mg_dnnl_node *const rhs = mg_dnnl_input(graph, node, 1U);
+    const bool a = mg_dnnl_flag(attrs, MG_DNNL_TRANSPOSE_A, 1U) != 0U;
+    const bool b = mg_dnnl_flag(attrs, MG_DNNL_TRANSPOSE_B, 1U) != 0U;
+
+    mg_dnnl_require(attrs, lhs->ndim == 3U && rhs->ndim == 3U && node->ndim == 3U);
+    if (attrs->error == kTvmErrorNoError) {
+        mg_dnnl_require(attrs,
+                        lhs->dims[0] == rhs->dims[0] || lhs->dims[0] == 1 || rhs->dims[0] == 1);
+        mg_dnnl_require(attrs, node->dims[0] == (lhs->dims[0] == 1 ? rhs->dims[0] : lhs->dims[0]));
+        mg_dnnl_require(attrs, node->dims[1] == lhs->dims[a ? 2 : 1]);
+        mg_dnnl_require(attrs, node->dims[2] == rhs->dims[b ? 1 : 2]);
+        mg_dnnl_require(attrs, lhs->dims[a ? 1 : 2] == rhs->dims[b ? 2 : 1]);
+    }
+    node->flags = (uint8_t)((a ? MG_DNNL_TRANSPOSES_A : 0U) | (b ? MG_DNNL_TRANSPOSES_B : 0U));
+}
+
 static void check_batch_norm(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     uint32_t k;
 
     node->axis = mg_dnnl_axis(attrs, MG_DNNL_AXIS, node->ndim);
     node->real[0] = mg_dnnl_real(attrs, MG_DNNL_EPSILON);
-    mg_dnnl_support(attrs, mg_dnnl_flag(attrs, MG_DNNL_CENTER));
-    mg_dnnl_support(attrs, mg_dnnl_flag(attrs, MG_DNNL_SCALE));
+    node->flags = (uint8_t)(mg_dnnl_flag(attrs, MG_DNNL_CENTER, MG_DNNL_IS_CENTERED) |
+                            mg_dnnl_flag(attrs, MG_DNNL_SCALE, MG_DNNL_IS_SCALED));
     for (k = 1U; k < node->num_inputs && attrs->error == kTvmErrorNoError; k++) {
         const mg_dnnl_node *const parameter = mg_dnnl_input(graph, node, k);
         mg_dnnl_require(attrs,
@@ -119,6 +140,9 @@ static void check_by_operator(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg
         break;
     case MG_DNNL_DENSE:
         check_dense(graph, node, attrs);
+        break;
+    case MG_DNNL_BATCH_MATMUL:
+        check_batch_matmul(graph, node, attrs);
         break;
     case MG_DNNL_ADD:
     case MG_DNNL_MULTIPLY:

@@ -23,6 +23,7 @@
 typedef enum {
     MG_DNNL_CONV2D,
     MG_DNNL_DENSE,
+    MG_DNNL_BATCH_MATMUL,
     MG_DNNL_ADD,
     MG_DNNL_MULTIPLY,
     MG_DNNL_BATCH_NORM,
@@ -40,6 +41,7 @@ typedef enum {
     MG_DNNL_LOG,
     MG_DNNL_SQRT,
     MG_DNNL_LEAKY_RELU,
+    MG_DNNL_SWISH,  /* an activation only */
     MG_DNNL_NOTHING /* an input or a constant; no activation */
 } mg_dnnl_operator;
 
@@ -53,6 +55,13 @@ typedef enum {
 /* Bits of `fused`. */
 #define MG_DNNL_BIAS 1U
 #define MG_DNNL_SUM 2U
+
+/* Bits of `flags`. */
+#define MG_DNNL_INCLUDES_PADDING 1U /* an average */
+#define MG_DNNL_IS_CENTERED 2U      /* a normalisation, which adds beta */
+#define MG_DNNL_IS_SCALED 4U        /* and multiplies by gamma */
+#define MG_DNNL_TRANSPOSES_A 8U     /* a product of matrices */
+#define MG_DNNL_TRANSPOSES_B 16U
 
 /* Layouts have two bits per letter, in the order NCHW or OIHW: the axis that it stands for.
  * microgen/codegens/dnnl/runtime.py knows the structs below. */
@@ -77,7 +86,7 @@ typedef struct {
     uint8_t layout;
     uint8_t kernel_layout;
     uint8_t out_layout;
-    uint8_t includes_padding; /* an average */
+    uint8_t flags;
 } mg_dnnl_node;
 
 typedef struct {

@@ -2,10 +2,14 @@
 
 /* A NUL behind each and one more at the end. */
 static const char operators[] =
-    "nn.conv2d\0nn.dense\0add\0multiply\0nn.batch_norm\0nn.max_pool2d\0nn.avg_pool2d\0"
+    "nn.conv2d\0nn.dense\0nn.batch_matmul\0add\0multiply\0nn.batch_norm\0nn.max_pool2d\0nn.avg_"
+    "pool2d\0"
     "nn.global_max_pool2d\0nn.global_avg_pool2d\0nn.softmax\0nn.relu\0tanh\0sigmoid\0clip\0abs\0"
     "exp\0log\0sqrt\0nn.leaky_relu\0";
-static const char activations[] = "_relu\0_tanh\0_sigmoid\0_clip\0"; /* MG_DNNL_RELU, ... */
+static const char activations[] = "_relu\0_tanh\0_sigmoid\0_clip\0_swish\0";
+enum {
+    SWISH = 4
+}; /* those in front are MG_DNNL_RELU, ... */
 
 /* Passes over `part` if the name goes on with it. */
 static bool take(mg_text *name, const char *part)
@@ -41,7 +45,7 @@ static bool find_composite(mg_text name, mg_dnnl_node *node)
         return true;
     }
     place = mg_text_place(&name, activations);
-    node->activation = (uint8_t)(MG_DNNL_RELU + place);
+    node->activation = (uint8_t)(place == SWISH ? MG_DNNL_SWISH : MG_DNNL_RELU + place);
     return place != MG_TEXT_UNKNOWN;
 }
 

@@ -3,6 +3,7 @@
 #include "dnnl_windows.h"
 #include "microgen/abs_f32.h"
 #include "microgen/arithmetic_f32.h"
+#include "microgen/batch_matmul_f32.h"
 #include "microgen/clip_f32.h"
 #include "microgen/dense_f32.h"
 #include "microgen/exp_f32.h"
@@ -48,6 +49,15 @@ static void leak(int32_t size, float alpha, const float *input, float *output)
     mg_leaky_relu_f32_body(&p, input, output);
 }
 
+static void swish(int32_t size, const float *input, float *output)
+{
+    int32_t i;
+
+    for (i = 0; i < size; i++) {
+        output[i] = input[i] * mg_f32_sigmoid(input[i]);
+    }
+}
+
 static void map(const mg_dnnl_node *node, uint8_t function, const float *input, float *output)
 {
     const mg_unary_params p = {mg_dnnl_elements(node)};
@@ -79,6 +89,9 @@ static void map(const mg_dnnl_node *node, uint8_t function, const float *input, 
         break;
     case MG_DNNL_LEAKY_RELU:
         leak(p.size, node->real[0], input, output);
+        break;
+    case MG_DNNL_SWISH:
+        swish(p.size, input, output);
         break;
     default: /* no activation */
         break;
@@ -186,7 +199,31 @@ static void dense(const mg_dnnl_graph *graph, const mg_dnnl_node *node, const fl
     mg_dense_f32_body(&p, input, weight, NULL, output);
 }
 
-/* (x - mean) / sqrt(variance + epsilon) * gamma + beta, per channel. */
+static void batch_matmul(const mg_dnnl_graph *graph, const mg_dnnl_node *node, const float *lhs,
+                         const float *rhs, float *output)
+{
+    const mg_dnnl_node *const left = mg_dnnl_input(graph, node, 0U);
+    const mg_dnnl_node *const right = mg_dnnl_input(graph, node, 1U);
+    const bool a = (node->flags & MG_DNNL_TRANSPOSES_A) != 0U;
+    const bool b = (node->flags & MG_DNNL_TRANSPOSES_B) != 0U;
+    mg_batch_matmul_f32_params p = {{{1, 1, node->dims[0]},
+                                     node->dims[1],
+                                     left->dims[a ? 1 : 2],
+                                     node->dims[2],
+                                     {0, 0, 0},
+                                     a ? 1 : left->dims[2],
+                                     a ? left->dims[2] : 1,
+                                     {0, 0, 0},
+                                     b ? 1 : right->dims[2],
+                                     b ? right->dims[2] : 1}};
+
+    p.shape.lhs_stride[2] = left->dims[0] > 1 ? mg_dnnl_product(left, 1U, 3U) : 0;
+    p.shape.rhs_stride[2] = right->dims[0] > 1 ? mg_dnnl_product(right, 1U, 3U) : 0;
+    mg_batch_matmul_f32_body(&p, lhs, rhs, output);
+}
+
+/* x * factor + offset, per channel: factor = gamma / sqrt(variance + epsilon), and
+ * offset = beta - mean * factor. */
 static void batch_norm(const mg_dnnl_node *node, const float *const *inputs, float *output)
 {
     const folded shape = fold(node, node->axis);
@@ -201,9 +238,12 @@ static void batch_norm(const mg_dnnl_node *node, const float *const *inputs, flo
 
     for (o = 0; o < shape.outer; o++) {
         for (c = 0; c < shape.channels; c++) {
-            const float scale = gamma[c] / mg_f32_sqrt(variance[c] + node->real[0]);
+            const float root = mg_f32_rsqrt(variance[c] + node->real[0]);
+            const float factor = (node->flags & MG_DNNL_IS_SCALED) != 0U ? root * gamma[c] : root;
+            const float center = (node->flags & MG_DNNL_IS_CENTERED) != 0U ? beta[c] : 0.0F;
+            const float offset = center - mean[c] * factor;
             for (i = 0; i < shape.inner; i++) {
-                *output++ = (*x++ - mean[c]) * scale + beta[c];
+                *output++ = *x++ * factor + offset;
             }
         }
     }
@@ -230,6 +270,9 @@ void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
     case MG_DNNL_DENSE:
         dense(graph, node, inputs[0], inputs[1], output);
         fuse(node, inputs, output);
+        break;
+    case MG_DNNL_BATCH_MATMUL:
+        batch_matmul(graph, node, inputs[0], inputs[1], output);
         break;
     case MG_DNNL_ADD:
     case MG_DNNL_MULTIPLY:

@@ -149,7 +149,7 @@ static void read_windows(mg_dnnl_node *node, mg_dnnl_attrs *attrs, uint16_t padd
         mg_dnnl_numbers(attrs, MG_DNNL_DILATION, node->dilation, 2U);
     }
     if (node->op == MG_DNNL_AVG_POOL2D) {
-        node->includes_padding = mg_dnnl_flag(attrs, MG_DNNL_COUNT_INCLUDE_PAD) ? 1U : 0U;
+        node->flags = mg_dnnl_flag(attrs, MG_DNNL_COUNT_INCLUDE_PAD, MG_DNNL_INCLUDES_PADDING);
     }
 }
 
@@ -184,6 +184,6 @@ void mg_dnnl_check_pool2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnn
     check_windows(data, node, taps, padding, &is_exact, attrs);
     keep_padding(node, padding);
     if (!is_global) { /* rounded up, there would be other windows */
-        mg_dnnl_support(attrs, !mg_dnnl_flag(attrs, MG_DNNL_CEIL_MODE) || is_exact);
+        mg_dnnl_support(attrs, mg_dnnl_flag(attrs, MG_DNNL_CEIL_MODE, 1U) == 0U || is_exact);
     }
 }

@@ -76,6 +76,6 @@ void mg_dnnl_run_pool2d(const mg_dnnl_node *node, const mg_dnnl_node *data, cons
     p.input = steps(data, node->layout);
     p.output = steps(node, node->out_layout);
     p.is_maximum = node->op == MG_DNNL_MAX_POOL2D || node->op == MG_DNNL_GLOBAL_MAX_POOL2D;
-    p.includes_padding = node->includes_padding;
+    p.includes_padding = node->flags & MG_DNNL_INCLUDES_PADDING;
     mg_pool2d_strided_f32_body(&p, input, output);
 }

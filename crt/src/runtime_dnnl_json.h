@@ -2,10 +2,10 @@
  * by kernels of microgen. The loader's functions are as module_blob.h says.
  *
  * The payload is a symbol, the text of the graph, and the names of its constants. All is float32.
- * Supported are nn.conv2d, nn.dense, add, multiply, nn.batch_norm (its first output),
- * nn.max_pool2d, nn.avg_pool2d and their global forms, nn.softmax, nn.relu, nn.leaky_relu, tanh,
- * sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense with _bias, _sum and one of
- * _relu, _tanh, _sigmoid and _clip behind. A module has one function, number 0. */
+ * Supported are nn.conv2d, nn.dense, nn.batch_matmul, add, multiply, nn.batch_norm (its first
+ * output), nn.max_pool2d, nn.avg_pool2d and their global forms, nn.softmax, nn.relu, nn.leaky_relu,
+ * tanh, sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense with _bias, _sum and one
+ * of _relu, _tanh, _sigmoid, _clip and _swish behind. A module has one function, number 0. */
 #ifndef MICROGEN_RUNTIME_DNNL_JSON_H
 #define MICROGEN_RUNTIME_DNNL_JSON_H
 
