@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 BASE = {"errors"}
 GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
 TARGET = {*BASE, "target", "resources"}
-PROGRAM = {*BASE, "ir", "program"}
+PROGRAM = {*BASE, "external_modules", "ir", "program"}
 MAY_IMPORT = {
     "errors": set(),
     "version": set(),
@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "quantize": GRAPH,
     "quantize16": GRAPH,
     "target": TARGET,
-    "program": {"ir"},
+    "external_modules": set(),
+    "program": {"external_modules", "ir"},
     "metadata": {*BASE, "options", "program"},
     "conventions": {*BASE, "metadata", "options", "program"},
-    "compiled": {*GRAPH, "files", "manifest", "metadata", "partition", "program"},
+    "compiled": {*GRAPH, *PROGRAM, "files", "manifest", "metadata", "partition"},
     "transforms": {*BASE, "ir", "quantize", "quantize16"},
     "params_file": {*BASE, "ir"},
     "manifest": {*BASE, "files"},
@@ -48,12 +49,12 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, "checked_json", "kernels", "passes", "program", "relay", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "checked_json", "kernels", "passes", "relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
-    | {"devices", "lowering_cache", "program", "transforms"},
+    | {"devices", "external_modules", "lowering_cache", "program", "transforms"},
     "planner": PROGRAM,
     "emit": {*PROGRAM, "cnames", "executors", "files", "params_file", "resources"},
     "mlf": {*PROGRAM, "checked_json", "files", "manifest", "params_file", "target"},
