@@ -8,6 +8,7 @@ in this order. Source: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``, patte
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from microgen.relay.expr import Call, Expr, Op
@@ -65,8 +66,9 @@ def parse(name: str) -> Composite | None:
     return Composite(ROOTS[root], bool(bias), bool(summed), activation or "")
 
 
-def body(name: str, result: Expr) -> Body:
-    """The parts of the body of the function ``name``. ValueError if they are not what it says."""
+def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
+    """The parts of the body of the function ``name``, or of what is to become one: then with the
+    operands that are to stay ``outside``. ValueError if they are not what the name says."""
     wanted = parse(name)
     if wanted is None:
         raise ValueError(f"calls {name}, which is no pattern of dnnl's")
@@ -74,23 +76,35 @@ def body(name: str, result: Expr) -> Body:
     if wanted.activation:
         activation = _call(result, _LAST.get(wanted.activation, wanted.activation))
         inner = _gated(activation) if wanted.activation == "swish" else activation.args[0]
-    inner, summand = _plus(inner, ("add",)) if wanted.sum else (inner, None)
-    inner, bias = _plus(inner, ("add", "nn.bias_add")) if wanted.bias else (inner, None)
-    return Body(_call(inner, wanted.root), bias, summand, activation)
+    for call, bias, summand in _additions(inner, wanted):
+        is_inside = not {call, *(part.call for part in (bias, summand) if part)} & set(outside)
+        if is_inside and isinstance(call, Call) and call.op == Op(wanted.root):
+            return Body(call, bias, summand, activation)
+    raise ValueError(f"calls {name}, and its body has no {wanted.root} in its place")
 
 
-def _call(expr: Expr, *names: str) -> Call:
+def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | None, Added | None]]:
+    """All ways to see an expression as what the root computes, a bias and a summand."""
+    for before, summand in _sums(expr, ("add",)) if wanted.sum else [(expr, None)]:
+        for call, bias in (
+            _sums(before, ("add", "nn.bias_add")) if wanted.bias else [(before, None)]
+        ):
+            yield call, bias, summand
+
+
+def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
+    """What is computed, and what is added, either way round; nothing if this is no addition."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name in names:
+        lhs, rhs = expr.args
+        yield lhs, Added(expr, rhs)
+        if expr.op.name == "add":
+            yield rhs, Added(expr, lhs)
+
+
+def _call(expr: Expr, name: str) -> Call:
+    if isinstance(expr, Call) and expr.op == Op(name):
         return expr
-    raise ValueError(f"calls a function whose body has no {' or '.join(names)} in its place")
-
-
-def _plus(expr: Expr, names: tuple[str, ...]) -> tuple[Expr, Added]:
-    """What is computed, and the addition to it, from the one side or the other."""
-    call = _call(expr, *names)
-    lhs, rhs = call.args
-    computed, value = (lhs, rhs) if isinstance(lhs, Call) else (rhs, lhs)
-    return computed, Added(call, value)
+    raise ValueError(f"calls a function whose body has no {name} in its place")
 
 
 def _gated(product: Call) -> Expr:
