@@ -117,10 +117,14 @@ class _Maker:
             bias, body = self._biased(root, body, shape)
             name, params, args = f"{name}_bias", [*params, bias[0]], [*args, bias[1]]
             alike = [value for value in self.live if self.shape(value) == shape]
-            if alike and self.chance():
+            if self.chance():
                 added = relay.var("s", shape=shape)
                 body = relay.add(added, body) if self.chance() else relay.add(body, added)
-                name, params, args = f"{name}_sum", [*params, added], [*args, alike[0]]
+                name, params, args = (
+                    f"{name}_sum",
+                    [*params, added],
+                    [*args, (*alike, self.constant(*shape))[0]],
+                )
         if name == f"dnnl.{root}" or self.chance():
             body, name = self._activated(body, name)
         attrs = {"Composite": name, "PartitionedFromPattern": "as_it_may_be_"}
