@@ -94,7 +94,7 @@ class Stream:
         try:
             return self.take(self.number()).decode()
         except UnicodeDecodeError as error:
-            raise self.refused("a name is not UTF-8") from error
+            raise self.refused(f"the string that ends at offset {self.at} is not UTF-8") from error
 
     def texts(self) -> list[str]:
         """Read a vector<string> of UTF-8."""
