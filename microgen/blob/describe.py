@@ -86,7 +86,9 @@ def _line(module: dict[str, Any]) -> str:
     parts = [f"{module['index']} {module['key']}: {module['nbytes']:,} bytes"]
     named = {"imports": module["imports"], "provides": module["symbols"]}
     named |= {"constants": module["constants"], **module["facts"]}
-    parts += [f"{title} {_value(value)}" for title, value in named.items() if value != []]
+    parts += [
+        f"{title}: {_value(value)}" for title, value in named.items() if value not in ([], {})
+    ]
     return _printable("; ".join(parts))
 
 

@@ -30,17 +30,21 @@ class CSource(Payload):
         return cls(stream.text(), name(stream), names(stream), names(stream))
 
     def dumps(self) -> bytes:
+        """The payload."""
         text = byte_stream.string(self.code) + byte_stream.string(self.format)
         return text + byte_stream.strings(self.functions) + byte_stream.strings(self.const_names)
 
     @property
     def symbols(self) -> tuple[str, ...]:
+        """The functions."""
         return self.functions
 
     @property
     def constants(self) -> tuple[str, ...]:
+        """What the functions are handed."""
         return self.const_names
 
     @property
     def texts(self) -> Mapping[str, str]:
+        """The code."""
         return {self.format: self.code}

@@ -54,13 +54,12 @@ class ConstLoader(Payload):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """``initialises`` (symbol -> names) and ``arrays`` (name, dtype, shape, bytes)."""
+        """``initialises`` (symbol -> names) and ``arrays`` (name -> dtype and shape)."""
         return {
             "initialises": {symbol: list(found) for symbol, found in self.variables.items()},
-            "arrays": [_described(name, array) for name, array in self.arrays.items()],
+            "arrays": {name: _described(array) for name, array in self.arrays.items()},
         }
 
 
-def _described(name: str, array: Array) -> dict[str, Any]:
-    shape, dtype = list(array.shape), array.dtype.name
-    return {"name": name, "dtype": dtype, "shape": shape, "nbytes": array.nbytes}
+def _described(array: Array) -> str:
+    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"

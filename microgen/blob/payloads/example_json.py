@@ -27,6 +27,7 @@ class ExampleJson(Payload):
         return cls(stream.text())
 
     def dumps(self) -> bytes:
+        """The payload."""
         return byte_stream.string(self.graph)
 
     @property
@@ -36,6 +37,7 @@ class ExampleJson(Payload):
 
     @property
     def texts(self) -> Mapping[str, str]:
+        """The graph."""
         return {"txt": self.graph}
 
     @property

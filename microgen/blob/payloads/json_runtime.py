@@ -31,19 +31,23 @@ class JsonRuntime(Payload):
         return cls(name(stream), stream.text(), names(stream))
 
     def dumps(self) -> bytes:
+        """The payload."""
         text = byte_stream.string(self.symbol) + byte_stream.string(self.graph_json)
         return text + byte_stream.strings(self.const_names)
 
     @property
     def symbols(self) -> tuple[str, ...]:
+        """The function."""
         return (self.symbol,)
 
     @property
     def constants(self) -> tuple[str, ...]:
+        """What the function is handed."""
         return self.const_names
 
     @property
     def texts(self) -> Mapping[str, str]:
+        """The graph."""
         return {"json": self.graph_json}
 
     @property
