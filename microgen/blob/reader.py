@@ -72,6 +72,7 @@ class _Reader:
                 return self._rows()
             else:
                 raise self.refused(f"the import tree stands before {count - 1 - index} modules")
+        self._stream.where = "module blob"
         if LIBRARY in self.keys:
             raise self.refused(f"found {LIBRARY!r}, but no import tree that says where it is")
         return ()
