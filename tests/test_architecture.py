@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 BASE = {"errors"}
 GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
 TARGET = {*BASE, "target", "resources"}
-PROGRAM = {*BASE, "ir", "program"}
+PROGRAM = {*BASE, "external_modules", "ir", "program"}
 MAY_IMPORT = {
     "errors": set(),
     "version": set(),
@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "files": BASE,
     "console": BASE,
     "c_layout": set(),
+    "checked_json": BASE,
     "toolchain": BASE,
     "cnames": {*BASE, "tvm_names"},
     "tvm_names": BASE,
@@ -37,26 +38,31 @@ MAY_IMPORT = {
     "quantize": GRAPH,
     "quantize16": GRAPH,
     "target": TARGET,
-    "program": {"ir"},
+    "external_modules": set(),
+    "program": {"external_modules", "ir"},
     "metadata": {*BASE, "options", "program"},
     "conventions": {*BASE, "metadata", "options", "program"},
-    "compiled": {*GRAPH, "files", "manifest", "metadata", "partition", "program"},
+    "compiled": {*GRAPH, *PROGRAM, "files", "manifest", "metadata", "partition"},
     "transforms": {*BASE, "ir", "quantize", "quantize16"},
-    "params_file": {*BASE, "ir"},
+    "byte_stream": BASE,
+    "ndarray": {*BASE, "byte_stream", "ir"},
+    "params_file": {*BASE, "byte_stream", "ir", "ndarray"},
+    "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
     "manifest": {*BASE, "files"},
-    "relay": {*BASE, "ir", "params_file"},
+    "relay": {*BASE, "byte_stream", "ir", "ndarray", "params_file"},
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, "c_layout", "kernels", "passes", "program", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "c_layout", "checked_json", "kernels", "passes", "relay"}
+    | {"target"},
     "partition": {*GRAPH, "codegens", "passes", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
-    | {"devices", "lowering_cache", "program", "transforms"},
+    | {"devices", "external_modules", "lowering_cache", "program", "transforms"},
     "planner": PROGRAM,
     "emit": {*PROGRAM, "cnames", "executors", "files", "params_file", "resources"},
-    "mlf": {*PROGRAM, "files", "manifest", "params_file", "target"},
+    "mlf": {*PROGRAM, "checked_json", "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": {*PROGRAM, "c_layout", "planner"},
