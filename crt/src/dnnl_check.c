@@ -1,5 +1,7 @@
 #include "dnnl_check.h"
 
+#include "dnnl_window_check.h"
+
 static bool is_pool(const mg_dnnl_node *node)
 {
     return node->op >= MG_DNNL_MAX_POOL2D && node->op <= MG_DNNL_GLOBAL_AVG_POOL2D;

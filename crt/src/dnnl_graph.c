@@ -4,6 +4,7 @@
 #include "dnnl_check.h"
 #include "dnnl_json.h"
 #include "dnnl_memory.h"
+#include "dnnl_names.h"
 
 /* So that sizes in bytes stay below 2^31. */
 #define MAX_ELEMENTS ((uint32_t)INT32_MAX / (uint32_t)sizeof(float))

@@ -1,4 +1,4 @@
-#include "dnnl_check.h"
+#include "dnnl_names.h"
 
 /* A NUL behind each and one more at the end. */
 static const char operators[] =

@@ -1,4 +1,5 @@
-#include "dnnl_check.h"
+#include "dnnl_window_check.h"
+
 #include "dnnl_windows.h"
 
 static const char data_letters[] = "NCHW";
