@@ -65,7 +65,7 @@ static tvm_crt_error_t read_groups(mg_stream *stream, uint32_t groups, mg_pool *
         has_library = has_library || module->loader == kMgModuleLibrary;
     }
     modules->num_modules = i;
-    return mg_module_tree_default(pool, modules);
+    return has_library ? kTvmErrorExecutorGraphMalformed : mg_module_tree_default(pool, modules);
 }
 
 tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
