@@ -65,7 +65,7 @@ static tvm_crt_error_t read_groups(mg_stream *stream, uint32_t groups, mg_pool *
         has_library = has_library || module->loader == kMgModuleLibrary;
     }
     modules->num_modules = i;
-    return mg_module_tree_default(pool, modules);
+    return has_library ? kTvmErrorExecutorGraphMalformed : mg_module_tree_default(pool, modules);
 }
 
 tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
@@ -101,14 +101,15 @@ tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *poo
 /* The symbol of a function's name "__init_<symbol>". False for other names. */
 static bool is_init_of(mg_text name, mg_text *symbol)
 {
-    static const mg_text prefix = {"__init_", 7U};
-    const mg_text start = {name.at, prefix.length};
+    static const char prefix[] = "__init_";
+    const uint32_t length = sizeof(prefix) - 1U;
+    const mg_text start = {name.at, length};
 
-    if (name.length < prefix.length || !mg_text_same(start, prefix)) {
+    if (name.length < length || !mg_text_is_name(start, prefix)) {
         return false;
     }
-    symbol->at = name.at + prefix.length;
-    symbol->length = name.length - prefix.length;
+    symbol->at = name.at + length;
+    symbol->length = name.length - length;
     return true;
 }
 

@@ -23,7 +23,7 @@ static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_childre
     }
 }
 
-/* Imports are behind who imports them, so that there are no cycles. */
+/* Each module after the first has an importer, none has one twice. */
 static void read_children(mg_stream *stream, const mg_modules *modules)
 {
     uint32_t n = 0U;
@@ -31,12 +31,17 @@ static void read_children(mg_stream *stream, const mg_modules *modules)
 
     for (i = 0U; i < modules->num_modules; i++) {
         const uint32_t end = n + modules->modules[i].num_children;
+        if (i > 0U && modules->modules[i].importer == 0U) {
+            mg_stream_fail(stream);
+        }
         for (; n < end; n++) {
             const uint32_t child = mg_stream_unsigned(stream);
-            if (child <= i || child >= modules->num_modules) {
+            if (child <= i || child >= modules->num_modules ||
+                modules->modules[child].importer == i + 1U) {
                 mg_stream_fail(stream);
                 return;
             }
+            modules->modules[child].importer = i + 1U;
             modules->children[n] = child;
         }
     }
