@@ -15,7 +15,7 @@ from microgen.relay.expr import Call, Expr, Op
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "clip", "swish")
 ROOTS = {"conv2d": "nn.conv2d", "dense": "nn.dense"}
-_LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if named otherwise
+LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if named otherwise
 _NAME = re.compile(
     rf"dnnl\.({'|'.join(ROOTS)})(_bias)?(_sum)?(?:_({'|'.join(ACTIVATIONS)}))?", re.ASCII
 )
@@ -74,7 +74,7 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
         raise ValueError(f"calls {name}, which is no pattern of dnnl's")
     inner, activation = result, None
     if wanted.activation:
-        activation = _call(result, _LAST.get(wanted.activation, wanted.activation))
+        activation = _call(result, LAST.get(wanted.activation, wanted.activation))
         inner = _gated(activation) if wanted.activation == "swish" else activation.args[0]
     for call, bias, summand in _additions(inner, wanted):
         is_inside = not {call, *(part.call for part in (bias, summand) if part)} & set(outside)
