@@ -15,7 +15,7 @@ from microgen.relay.expr import Call, Expr, Op
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "clip", "swish")
 ROOTS = {"conv2d": "nn.conv2d", "dense": "nn.dense"}
-_LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if named otherwise
+LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if named otherwise
 _NAME = re.compile(
     rf"dnnl\.({'|'.join(ROOTS)})(_bias)?(_sum)?(?:_({'|'.join(ACTIVATIONS)}))?", re.ASCII
 )
@@ -71,16 +71,16 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
     operands that are to stay ``outside``. ValueError if they are not what the name says."""
     wanted = parse(name)
     if wanted is None:
-        raise ValueError(f"calls {name}, which is no pattern of dnnl's")
+        raise ValueError(f"is {name}, which is no pattern of dnnl's")
     inner, activation = result, None
     if wanted.activation:
-        activation = _call(result, _LAST.get(wanted.activation, wanted.activation))
+        activation = _call(result, LAST.get(wanted.activation, wanted.activation))
         inner = _gated(activation) if wanted.activation == "swish" else activation.args[0]
     for call, bias, summand in _additions(inner, wanted):
         is_inside = not {call, *(part.call for part in (bias, summand) if part)} & set(outside)
         if is_inside and isinstance(call, Call) and call.op == Op(wanted.root):
             return Body(call, bias, summand, activation)
-    raise ValueError(f"calls {name}, and its body has no {wanted.root} in its place")
+    raise ValueError(f"is {name} without an {wanted.root} in its place")
 
 
 def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | None, Added | None]]:
@@ -104,7 +104,7 @@ def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
 def _call(expr: Expr, name: str) -> Call:
     if isinstance(expr, Call) and expr.op == Op(name):
         return expr
-    raise ValueError(f"calls a function whose body has no {name} in its place")
+    raise ValueError(f"has no {name} in its place")
 
 
 def _gated(product: Call) -> Expr:
@@ -113,4 +113,4 @@ def _gated(product: Call) -> Expr:
     for value, gate in (lhs, rhs), (rhs, lhs):
         if isinstance(gate, Call) and gate.op == Op("sigmoid") and gate.args[0] is value:
             return value
-    raise ValueError("calls a function whose product is not of a value and its sigmoid")
+    raise ValueError("has a product that is not of a value and its sigmoid")

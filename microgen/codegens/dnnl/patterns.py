@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from microgen.codegens.dnnl import composites
 from microgen.codegens.dnnl.composites import Added, Body
 from microgen.codegens.dnnl.support import OPERATORS
-from microgen.relay.expr import Call, Constant, Expr, Op, TensorType, Type
+from microgen.relay.expr import Call, Expr, Op, TensorType, Type
 from microgen.relay.op import layout
-from microgen.relay.support import OperatorCall
+from microgen.relay.transform.support import operator_call
 
 
 def refusal(
@@ -36,10 +36,7 @@ def refusal(
 
 def _operator(call: Call, types: Mapping[Expr, Type]) -> str | None:
     assert isinstance(call.op, Op)
-    constants = tuple(arg if isinstance(arg, Constant) else None for arg in call.args)
-    args = tuple(types[arg] for arg in call.args)
-    seen = OperatorCall(call.op.name, call.attrs, args, types[call], constants)
-    return OPERATORS[seen.op](seen)
+    return OPERATORS[call.op.name](operator_call(call, types))
 
 
 def _channel_axis(root: Call) -> int:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from microgen.relay.expr import TensorType, TupleType
 from microgen.relay.op import layout
-from microgen.relay.support import OperatorCall, Predicate
+from microgen.relay.transform.support import OperatorCall, Predicate
 
 MAX_RANK = 6  # the runtime's shapes
 MAX_BROADCAST_RANK = 4  # of add and multiply

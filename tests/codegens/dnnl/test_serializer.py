@@ -7,11 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
+from microgen import relay
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, serializer
+from microgen.errors import UnsupportedError
 from microgen.frontends.relay import from_module
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from microgen.relay.expr import Call, Expr, Function, IRModule
 from tests.codegens.dnnl.random_functions import random_function, random_inputs
 
 
@@ -57,3 +60,52 @@ def test_the_random_functions_have_every_operator() -> None:
     composites = {name for name in names if name.startswith("dnnl.")}
     assert len(composites) > 20
     assert names - composites == reference.OPERATORS - {"nn.batch_matmul"}
+
+
+_X = relay.var("x", shape=(2, 3))
+_W = relay.var("w", shape=(4, 3))
+_WRONG: list[tuple[str, Expr, str]] = [
+    ("dnnl.dense_gelu", relay.nn.dense(_X, _W), "the call is dnnl.dense_gelu, which is no pattern"),
+    ("dnnl.dense_relu", relay.nn.dense(_X, _W), "the call has no nn.relu in its place"),
+    ("dnnl.conv2d_relu", relay.nn.relu(_X), "the call is dnnl.conv2d_relu without an nn.conv2d"),
+    (
+        "dnnl.dense_relu",
+        relay.nn.relu(relay.nn.dense(relay.tanh(_X), _W)),
+        "the call calls a function with an operand that is none of its parameters",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "body", "what"), _WRONG)
+def test_a_composite_that_is_not_what_its_name_says_is_refused(
+    name: str, body: Expr, what: str
+) -> None:
+    outer = [relay.var("a", shape=(2, 3)), relay.var("b", shape=(4, 3))]
+    composite = Function([_X, _W], body, attrs={"Composite": name})
+    module = relay.infer_type(IRModule.from_expr(Function(outer, Call(composite, outer))))
+    assert module.types is not None
+    with pytest.raises(UnsupportedError, match=what):
+        serializer.serialize("f", module["main"], module.types)
+
+
+def test_constants_inside_a_composite_are_operands_too() -> None:
+    bias = relay.const(np.arange(4, dtype=np.float32))
+    body = relay.clip(relay.nn.bias_add(relay.nn.dense(_X, _W), bias), -1.0, 0.5)
+    outer = [relay.var("a", shape=(4, 3)), relay.var("b", shape=(2, 3))]
+    composite = Function([_W, _X], body, attrs={"Composite": "dnnl.dense_bias_clip"})
+    module = relay.infer_type(IRModule.from_expr(Function(outer, Call(composite, outer))))
+    assert module.types is not None
+    found = serializer.serialize("f", module["main"], module.types)
+    assert found.graph.nodes[-1].inputs == ((1, 0, 0), (0, 0, 0), (2, 0, 0))
+    attrs = {"units": ("",), "out_dtype": ("",), "a_min": ("-1",), "a_max": ("0.5",)}
+    assert found.graph.nodes[-1].attrs == attrs
+
+
+def test_a_padding_becomes_four_numbers() -> None:
+    image, weight = relay.var("i", shape=(1, 1, 4, 4)), relay.const(np.ones((1, 1, 1, 1), "f"))
+    conv = relay.nn.conv2d(image, weight, padding=(1, 2))
+    short = Call(conv.op, conv.args, {**conv.attrs, "padding": (1, 2)})
+    module = relay.infer_type(IRModule.from_expr(Function([image], short)))
+    assert module.types is not None
+    found = serializer.serialize("f", module["main"], module.types)
+    assert found.graph.nodes[-1].attrs["padding"] == ("1", "2", "1", "2")
