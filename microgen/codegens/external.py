@@ -21,7 +21,7 @@ from microgen.kernels.base import KernelConstant
 from microgen.ops.external import ExternalAttrs
 from microgen.program import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
-from microgen.relay.support import Support
+from microgen.relay.transform import Support
 from microgen.target.board import Board
 
 __all__ = [
