@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, *PROGRAM, "c_layout", "kernels", "passes", "relay", "target"},
-    "partition": {*GRAPH, "codegens", "passes", "target"},
+    "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
