@@ -208,11 +208,12 @@ def _codegen_files(part: _Part) -> FileTree:
 
 
 def _include_dirs(parts: Sequence[_Part]) -> list[str]:
+    codes = [m.code for part in parts for m in part.program.external_modules if m.code]
     found = {
-        f"{cnames.identifier(code.codegen)}/{folder}": None
-        for part in parts
-        for _, code in part.program.c_modules
-        for folder in code.include_dirs
+        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
+        for code in codes
+        if code.files
+        for folder in ("", *code.include_dirs)
     }
     return list(found)
 

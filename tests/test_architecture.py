@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "c_layout", "kernels", "passes", "relay", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "c_layout", "cnames", "kernels", "passes", "relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},

@@ -18,7 +18,8 @@ def from_folder(path: Path) -> Mapping[str, Codegen]:
     found = {}
     for module in sorted(pkgutil.iter_modules([str(path)]), key=lambda m: m.name):
         spec = module.module_finder.find_spec(module.name, None)
-        assert spec is not None and spec.loader is not None, "it has been found"
+        assert spec is not None, "it has been found"
+        assert spec.loader is not None, "it has been found"
         loaded = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(loaded)
         if hasattr(loaded, "CODEGEN"):

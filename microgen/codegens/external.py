@@ -99,7 +99,8 @@ class CSource:
     """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
     that microgen puts in front. ``files``, by path, are C files of the generator's own that it
     includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
-    searches. Both lie below the project's ``codegens/<name of the generator>``.
+    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    is searched, too.
     """
 
     functions: tuple[CFunction, ...]
@@ -127,7 +128,8 @@ class LoadedModule:
     """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
 
     ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
-    size. ``files``, by path, are those of a runtime that does not come with microgen.
+    size. ``files``, by path, are those of a runtime that does not come with microgen, and
+    ``include_dirs`` folders of theirs, as of a CSource.
     """
 
     runtime: Runtime
@@ -135,6 +137,7 @@ class LoadedModule:
     payload: bytes
     pool_bytes: int
     files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
 
 
 class ExternalCodegen(abc.ABC):
@@ -203,7 +206,10 @@ class ExternalCodegen(abc.ABC):
 def _module(codegen: str, made: CSource | LoadedModule) -> ModuleCode:
     if isinstance(made, CSource):
         return CModule(codegen, made.code, dict(made.files), made.include_dirs)
-    return RuntimeModule(codegen, made.runtime, made.payload, made.pool_bytes, dict(made.files))
+    files = dict(made.files)
+    return RuntimeModule(
+        codegen, made.runtime, made.payload, made.pool_bytes, files, made.include_dirs
+    )
 
 
 def _primitive(
