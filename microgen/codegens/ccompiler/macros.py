@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-_WIDTH = 99
+_WIDTH = 79
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,16 @@ from tests.codegens import functions
 BOARD = boards.load("native")
 
 GUIDE = """\
-#define CSOURCE_BINARY_OP_2D(p_ID_, p_OP_, p_DIM1_, p_DIM2_)                                       \\
-    static void p_ID_(const float *a, const float *b, float *out)                                  \\
-    {                                                                                              \\
-        for (int32_t i = 0; i < p_DIM1_; ++i) {                                                    \\
-            for (int32_t j = 0; j < p_DIM2_; ++j) {                                                \\
-                const int32_t k = i * p_DIM2_ + j;                                                 \\
-                out[k] = a[k] p_OP_ b[k];                                                          \\
-            }                                                                                      \\
-        }                                                                                          \\
-    }                                                                                              \\
+#define CSOURCE_BINARY_OP_2D(p_ID_, p_OP_, p_DIM1_, p_DIM2_)                   \\
+    static void p_ID_(const float *a, const float *b, float *out)              \\
+    {                                                                          \\
+        for (int32_t i = 0; i < p_DIM1_; ++i) {                                \\
+            for (int32_t j = 0; j < p_DIM2_; ++j) {                            \\
+                const int32_t k = i * p_DIM2_ + j;                             \\
+                out[k] = a[k] p_OP_ b[k];                                      \\
+            }                                                                  \\
+        }                                                                      \\
+    }                                                                          \\
     struct csource_op_end
 
 CSOURCE_BINARY_OP_2D(ccompiler_0_0, *, 10, 10);
