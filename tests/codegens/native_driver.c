@@ -1,10 +1,13 @@
-/* Calls each function of calls.h with arguments from one file, and writes its outputs to another. */
+/* Calls each function of calls.h with arguments from one file, and writes its outputs to another.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 32 };
+enum {
+    MAX_ARGUMENTS = 32
+};
 
 struct call {
     int32_t (*function)(void **p);
