@@ -21,7 +21,7 @@ from microgen.kernels.base import KernelConstant
 from microgen.ops.external import ExternalAttrs
 from microgen.program import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
-from microgen.relay.support import Support
+from microgen.relay.transform import Support
 from microgen.target.board import Board
 
 __all__ = [
@@ -144,10 +144,12 @@ class ExternalCodegen(abc.ABC):
 
     ``support`` says which Relay operators, and which patterns of them, it takes.
     ``needs_device_api``: its functions run between the hooks of a device of its name.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
     """
 
     name: str
     support: Support
+    runtimes: tuple[Runtime, ...] = ()
     needs_device_api: bool = False
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from microgen.codegens.ccompiler import macros, source
 from microgen.codegens.ccompiler.operators import PREDICATES
 from microgen.codegens.external import CSource, ExternalCodegen, ExternalFunction
-from microgen.relay.support import Support
+from microgen.relay.transform import Support
 from microgen.target.board import Board
 
 

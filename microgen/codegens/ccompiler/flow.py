@@ -22,7 +22,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
-from microgen.relay.support import OperatorCall
+from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import children, post_order
 
 

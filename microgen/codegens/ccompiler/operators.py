@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from microgen.codegens.ccompiler.macros import BINARY, CHOICE, UNARY, Form
 from microgen.relay.expr import TensorType, Type
-from microgen.relay.support import OperatorCall, Predicate
+from microgen.relay.transform import OperatorCall, Predicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from microgen.codegens.ccompiler import CODEGEN
 from microgen.codegens.external import CSource, ExternalFunction
 from microgen.errors import UnsupportedError
 from microgen.relay.expr import Call, Function, Op, TensorType, Type
-from microgen.relay.support import OperatorCall
+from microgen.relay.transform import OperatorCall
 from microgen.target import board as boards
 from tests.codegens import functions
 
