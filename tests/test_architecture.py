@@ -53,8 +53,8 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "c_layout", "kernels", "passes", "relay", "target"},
-    "partition": {*GRAPH, "codegens", "passes", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "c_layout", "cnames", "kernels", "passes", "relay", "target"},
+    "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
