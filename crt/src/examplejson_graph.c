@@ -306,9 +306,9 @@ static mg_examplejson_node *find_free(mg_examplejson_node *first, const mg_examp
     return first != node ? first : NULL;
 }
 
-static void release(mg_examplejson_node *node, const mg_examplejson_node *reader)
+static void release(mg_examplejson_node *node, const mg_examplejson_node *by)
 {
-    if (node->storage == MG_EXAMPLEJSON_WORKSPACE && node->last_reader == reader) {
+    if (node->storage == MG_EXAMPLEJSON_WORKSPACE && node->last_reader == by) {
         node->storage = MG_EXAMPLEJSON_FREE;
     }
 }
