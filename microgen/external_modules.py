@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MODULE_POOL = "module_pool"  # the pool of memory that modules are loaded into
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CModule:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from microgen import (
     capacity,
+    cnames,
     codegens,
     conventions,
     frontends,
@@ -16,6 +17,7 @@ from microgen import (
     metadata,
     mlf,
     module_names,
+    modules,
     partition,
     passes,
     planner,
@@ -79,7 +81,7 @@ def compile_models(
         capacity.check_regions(part.plan, board)
     board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
-    units = [_unit(part, board, sharing) for part in parts]
+    units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
@@ -137,10 +139,11 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
 
 
-def _unit(part: _Part, board: Board, sharing: Sequence[str]) -> Unit:
-    options = _emit_options(part.model, board, part.options)
+def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
+    options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    return Unit(part.program, part.plan, options, part.executed, is_sharing)
+    blob = modules.blob_of(part.program)
+    return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
 def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> FileTree:
@@ -153,7 +156,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    for tree in own.values():
+    for tree in (*own.values(), *map(_codegen_files, parts)):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -162,6 +165,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
+        include_dirs=_include_dirs(parts),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
@@ -181,6 +185,27 @@ def _library(part: _Part) -> FileTree:
         return files
     described = metadata.metadata(part.program, part.plan, part.options)
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
+
+
+def _codegen_files(part: _Part) -> FileTree:
+    """What external code generators brought of their own."""
+    codes = [m.code for m in part.program.external_modules if m.code]
+    files = {
+        f"{project.CODEGENS}/{cnames.identifier(code.codegen)}/{name}": data
+        for code in codes
+        for name, data in code.files.items()
+    }
+    return FileTree(files)
+
+
+def _include_dirs(parts: Sequence[_Part]) -> list[str]:
+    found = {
+        f"{cnames.identifier(code.codegen)}/{folder}": None
+        for part in parts
+        for _, code in part.program.c_modules
+        for folder in code.include_dirs
+    }
+    return list(found)
 
 
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
@@ -204,6 +229,7 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         inputs=part.program.inputs,
         outputs=part.program.outputs,
         has_state=bool(part.program.state),
+        has_modules=bool(part.program.runtime_modules),
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
@@ -230,14 +256,15 @@ def _executed(
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, plan, None
+        return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
-    return program, stored.plan(program, executed, board.cpu.pointer_bytes), executed
+    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
+    return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
-def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
+def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
     return EmitOptions(
         model.name,
         specialise=options.specialises,
@@ -245,6 +272,7 @@ def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
         unpacked=options.is_unpacked,
         constant_alignment=options.constant_alignment,
         pointer_bytes=board.cpu.pointer_bytes,
+        blob_prefix=f"tvmgen_{options.name}_" if several else "",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from microgen import numerics as profiles
@@ -30,11 +30,17 @@ _MAX_FILE_BYTES = 2**31 - 1
 
 
 def load(
-    path: Path, *, numerics: str = "litert", targets: Mapping[int, str] | None = None
+    path: Path,
+    *,
+    numerics: str = "litert",
+    targets: Mapping[int, str] | None = None,
+    generators: Collection[str] = (),
 ) -> Graph:
     """The graph of the model file at ``path``, checked, under the numerics profile named.
 
     ``targets``, of formats whose models name devices: device type -> kind of the target for it.
+    ``generators``, of formats whose models may have been partitioned: the names of the code
+    generators whose functions are one node each.
 
     Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
     is malformed, and UnsupportedError when it asks for what microgen does not have.
@@ -53,7 +59,7 @@ def load(
     data = files(path)
     frontend = importlib.import_module(module)
     graph: Graph = (
-        frontend.load(path, targets=targets or {})
+        frontend.load(path, targets=targets or {}, generators=generators)
         if path.suffix.lower() in _BESIDE
         else frontend.load(data[path.suffix.lower()], file=path.name, numerics=profile)
     )
