@@ -62,7 +62,7 @@ tvm_crt_error_t mg_examplejson_init(void *module, uint32_t function, uint32_t in
     (void)name;
     (void)constant;
     return function_of(module, function) == NULL ? kTvmErrorFunctionIndexInvalid
-                                                 : kTvmErrorExecutorModuleNoSuchInput;
+                                                 : kTvmErrorFunctionCallInvalidArg;
 }
 
 static tvm_crt_error_t check_argument(const DLTensor *tensor, const mg_examplejson_node *node)

@@ -18,7 +18,7 @@ tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **mo
 
 tvm_crt_error_t mg_examplejson_find(const void *module, mg_text symbol, uint32_t *function);
 
-/* kTvmErrorExecutorModuleNoSuchInput: ExampleJSON has no constants. */
+/* kTvmErrorFunctionCallInvalidArg: ExampleJSON has no constants. */
 tvm_crt_error_t mg_examplejson_init(void *module, uint32_t function, uint32_t index, mg_text name,
                                     const DLTensor *constant);
 
