@@ -53,7 +53,8 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "c_layout", "kernels", "passes", "relay", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "byte_stream", "c_layout", "kernels", "passes", "relay"}
+    | {"target"},
     "partition": {*GRAPH, "codegens", "passes", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
