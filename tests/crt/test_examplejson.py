@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from microgen import blob
+from microgen.blob import LIBRARY, Module
 from microgen.codegens.examplejson import sizes
 from microgen.codegens.examplejson.text import parse
 from tests.crt import examplejson_cases as cases
@@ -196,11 +198,22 @@ def test_many_mutations_are_run_or_refused_as_python_has_it(driver: Path, seed: 
     check(driver, list(cases.mutations(seed, 20_000)))
 
 
+ALL = """\
+subgraph_1
+  input 0 2 3
+  input 1 2 3
+  mul 2 inputs: 0 1 shape: 2 3
+subgraph_1: all outputs: 2 0 2
+"""
+
+
 def test_the_interface(tmp_path: Path) -> None:
     more = [CRT / "src" / f"{name}.c" for name in BLOB_SOURCES]
     binary = cases.compiled(tmp_path, "examplejson_api.c", *more)
-    done = subprocess.run([binary], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+    made = Module("examplejson", payload_of(GUIDE + ALL))
+    stdin = blob.dumps(Module(LIBRARY, None, (made,)))
+    done = subprocess.run([binary], input=stdin, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"ok\n", b"")
 
 
 @NEEDS_ARM
