@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "resources": set(),
     "files": BASE,
     "console": BASE,
+    "checked_json": BASE,
     "c_layout": set(),
     "toolchain": BASE,
     "cnames": {*BASE, "tvm_names"},
@@ -53,16 +54,16 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "byte_stream", "c_layout", "kernels", "passes", "relay"}
-    | {"target"},
-    "partition": {*GRAPH, "codegens", "passes", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "byte_stream", "c_layout", "checked_json", "cnames", "kernels"}
+    | {"passes", "relay", "target"},
+    "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
     "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
     | {"devices", "external_modules", "lowering_cache", "program", "transforms"},
     "planner": PROGRAM,
     "emit": {*PROGRAM, "blob", "cnames", "executors", "files", "params_file", "resources"},
-    "mlf": {*PROGRAM, "files", "manifest", "params_file", "target"},
+    "mlf": {*PROGRAM, "checked_json", "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": {*PROGRAM, "c_layout", "planner"},

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen import project
 from microgen.codegens.examplejson import interpreter, sizes
 from microgen.codegens.examplejson.interpreter import FloatArray
 from microgen.codegens.examplejson.text import (
@@ -31,12 +32,10 @@ MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14
 MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
 
-SOURCES = tuple(
-    CRT / "src" / f"{name}.c"
-    for name in (
-        *("runtime_examplejson", "examplejson_graph", "module_stream", "module_pool", "json_text"),
-    )
-)
+# What a generated project compiles that includes this.
+_RUNTIME = project._closure([b'#include "runtime_examplejson.h"
+'], ())
+SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
 
 GUIDE = """\
 subgraph_0
@@ -106,10 +105,10 @@ class Result:
     calls: tuple[Call, ...] = ()
 
 
-def compiled(folder: Path, source: str, *more: Path) -> Path:
+def compiled(folder: Path, source: str) -> Path:
     """A test program with the runtime, under sanitizers."""
     binary = folder / Path(source).stem
-    sources = [HERE / source, *SOURCES, *more]
+    sources = [HERE / source, HERE / "examplejson_loaders.c", *SOURCES]
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     command = [host_cc(), *WARNINGS, *SANITIZERS, *includes, *map(str, sources)]
     subprocess.run([*command, "-o", str(binary)], check=True)

@@ -33,8 +33,6 @@ from tests.crt.executor_graphs import CRT
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM
 
-BLOB_SOURCES = ("module_blob", "module_loaders", "module_tree", "const_loader")
-
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -208,8 +206,7 @@ subgraph_1: all outputs: 2 0 2
 
 
 def test_the_interface(tmp_path: Path) -> None:
-    more = [CRT / "src" / f"{name}.c" for name in BLOB_SOURCES]
-    binary = cases.compiled(tmp_path, "examplejson_api.c", *more)
+    binary = cases.compiled(tmp_path, "examplejson_api.c")
     made = Module("examplejson", payload_of(GUIDE + ALL))
     stdin = blob.dumps(Module(LIBRARY, None, (made,)))
     done = subprocess.run([binary], input=stdin, capture_output=True, timeout=60, check=False)

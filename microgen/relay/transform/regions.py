@@ -1,8 +1,8 @@
 """Regions: the expressions between annotations, by compiler.
 
-Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a region,
-counted from 0 in the order of evaluation; an expression joins the regions of its operands to one,
-which keeps the number of the first.
+Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
+region, counted from 0 in the order of evaluation; an expression joins the regions of its operands
+to one, which keeps the number of the first.
 """
 
 from __future__ import annotations
