@@ -16,7 +16,7 @@ from microgen.codegens.external import (
     Runtime,
     RuntimeFunction,
 )
-from microgen.relay.support import Support
+from microgen.relay.transform.support import Support
 from microgen.target.board import Board
 
 NAME = "examplejsoncompiler"

@@ -18,7 +18,7 @@ from microgen.codegens.examplejson.text import (
 from microgen.codegens.external import ExternalFunction
 from microgen.errors import UnsupportedError
 from microgen.relay.expr import Call, Constant, Expr, Function, Op, TensorType, Tuple, Type, Var
-from microgen.relay.support import OperatorCall
+from microgen.relay.transform.support import OperatorCall, operator_call
 from microgen.relay.visit import post_order
 
 OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul"}
@@ -89,7 +89,7 @@ class _Serializer:
         return self._function.relay
 
     def _add(self, expr: Expr, op: str, args: Sequence[Expr]) -> None:
-        found = self._type(expr)
+        found = self._function.types[expr]
         reason = _type_refusal(found)
         if reason or not isinstance(found, TensorType):
             raise self._unsupported(str(reason))
@@ -100,15 +100,10 @@ class _Serializer:
         name = call.op.name if isinstance(call.op, Op) else "a function"
         if name not in OPERATORS:
             raise self._unsupported(f"{name}; ExampleJSON has {', '.join(OPERATORS)}")
-        constants = tuple(arg if isinstance(arg, Constant) else None for arg in call.args)
-        types = tuple(self._type(arg) for arg in call.args)
-        reason = refusal(OperatorCall(name, call.attrs, types, self._type(call), constants))
+        reason = refusal(operator_call(call, self._function.types))
         if reason:
             raise self._unsupported(f"{name}: {reason}")
         return OPERATORS[name]
-
-    def _type(self, expr: Expr) -> Type:
-        return self._function.types[expr]
 
     def _unsupported(self, what: str) -> UnsupportedError:
         return UnsupportedError(
