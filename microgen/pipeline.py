@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,9 @@ from microgen import (
     record,
     workspace_io,
 )
+from microgen.codegens import selection
 from microgen.codegens.base import Codegen
+from microgen.codegens.external import ExternalCodegen
 from microgen.combined import combined
 from microgen.compiled import Compiled, Firmware
 from microgen.emit import shared
@@ -41,7 +43,9 @@ from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
-from microgen.partition import Partition
+from microgen.partition import Partition, external
+from microgen.partition.external import GeneratorRefusal
+from microgen.partition.relay_module import PartitionedModule
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
 from microgen.target.board import Board
@@ -49,11 +53,13 @@ from microgen.target.board import Board
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One model behind its own stages; ``text`` is its network as the frontend read it."""
+    """One model behind its own stages; ``text`` is its network as the frontend read it, ``files``
+    are those of the model that the project keeps, by suffix."""
 
     model: Path
     options: Options
     text: str
+    files: Mapping[str, bytes]
     graph: Graph
     partition: Partition
     program: Program
@@ -105,25 +111,33 @@ def compile_models(
 
 def _part(model: Path, board: Board, options: Options) -> _Part:
     """The stages that each model goes through by itself."""
-    source = _source(model, options)
-    graph = passes.run(source)
-    parts = partition.assign(graph, _codegens(options), board)
+    found = partitioned(model, board, options)
+    parts, generators = found.partition, selection.external(found.codegens)
     program = lowering.lower(
         parts,
-        codegens.registry(),
+        found.codegens,
         board,
         module=options.name,
-        output_names=source.outputs,
-        targets=options.target_map,
+        output_names=found.source.outputs,
+        targets=options.target_map.with_generators(
+            {generator.name: generator.needs_device_api for generator in generators}
+        ),
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
-    return _Part(model, options, text.show(source), graph, parts, program, plan, executed)
+    shown = text.show(found.source)
+    graph = parts.graph
+    return _Part(model, options, shown, found.files, graph, parts, program, plan, executed)
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """The modules that can share one workspace: what keeps a state stays apart."""
-    able = [part.options.name for part in parts if part.plan.peak and not part.program.state]
+    """The modules that can share one workspace: what keeps something from one run to the next, a
+    state or what it loaded, stays apart."""
+    able = [
+        part.options.name
+        for part in parts
+        if part.plan.peak and not (part.program.state or part.program.runtime_modules)
+    ]
     options = parts[0].options
     if options.executor == "graph":
         why = "the graph executor keeps its tables in its memory from one run to the next"
@@ -132,8 +146,9 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     elif options.workspace_io:
         why = "inputs and outputs that lie in the workspace outlive a model's run"
     elif len(able) < 2:
-        kept = [part.options.name for part in parts if part.program.state]
-        why = f"there are no two models that can share ({', '.join(kept) or 'none'} keeps a state)"
+        kept = [part.options.name for part in parts if part.options.name not in able]
+        names = ", ".join(kept) or "none"
+        why = f"there are no two models that can share ({names} keeps a state, or modules)"
     else:
         return tuple(able)
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
@@ -177,7 +192,7 @@ def _library(part: _Part) -> FileTree:
     """The model's files of the Model Library Format."""
     files = mlf.library(
         part.program,
-        frontends.files(part.model),
+        part.files,
         text=part.text,
         graph_json=_graph_json(part.executed),
     )
@@ -199,11 +214,12 @@ def _codegen_files(part: _Part) -> FileTree:
 
 
 def _include_dirs(parts: Sequence[_Part]) -> list[str]:
+    codes = [m.code for part in parts for m in part.program.external_modules if m.code]
     found = {
-        f"{cnames.identifier(code.codegen)}/{folder}": None
-        for part in parts
-        for _, code in part.program.c_modules
-        for folder in code.include_dirs
+        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
+        for code in codes
+        if code.files
+        for folder in ("", *code.include_dirs)
     }
     return list(found)
 
@@ -246,10 +262,6 @@ def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> 
     )
 
 
-def _source(model: Path, options: Options) -> Graph:
-    return frontends.load(model, numerics=options.numerics, targets=options.target_map.kinds)
-
-
 def _executed(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
@@ -276,10 +288,61 @@ def _emit_options(model: Path, board: Board, options: Options, *, several: bool)
     )
 
 
-def partition_model(model: Path, board: Board, options: Options) -> Partition:
-    """The first stages only: which codegen compiles which node."""
-    graph = passes.run(_source(model, options))
-    return partition.assign(graph, _codegens(options), board)
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """The first stages of a model: which codegen compiles which node.
+
+    ``source`` is the graph as the frontend made it, ``files`` are what the project keeps of the
+    model. ``module``: the Relay module, step by step, where external generators partitioned one.
+    ``refusals``: why these did not take what they did not take.
+    """
+
+    codegens: Mapping[str, Codegen]
+    source: Graph
+    files: Mapping[str, bytes]
+    partition: Partition
+    module: PartitionedModule | None = None
+    refusals: tuple[GeneratorRefusal, ...] = ()
+
+
+def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
+    """The stages up to the partition."""
+    found = selection.chosen(options.codegen, options.codegen_option, _known(options))
+    generators = selection.external(found)
+    source, files, module = _source(model, options, generators)
+    graph = passes.run(source)
+    refusals = external.refusals_of(module, model.name)
+    if generators:
+        graph, more = external.partition_graph(
+            graph, generators, board, name=options.name, merge_regions=options.merge_regions
+        )
+        refusals = (*refusals, *more)
+    parts = partition.assign(graph, list(found.values()), board)
+    return Partitioned(found, source, files, parts, module, refusals)
+
+
+def _source(
+    model: Path, options: Options, generators: Sequence[ExternalCodegen]
+) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
+    """The graph, the model's files, and if it is Relay that generators partition, its module."""
+    kinds = options.target_map.kinds
+    if not (generators and frontends.is_relay(model)):
+        graph = frontends.load(model, numerics=options.numerics, targets=kinds)
+        return graph, frontends.files(model), None
+    module = external.partition_module(
+        frontends.relay_module(model),
+        generators,
+        name=options.name,
+        composite=options.composite,
+        merge_regions=options.merge_regions,
+    )
+    names = [generator.name for generator in generators]
+    graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
+    return graph, files, module
+
+
+def _known(options: Options) -> Mapping[str, Codegen]:
+    return codegens.registry(*map(Path, filter(None, [options.codegen_path])))
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
@@ -316,19 +379,6 @@ def _plan(
 def load_board(name: str) -> Board:
     """The board of that name."""
     return boards.load(name)
-
-
-def _codegens(options: Options) -> list[Codegen]:
-    known = codegens.registry()
-    unknown = [name for name in options.codegen if name not in known]
-    if unknown:
-        raise UnsupportedError(
-            f"there is no codegen {unknown[0]!r}",
-            where="--codegen",
-            hint=f"codegens: {', '.join(known)}",
-        )
-    names = dict.fromkeys((*options.codegen, "builtin"))
-    return [known[name] for name in names]
 
 
 def _kernel_files(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -153,7 +153,7 @@ static uint32_t magnitude(scaled number)
     return number.exponent > MAX_EXPONENT ? MG_F32_INFINITY : rounded(binary(number));
 }
 
-bool mg_decimal_f32(const mg_text *text, float *value)
+bool mg_decimal_float(const mg_text *text, float *value)
 {
     mg_text rest = *text;
     scaled number = {0U, 0};

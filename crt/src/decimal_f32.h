@@ -10,6 +10,6 @@
  * do not count; no other text of less is known to be rounded wrong, but a result may be, where the
  * text is within 2^-28 ULP of halfway between two floats. False for any other text, "nan", and what
  * is above the largest float. */
-bool mg_decimal_f32(const mg_text *text, float *value);
+bool mg_decimal_float(const mg_text *text, float *value);
 
 #endif

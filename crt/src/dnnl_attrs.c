@@ -143,7 +143,7 @@ float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key)
     const mg_text text = one_text(attrs, key);
     float value = 0.0F;
 
-    mg_dnnl_require(attrs, mg_decimal_f32(&text, &value));
+    mg_dnnl_require(attrs, mg_decimal_float(&text, &value));
     return value;
 }
 

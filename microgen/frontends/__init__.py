@@ -6,10 +6,14 @@ import importlib
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from microgen import numerics as profiles
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
+
+if TYPE_CHECKING:
+    from microgen.relay.expr import IRModule
 
 # Imported on demand, so that a command without a model pays for no schema package.
 _BY_SUFFIX = {".tflite": "microgen.frontends.tflite", ".relay": "microgen.frontends.relay"}
@@ -64,6 +68,30 @@ def load(
         else frontend.load(data[path.suffix.lower()], file=path.name, numerics=profile)
     )
     return graph
+
+
+def is_relay(path: Path) -> bool:
+    """Whether a model is a Relay module."""
+    return path.suffix.lower() == ".relay"
+
+
+def relay_module(path: Path) -> IRModule:
+    """The module of a Relay model, with its types. Raises what ``load`` raises."""
+    from microgen.frontends import relay
+
+    files(path)  # which refuses what is no file
+    return relay.read(path)
+
+
+def partitioned(
+    path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
+) -> tuple[Graph, dict[str, bytes]]:
+    """The graph of a module that was made of the model at ``path``, and the module's files by
+    suffix. Raises what ``load`` raises."""
+    from microgen.frontends import relay
+
+    graph = relay.from_module(module, file=path.name, targets=targets, generators=generators)
+    return graph, relay.dumps(module)
 
 
 def files(path: Path) -> dict[str, bytes]:

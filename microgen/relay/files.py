@@ -57,11 +57,16 @@ def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None
     Without arrays there is no second file. Raises ProjectError for a dtype without a place in
     param files.
     """
+    for suffix, data in dumps(module, params).items():
+        path.with_suffix(suffix).write_bytes(data)
+
+
+def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[str, bytes]:
+    """The files of a module by suffix, see ``save``."""
     text, constants = printed(module)
     arrays = {**constants, **(params or {})}
-    path.write_bytes(text.encode())
-    if arrays:
-        path.with_suffix(".params").write_bytes(params_file.dumps(arrays))
+    files = {".relay": text.encode()}
+    return {**files, ".params": params_file.dumps(arrays)} if arrays else files
 
 
 def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:

@@ -13,7 +13,7 @@ int main(void)
     while (fgets(line, (int)sizeof(line), stdin) != NULL) {
         const mg_text text = {line, (uint32_t)strcspn(line, "\n")};
         float value = 0.0F;
-        if (mg_decimal_f32(&text, &value)) {
+        if (mg_decimal_float(&text, &value)) {
             printf("%" PRIu32 "\n", mg_bits_of_f32(value));
         } else {
             printf("-\n");
