@@ -49,6 +49,13 @@ static void look_up(const mg_modules *modules)
     if (error != kTvmErrorNoError && function.module != 77U) {
         exit(3);
     }
+    if (module < modules->num_modules && modules->modules[module].loader < 0) {
+        const mg_module_function none = {module, 0U, false};
+        int32_t result = 0;
+        if (toy_call(modules, none, 5, &result) != kTvmErrorFunctionIndexInvalid) {
+            exit(6);
+        }
+    }
     printf(" %d,%lu,%lu,%d", (int)error, (unsigned long)function.module,
            (unsigned long)function.function, function.is_init);
     free(name);
