@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from microgen.errors import MicrogenError
+from microgen.external_modules import ExternalModule
 from microgen.files import FileTree
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import Manifest
 from microgen.metadata import Metadata
 from microgen.partition import Partition
-from microgen.program import Call, ExternalModule, MemoryPlan, PrimFunc, Program, Storage
+from microgen.program import Call, MemoryPlan, PrimFunc, Program, Storage
 
 MAIN = "__tvm_main__"
 

@@ -8,15 +8,16 @@ results. Ids of inputs, constants and outputs are counted but name no planned bu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from microgen import cnames, devices, lowering_cache, transforms
 from microgen.codegens.base import Codegen, Primitive, Region
+from microgen.external_modules import ExternalModule, HeldConstant
 from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
 from microgen.kernels.base import KernelConstant
-from microgen.lowering_cache import Lowered
+from microgen.lowering_cache import Lowered, LoweredRegions
 from microgen.partition import Partition
 from microgen.passes.views import roots
 from microgen.program import (
@@ -60,11 +61,13 @@ def lower(
     lowered = lowering_cache.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
-    state = _Lowering(graph, {d.target: d for d in needed}, roots(graph), inputs, outputs)
+    devices_of = {d.target: d for d in needed}
+    state = _Lowering(graph, partition.regions, devices_of, roots(graph), inputs, outputs)
     for name in graph.variables:
         state.add_variable(name)
     for region, item in zip(partition.regions, lowered.regions, strict=True):
         state.add(region, item)
+    external = tuple(state.with_constants(made, lowered) for made in lowered.external)
     return Program(
         module=module,
         inputs=inputs,
@@ -75,7 +78,7 @@ def lower(
         constants=tuple(state.constants.values()),
         parameters=state.parameters,
         devices=needed,
-        external_modules=lowered.external,
+        external_modules=external,
         parameter_ids=state.parameter_ids,
     )
 
@@ -119,6 +122,7 @@ class _Lowering:
     """The program as it grows, call by call."""
 
     graph: Graph
+    regions: tuple[Region, ...]
     devices: Mapping[str, Device]  # by target
     bytes_of: Mapping[str, str]
     inputs: tuple[Port, ...]
@@ -172,6 +176,16 @@ class _Lowering:
             )
         )
 
+    def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
+        """The module with the constants that its functions are handed when they are loaded."""
+        held = tuple(
+            HeldConstant(item.function.name, c.name, self._constant(c, region).name)
+            for region, item in zip(self.regions, lowered.regions, strict=True)
+            if item.function.name in module.functions
+            for c in item.primitive.held
+        )
+        return replace(module, constants=held)
+
     def _result(self, tensor: str) -> Argument:
         for port, output in zip(self.outputs, self.graph.outputs, strict=True):
             if self.bytes_of[output] == tensor:
@@ -222,6 +236,8 @@ class _Lowering:
         return self.parameter_names[key]
 
     def _array(self, constant: KernelConstant) -> Array:
+        if constant.array is not None:
+            return frozen(constant.array)
         if constant.what == "data":
             return self.graph.constants[constant.tensor]
         quant = self.graph.types[constant.tensor].quant

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from microgen import cnames
 from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.errors import MicrogenError
+from microgen.external_modules import ExternalModule
 from microgen.ir.graph import Graph
-from microgen.program import Device, ExternalModule, KernelCall, Parameter, PrimFunc, Role
+from microgen.program import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
 _RUNTIME = ("TVM", "mg_")  # what names of the runtime begin with
@@ -70,7 +71,9 @@ class LoweringCache:
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
             self.taken.add(name)
-            self.entries[key] = PrimFunc(name, primitive.target, primitive.parameters, body)
+            self.entries[key] = PrimFunc(
+                name, primitive.target, primitive.parameters, body, primitive.module
+            )
         return self.entries[key]
 
     def _unique(self, words: tuple[str, ...]) -> str:
@@ -89,28 +92,35 @@ def lower_regions(
     """Lower every region; ``devices`` are those whose context operators are to be passed."""
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
     context = {device.target: device.context for device in devices}
-    lowered: dict[int, Lowered] = {}
-    collected: dict[str, list[int]] = {}
-
-    def lower(index: int) -> Lowered:
-        region = regions[index]
-        primitive = codegens[region.codegen].lower(region, graph, board)
-        if region.target in context:
-            primitive = _on_device(primitive, context[region.target])
-        return Lowered(cache.lower(primitive, _symbol(region)), primitive)
-
+    collected: dict[tuple[str, str], list[int]] = {}
     for index, region in enumerate(regions):
+        owner = region.target if region.function else ""
+        collected.setdefault((owner, region.codegen), []).append(index)
+    lowered: dict[int, Lowered] = {}
+    for _, own in sorted(collected.items(), key=lambda item: bool(item[0][0])):  # external last
+        codegen = codegens[regions[own[0]].codegen]
+        made = codegen.lower([regions[index] for index in own], graph, board)
+        for index, primitive in zip(own, made, strict=True):
+            region = regions[index]
+            if region.target in context:
+                primitive = _on_device(primitive, context[region.target])
+            lowered[index] = Lowered(cache.lower(primitive, _symbol(region)), primitive)
+    in_order = tuple(lowered[index] for index in range(len(regions)))
+    return LoweredRegions(in_order, _modules(regions, in_order))
+
+
+def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:
+    """The external functions by what was made of them: of each module of its own, or, where the
+    kernels stand in, of each target."""
+    found: dict[tuple[str, int], list[Lowered]] = {}
+    for region, item in zip(regions, lowered, strict=True):
         if region.function:
-            collected.setdefault(region.target, []).append(index)
-        else:
-            lowered[index] = lower(index)
-    for own in collected.values():  # all others are lowered by now
-        lowered.update((index, lower(index)) for index in own)
-    external = tuple(
-        ExternalModule(target, tuple(lowered[index].function.name for index in own))
-        for target, own in collected.items()
+            key = (region.target, id(item.primitive.module))
+            found.setdefault(key, []).append(item)
+    return tuple(
+        ExternalModule(target, tuple(item.function.name for item in own), own[0].primitive.module)
+        for (target, _), own in found.items()
     )
-    return LoweredRegions(tuple(lowered[index] for index in range(len(regions))), external)
 
 
 def _symbol(region: Region) -> str:

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from microgen.external_modules import CModule, ExternalModule, ModuleCode, RuntimeModule
 from microgen.ir.graph import Array, Origin, TensorType
 
 
@@ -83,21 +84,14 @@ class KernelCall:
 
 @dataclass(frozen=True, slots=True)
 class PrimFunc:
-    """A primitive function: emitted once, called with its buffers and weights as arguments."""
+    """A primitive function: emitted once, called with its buffers and weights as arguments.
+    ``module`` is who computes it where no kernel does."""
 
     name: str
     target: str
     parameters: tuple[Parameter, ...]
     body: tuple[KernelCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExternalModule:
-    """The external functions of one target, which its codegen compiled in one step: their names,
-    in the order of their first calls."""
-
-    target: str
-    functions: tuple[str, ...]
+    module: ModuleCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +261,22 @@ class Program:
     def has_workspace_io(self) -> bool:
         """Whether the inputs and outputs are planned in the workspace."""
         return any(port.buffer for port in (*self.inputs, *self.outputs))
+
+    @property
+    def c_modules(self) -> tuple[tuple[ExternalModule, CModule], ...]:
+        """The external modules that are C."""
+        return tuple((m, m.code) for m in self.external_modules if isinstance(m.code, CModule))
+
+    @property
+    def runtime_modules(self) -> tuple[tuple[ExternalModule, RuntimeModule], ...]:
+        """The external modules that lie in the blob."""
+        found = self.external_modules
+        return tuple((m, m.code) for m in found if isinstance(m.code, RuntimeModule))
+
+    @property
+    def kernel_functions(self) -> tuple[PrimFunc, ...]:
+        """The functions that the built-in kernels compute."""
+        return tuple(function for function in self.functions if function.module is None)
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""

@@ -60,7 +60,8 @@ def _row(name: str) -> Row:
         for kernel in found
     ]
     named[:0] = [f"{_LOOKUPS[dtype]}, on a table" for dtype in op.tables]
-    how = ", ".join(named) or "none: a view costs nothing"
+    none = "none: a view costs nothing" if op.is_view else "a code generator's own"
+    how = ", ".join(named) or none
     dtypes = {dtype_of(kernel) for kernel in found} | {dtype.value for dtype in op.tables}
     about, limits = ops.about(op), ops.conditions(op)
     return Row(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how)

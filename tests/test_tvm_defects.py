@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import conventions, relay, resources, tvm_names
+from microgen import blob, conventions, relay, resources, tvm_names
+from microgen.blob import LIBRARY, Module
 from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
 from microgen.mlf import storage
@@ -220,7 +221,10 @@ def @f(%y: Tensor[(3), float32], Compiler="npu", Primitive=1, Inline=1, global_s
 
 
 def test_16_no_blob_counts_modules_that_are_not_in_it() -> None:
-    """There is no blob yet: what would need one is refused or compiled into the firmware."""
+    """A module that cannot be in a blob is refused; where none needs one, there is no blob."""
+    counted = Module("const_loader", b"", (Module(LIBRARY), Module("cuda")))
+    with pytest.raises(MicrogenError, match=r"\('cuda'\) is neither compiled in nor has a payload"):
+        blob.dumps(counted)
     made = compiled(TWO)
     assert made.get_external_modules() == ()
     assert not [name for name, text in made.files.files.items() if b"__tvm_dev_mblob" in text]

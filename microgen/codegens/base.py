@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from microgen.external_modules import ModuleCode
 from microgen.ir.graph import Graph, Node, Origin
 from microgen.kernels.base import KernelConstant
 from microgen.program import InPlace, KernelCall, Parameter
@@ -60,6 +61,8 @@ class Primitive:
     ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
     ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
+    ``module`` is who computes it where no kernel does; ``held`` are the constants that this is
+    handed when it is loaded.
     """
 
     words: tuple[str, ...]
@@ -75,6 +78,8 @@ class Primitive:
     kernel: str
     reason: str
     refusals: tuple[str, ...]
+    module: ModuleCode | None = None
+    held: tuple[KernelConstant, ...] = ()
 
 
 class Codegen(Protocol):
@@ -86,6 +91,6 @@ class Codegen(Protocol):
         """Regions that this codegen compiles, and for every other node why it does not."""
         ...
 
-    def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        """The primitive function of a region that ``claims`` returned."""
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        """The primitive functions of regions that ``claims`` returned, one for each."""
         ...

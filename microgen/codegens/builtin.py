@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.codegens.element_types import C_TYPES
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Kernel, KernelConstant
@@ -13,16 +14,6 @@ from microgen.ops import registry as ops
 from microgen.ops.base import Activation
 from microgen.program import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board
-
-C_TYPES = {
-    DType.INT8: "int8_t",
-    DType.UINT8: "uint8_t",
-    DType.INT16: "int16_t",
-    DType.INT32: "int32_t",
-    DType.INT64: "int64_t",
-    DType.FLOAT32: "float",
-    DType.BOOL: "uint8_t",  # 0 or 1
-}
 
 
 class Builtin:
@@ -46,8 +37,11 @@ class Builtin:
         groups = fusion.groups([node for node in taken if not node.function], graph)
         return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
 
-    def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        """The primitive function of the region's nodes."""
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        """The primitive functions of the regions' nodes."""
+        return [self._lowered(region, graph, board) for region in regions]
+
+    def _lowered(self, region: Region, graph: Graph, board: Board) -> Primitive:
         primitives = {node.outputs[0]: _primitive(node, graph, board) for node in region.nodes}
         main = primitives[region.main.outputs[0]]
         if len(primitives) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -26,7 +26,8 @@ class KernelConstant:
 
     ``what`` says which: the data of constant tensor ``tensor``, or its quantization scales
     (float32, one per channel). ``transform`` and ``arguments`` are those of
-    ``microgen.transforms``. ``is_absent``: the kernel takes NULL here.
+    ``microgen.transforms``. ``is_absent``: the kernel takes NULL here. ``array``: the data, where
+    no tensor of the graph has them; ``tensor`` is then a name of their own.
     """
 
     name: str
@@ -35,6 +36,7 @@ class KernelConstant:
     what: Literal["data", "scale"] = "data"
     transform: str = "identity"
     arguments: tuple[tuple[str, float | int | str], ...] = ()
+    array: Array | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_absent(self) -> bool:

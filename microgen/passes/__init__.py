@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from microgen.ir import verify
 from microgen.ir.graph import Graph
 from microgen.ops import registry
+from microgen.ops.external import ExternalAttrs
 from microgen.passes.cancel_layouts import cancel_layouts
 from microgen.passes.canonical_padding import canonical_padding
 from microgen.passes.dead_code import dead_code
@@ -32,11 +34,23 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
 )
 
 
+def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
+    """The graph whose external functions' graphs went through every pass by themselves."""
+    nodes = tuple(
+        replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, pipeline)))
+        if isinstance(node.attrs, ExternalAttrs)
+        else node
+        for node in graph.nodes
+    )
+    return graph.replace(nodes=nodes)
+
+
 def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
     """The graph after every pass in turn, checked before the first and after each.
 
     Raises InternalError if a pass breaks the graph.
     """
+    graph = _inside(graph, pipeline)
     verify.check(graph, registry())
     for step in pipeline:
         graph = step(graph)

@@ -12,8 +12,8 @@ from microgen.ops.base import StatusError
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
     """What the node computes if that is constant, and if it is anything: the firmware shall say
-    so where it is not."""
-    if not all(name in constants for name in node.inputs):
+    so where it is not. What a code generator of its own is to compute is left to it."""
+    if node.op == "external" or not all(name in constants for name in node.inputs):
         return None
     try:
         return evaluate_node(node, graph, constants, registry())

@@ -75,9 +75,9 @@ class _Recording:
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
         return self.real.claims(graph, board)
 
-    def lower(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        self.lowered.append(region.function or region.main.outputs[0])
-        return self.real.lower(region, graph, board)
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        self.lowered += [region.function or region.main.outputs[0] for region in regions]
+        return self.real.lower(regions, graph, board)
 
 
 def test_external_functions_are_compiled_behind_all_others_target_by_target() -> None:

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from microgen.frontends.relay import importers
 from microgen.frontends.relay.convert import convert
 from microgen.ir.graph import Graph
 from microgen.relay.expr import IRModule
-from microgen.relay.files import bind_params
+from microgen.relay.files import bind_params, dumps
 from microgen.relay.files import load as load_module
 from microgen.relay.infer_type import infer_type
 
+__all__ = ["dumps", "from_module", "load", "read", "supported"]
 
-def load(path: Path, *, targets: Mapping[int, str]) -> Graph:
+
+def load(path: Path, *, targets: Mapping[int, str], generators: Collection[str] = ()) -> Graph:
     """The graph of a ``.relay`` file; parameters that stand beside it are constants of the graph.
     No numerics profile counts: Relay's operators say themselves how they round.
 
-    Raises what ``from_module`` raises, and ModelError for malformed files.
+    Raises what ``read`` and ``from_module`` raise.
     """
+    return from_module(read(path), file=path.name, targets=targets, generators=generators)
+
+
+def read(path: Path) -> IRModule:
+    """The module of a ``.relay`` file with its types, parameters that stand beside it bound as
+    constants. Raises ModelError for malformed files."""
     module, params = load_module(path)
     if "main" in module.functions:
-        module = bind_params(module, params)
-    return from_module(module, file=path.name, targets=targets)
+        return bind_params(module, params)
+    return infer_type(module)
 
 
-def from_module(module: IRModule, *, file: str, targets: Mapping[int, str] | None = None) -> Graph:
+def from_module(
+    module: IRModule,
+    *,
+    file: str,
+    targets: Mapping[int, str] | None = None,
+    generators: Collection[str] = (),
+) -> Graph:
     """The graph of a module; ``file`` is what errors and layers' origins call it.
 
     ``targets``: device type (DLPack's number) -> kind of the target that ``on_device`` of such a
-    device means; one entry is the target of everything. Raises ModelError or UnsupportedError,
-    naming the place in the text.
+    device means; one entry is the target of everything. ``generators``: the names of code
+    generators whose functions (``Compiler``) become one node each; all others are inlined. Raises
+    ModelError or UnsupportedError, naming the place in the text.
     """
-    return convert(infer_type(module), file=file, targets=targets or {})
+    module = infer_type(module)
+    return convert(module, file=file, targets=targets or {}, generators=generators)
 
 
 def supported() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import devices, importers, tensors
 from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.external import external
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
-from microgen.ir.graph import Array, Graph, Node
+from microgen.ir.graph import Array, Graph, Node, Origin
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -36,24 +37,34 @@ _MAX_DEPTH = 100  # functions that call functions
 _MAX_CALLS = 20_000  # once functions are inlined
 
 
-def convert(module: IRModule, *, file: str, targets: Mapping[int, str]) -> Graph:
+def convert(
+    module: IRModule,
+    *,
+    file: str,
+    targets: Mapping[int, str],
+    generators: Collection[str] = (),
+) -> Graph:
     """The graph of @main of a module whose types are inferred.
 
-    ``targets``: device type -> the kind of the target that stands for it. Raises ModelError or
+    ``targets``: device type -> the kind of the target that stands for it. ``generators``: the names
+    of code generators whose functions are one node each. Raises ModelError or
     UnsupportedError, naming the place.
     """
     if "main" not in module.functions:
         raise ModelError("has no function @main", where=file)
-    return _Conversion(module, file, targets).graph()
+    return _Conversion(module, file, targets, generators).graph()
 
 
 class _Conversion:
-    def __init__(self, module: IRModule, file: str, targets: Mapping[int, str]) -> None:
+    def __init__(
+        self, module: IRModule, file: str, targets: Mapping[int, str], generators: Collection[str]
+    ) -> None:
         assert module.types is not None, "infer_type comes first"
         self._module = module
         self._types = module.types
         self._file = file
         self._targets = targets
+        self._generators = generators
         self._tensors = Tensors()
         self._constants: dict[Expr, Tensor] = {}
         self._functions: list[str] = []
@@ -216,11 +227,27 @@ class _Conversion:
                 f"calls functions deeper than {_MAX_DEPTH}", where=self._where(call)
             )
         place = self._place_of(function, name, scope.place)
+        if place.target in self._generators and place != scope.place:
+            return self._external(call, function, place.function, scope)
         prefix = f"{scope.prefix}{scope.names[call]}:"
         names = parent.names if parent else self._names_in(function)
         inner = Scope(function, place, prefix, scope.depth + 1, names, parent)
         inner.bind([scope[arg] for arg in call.args])
         return self._value_of(function.body, inner)
+
+    def _external(self, call: Call, function: Function, symbol: str, scope: Scope) -> Value:
+        """The results of a function that a code generator of its own compiles."""
+        line = f" (line {call.span.line})" if call.span else ""
+        return external(
+            function,
+            symbol,
+            [self._first_order(scope[arg], call) for arg in call.args],
+            module=self._module,
+            graph=self._tensors,
+            name=scope.name(call),
+            origin=Origin(self._file, f"{scope.name(call)} @{symbol}{line}"),
+            converted=lambda module: convert(module, file=self._file, targets={}),
+        )
 
     def _place_of(self, function: Function, name: str, around: Place) -> Place:
         kind = function.attrs.get("Compiler")

@@ -1,0 +1,65 @@
+"""Constants, and which function takes which of them.
+
+    vector<string> names, u64 n, n x NDArray,
+    vector<string> symbols, u64 m, m x vector<string> names of the symbol's constants
+
+Source: TVM v0.14, ``src/runtime/const_loader_module.cc``. Up to v0.8 the module was called
+``metadata`` (``metadata_module.cc``), with the same payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from microgen import byte_stream, cnames, ndarray
+from microgen.blob.payloads.base import Payload, names
+from microgen.byte_stream import Stream
+from microgen.ir.graph import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstLoader(Payload):
+    """``variables``: symbol -> names of its constants, in the order of its ``__init_``.
+
+    ``arrays`` has every constant, or is empty: then all of them lie elsewhere, as in microgen's
+    firmware. Both mappings' orders are the payload's.
+    """
+
+    variables: Mapping[str, tuple[str, ...]]
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+
+    @classmethod
+    def loads(cls, stream: Stream) -> ConstLoader:
+        """Read a payload; arrays are read-only."""
+        array_names = names(stream)
+        stream.expect("<Q", len(array_names), "number of arrays")
+        arrays = {name: ndarray.loads(stream) for name in array_names}
+        symbols = names(stream)
+        stream.expect("<Q", len(symbols), "number of lists of constants")
+        variables = {symbol: names(stream) for symbol in symbols}
+        missing = [n for found in variables.values() for n in found if arrays and n not in arrays]
+        if missing:
+            raise stream.refused(f"the constant {cnames.short(missing[0])!r} has no array")
+        return cls(variables, arrays)
+
+    def dumps(self) -> bytes:
+        """The payload. Raises ProjectError for an array of a dtype that microgen does not have."""
+        arrays = (ndarray.dumps(a, f"constant {n!r}") for n, a in self.arrays.items())
+        head = byte_stream.strings([*self.arrays]) + byte_stream.number(len(self.arrays))
+        table = byte_stream.strings([*self.variables]) + byte_stream.number(len(self.variables))
+        lists = b"".join(map(byte_stream.strings, self.variables.values()))
+        return head + b"".join(arrays) + table + lists
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """``initialises`` (symbol -> names) and ``arrays`` (name -> dtype and shape)."""
+        return {
+            "initialises": {symbol: list(found) for symbol, found in self.variables.items()},
+            "arrays": {name: _described(array) for name, array in self.arrays.items()},
+        }
+
+
+def _described(array: Array) -> str:
+    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"

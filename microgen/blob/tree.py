@@ -1,0 +1,102 @@
+"""Modules, and the order and numbering that TVM's serializer gives them.
+
+Source: TVM v0.14, ``src/target/codegen.cc``, ModuleSerializer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from microgen import cnames
+from microgen.errors import MicrogenError, ModelError
+
+LIBRARY = "_lib"  # what is compiled into the firmware, which TVM calls DSO-exportable
+IMPORT_TREE = "_import_tree"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A node of the module tree; two modules are one only if they are the same object.
+
+    ``payload`` is what the loader of ``type_key`` reads; ``LIBRARY`` has none. None elsewhere says
+    that the module cannot be serialised, which a blob refuses.
+    """
+
+    type_key: str
+    payload: bytes | None = field(default=None, repr=False)
+    imports: tuple[Module, ...] = field(default=(), repr=False)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the module is compiled into the firmware."""
+        return self.type_key == LIBRARY
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Modules by index, the root first, and the indices that each imports, ascending.
+
+    A group is one module, but for the library's, in which all ``LIBRARY`` modules are one.
+    """
+
+    groups: tuple[tuple[Module, ...], ...]
+    children: tuple[tuple[int, ...], ...]
+
+
+def arrange(root: Module) -> Order:
+    """Number the modules that ``root`` reaches, which may share imports.
+
+    First come those that are reached without passing through the library, the last import before
+    the others; then the library; then what only the library reaches.
+
+    Raises ModelError where a module would stand before one that imports it: in a cycle, in one
+    that arises as the library's modules become one, or where a module is listed after another
+    which it is imported by.
+    """
+    seen = {root}
+    outside: list[Module] = []
+    boundary: list[Module] = []
+    for module in _walk([root], seen, lambda m: not m.is_library):
+        (boundary if module.is_library else outside).append(module)
+    library: list[Module] = []
+    behind: list[Module] = []
+    for module in _walk(boundary, seen, lambda _: True):
+        (library if module.is_library else behind).append(module)
+    merged = [tuple(library)] if library else []
+    groups = (*((m,) for m in outside), *merged, *((m,) for m in behind))
+    return Order(groups, _children(groups))
+
+
+def _walk(
+    stack: list[Module], seen: set[Module], is_entered: Callable[[Module], bool]
+) -> Iterator[Module]:
+    """Depth first; a module is marked as it is put on the stack, the last import is taken first."""
+    while stack:
+        module = stack.pop()
+        yield module
+        for imported in module.imports if is_entered(module) else ():
+            if imported not in seen:
+                seen.add(imported)
+                stack.append(imported)
+
+
+def _children(groups: Sequence[tuple[Module, ...]]) -> tuple[tuple[int, ...], ...]:
+    index = {module: i for i, group in enumerate(groups) for module in group}
+    children = []
+    for parent, group in enumerate(groups):
+        found = sorted({index[child] for m in group for child in m.imports} - {parent})
+        if found and found[0] < parent:
+            raise _is_cyclic(groups, parent, found[0])
+        children.append(tuple(found))
+    return tuple(children)
+
+
+def _is_cyclic(groups: Sequence[tuple[Module, ...]], parent: int, child: int) -> MicrogenError:
+    above, below = (cnames.short(groups[i][0].type_key) for i in (parent, child))
+    return ModelError(
+        f"module {parent} ({above}) imports module {child} ({below}), which stands before it",
+        where="module blob",
+        hint="imports must have no cycle when all compiled modules are one; list a module that "
+        "several import before the others",
+    )

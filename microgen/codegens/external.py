@@ -1,0 +1,255 @@
+"""What a code generator of one's own is: which operators it takes, and what it makes of them.
+
+A generator is an object of a subclass of ``ExternalCodegen``. The partitioner asks what it takes
+(``support``, ``refusal``) and makes external functions; ``compile`` makes C of them, or modules for
+a runtime on the board. docs/byoc.md is the tutorial.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen import cnames
+from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.codegens.element_types import C_TYPES
+from microgen.errors import InternalError, MicrogenError
+from microgen.external_modules import CModule, ModuleCode, Runtime, RuntimeModule
+from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.kernels.base import KernelConstant
+from microgen.ops.external import ExternalAttrs
+from microgen.program import Parameter, Role
+from microgen.relay.expr import Expr, Function, Type
+from microgen.relay.transform import Support
+from microgen.target.board import Board
+
+__all__ = [
+    "CFunction",
+    "CSource",
+    "ExternalCodegen",
+    "ExternalFunction",
+    "LoadedModule",
+    "Runtime",
+    "RuntimeFunction",
+    "Tensor",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A parameter or a result of an external function."""
+
+    name: str
+    type: TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalFunction:
+    """A part of the network that one generator compiles.
+
+    ``graph`` is what it computes, constants inside: the reference for the generator's code, and
+    what generators of kernel graphs compile. ``relay``, with ``types``, is the same as a Relay
+    function, None where the network was never Relay. ``inputs`` and ``outputs`` are in C's order.
+    """
+
+    symbol: str
+    graph: Graph
+    relay: Function | None
+    types: Mapping[Expr, Type]
+    origin: Origin
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """What it is called with, in order."""
+        return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.inputs)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What it computes, in order."""
+        return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.outputs)
+
+    @classmethod
+    def of(cls, node: Node) -> ExternalFunction:
+        """The function that a node of the graph stands for."""
+        attrs = node.attrs
+        assert isinstance(attrs, ExternalAttrs), "claims said so"
+        symbol = cnames.identifier(attrs.symbol)
+        return cls(symbol, attrs.graph, attrs.function, attrs.types or {}, node.origin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CFunction:
+    """A C function that a generator wrote for an external function.
+
+    It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
+    (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
+    *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
+    generator's target is a device. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    scratch: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CSource:
+    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
+    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
+    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
+    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    is searched, too.
+    """
+
+    functions: tuple[CFunction, ...]
+    code: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeFunction:
+    """A function of a module that a runtime on the board loads and runs.
+
+    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
+    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    workspace: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModule:
+    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
+
+    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
+    size. ``files``, by path, are those of a runtime that does not come with microgen, and
+    ``include_dirs`` folders of theirs, as of a CSource.
+    """
+
+    runtime: Runtime
+    functions: tuple[RuntimeFunction, ...]
+    payload: bytes
+    pool_bytes: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+class ExternalCodegen(abc.ABC):
+    """A code generator beside the built-in kernels.
+
+    ``name`` is what ``--codegen`` and the attribute ``Compiler`` of functions call it; the first
+    line of its documentation is its title.
+
+    ``support`` says which Relay operators, and which patterns of them, it takes; ``takes_nodes``,
+    whether ``refusal`` is asked for the nodes of the kernel graph, which other models become, and
+    what is left of Relay models.
+    ``needs_device_api``: its functions run between the hooks of a device of its name.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
+    """
+
+    name: str
+    support: Support
+    takes_nodes: bool = False
+    needs_device_api: bool = False
+    runtimes: tuple[Runtime, ...] = ()
+
+    def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
+        """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
+        MicrogenError for what it does not know; by default it knows none."""
+        for key in options:
+            raise MicrogenError(
+                f"{self.name} has no option {key!r}",
+                where="--codegen-option",
+                hint="leave it out",
+            )
+        return self
+
+    def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
+        """Why it does not take a node of the kernel graph, None if it takes it."""
+        return f"{self.name} takes Relay operators only"
+
+    @abc.abstractmethod
+    def compile(
+        self, functions: Sequence[ExternalFunction], board: Board
+    ) -> Sequence[CSource | LoadedModule]:
+        """What becomes of all functions of a network that are this generator's, each of which must
+        stand in one result. Raises UnsupportedError, naming ``origin``, for what it cannot."""
+
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:  # noqa: ARG002
+        """A region for each external function that is the generator's."""
+        return [
+            Region(self.name, (node,))
+            for node in graph.nodes
+            if isinstance(node.attrs, ExternalAttrs) and node.attrs.codegen == self.name
+        ]
+
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        """The primitive functions, one for each region."""
+        nodes = {cnames.identifier(region.function): region.main for region in regions}
+        functions = [ExternalFunction.of(node) for node in nodes.values()]
+        found: dict[str, Primitive] = {}
+        for made in self.compile(functions, board):
+            module = _module(self.name, made)
+            for function in made.functions:
+                node = nodes[function.symbol]
+                found[function.symbol] = _primitive(node, graph, function, module)
+        missing = nodes.keys() - found.keys()
+        if missing:
+            raise InternalError(f"{self.name} made nothing of {sorted(missing)[0]!r}")
+        return [found[symbol] for symbol in nodes]
+
+
+def _module(codegen: str, made: CSource | LoadedModule) -> ModuleCode:
+    if isinstance(made, CSource):
+        return CModule(codegen, made.code, dict(made.files), made.include_dirs)
+    files = dict(made.files)
+    return RuntimeModule(
+        codegen, made.runtime, made.payload, made.pool_bytes, files, made.include_dirs
+    )
+
+
+def _primitive(
+    node: Node, graph: Graph, function: CFunction | RuntimeFunction, module: ModuleCode
+) -> Primitive:
+    passed = function.constants if isinstance(function, CFunction) else ()
+    held = function.constants if isinstance(function, RuntimeFunction) else ()
+    scratch = function.scratch if isinstance(function, CFunction) else function.workspace
+    inputs, outputs = graph.type_of(node.inputs), graph.type_of(node.outputs)
+    parameters = [Parameter(f"in{i}", C_TYPES[t.dtype], Role.INPUT) for i, t in enumerate(inputs)]
+    parameters += [Parameter(name, _ctype(a), Role.CONSTANT) for name, a in passed]
+    parameters += [
+        Parameter(f"out{i}", C_TYPES[t.dtype], Role.OUTPUT) for i, t in enumerate(outputs)
+    ]
+    if scratch:
+        parameters.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
+    return Primitive(
+        words=(module.codegen,),
+        target=module.codegen,
+        parameters=tuple(parameters),
+        body=(),
+        inputs=node.inputs,
+        constants=tuple(_constant(node.function, name, array) for name, array in passed),
+        outputs=node.outputs,
+        output_bytes=tuple(t.nbytes for t in outputs),
+        scratch=scratch,
+        in_place=(),
+        kernel=function.kernel,
+        reason=f"compiled by {module.codegen}",
+        refusals=(),
+        module=module,
+        held=tuple(_constant(node.function, name, array) for name, array in held),
+    )
+
+
+def _constant(symbol: str, name: str, array: Array) -> KernelConstant:
+    return KernelConstant(name, _ctype(array), f"{symbol}:{name}", array=array)
+
+
+def _ctype(array: Array) -> str:
+    return C_TYPES[DType(array.dtype.name)]

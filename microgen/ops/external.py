@@ -1,0 +1,68 @@
+"""external: a part of the network that a code generator of its own compiles.
+
+What it computes is a graph inside, whose reference is the specification of the generator's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.ir import interpreter
+from microgen.ir.graph import Array, Attrs, Graph, TensorType
+from microgen.ops.base import Op, Operands, Shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternalAttrs(Attrs):
+    """Input: as many tensors as ``graph`` has inputs, of their types, in their order.
+
+    ``symbol`` is the function's global symbol, ``codegen`` the name of who compiles it. ``graph``
+    has the function's constants inside; its outputs are the function's. ``function``: the Relay
+    function that it is, with the types of its expressions in ``types``, or None if it never was.
+    """
+
+    symbol: str
+    codegen: str
+    graph: Graph
+    function: Any = None
+    types: Mapping[Any, Any] | None = None
+
+
+def infer(attrs: ExternalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shapes of the graph's outputs."""
+    expected = attrs.graph.type_of(attrs.graph.inputs)
+    found, wanted = [t.shape for t in inputs], [t.shape for t in expected]
+    if found != wanted:
+        raise ValueError(f"{attrs.symbol} is given {found}; {wanted} is expected")
+    return tuple(t.shape for t in attrs.graph.type_of(attrs.graph.outputs))
+
+
+def check(
+    attrs: ExternalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtypes are those of the graph inside."""
+    given = (*inputs, *outputs)
+    own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
+    for mine, tensor in zip(own, given, strict=True):
+        if mine.dtype is not tensor.dtype:
+            return f"{attrs.symbol} has {mine} where {tensor} is"
+    return None
+
+
+def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The outputs of the graph inside."""
+    from microgen.ops import registry  # of which this module is an entry
+
+    given = dict(zip(attrs.graph.inputs, operands.inputs, strict=True))
+    values = interpreter.evaluate(attrs.graph, given, registry())
+    return tuple(values[name] for name in attrs.graph.outputs)
+
+
+def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name; it has its symbol instead."""
+    return (attrs.codegen,)
+
+
+OP = Op("external", ExternalAttrs, infer, check, reference, parts)
