@@ -39,7 +39,7 @@ def test_the_encoder_writes_tvms_bytes() -> None:
 
 
 def test_tvms_vector(driver: Path) -> None:
-    names = ("f", "__init_f", "__init_", "g", "", "__init_f2", "_lib", "f\0", b"\\")
+    names = ("f", "__init_f", "__init_", "g", "", "__init_f2", "_lib", "f\0", b"\\", "__init")
     lookups = [Lookup(0, name) for name in names]
     others = [Lookup(0, "f", False), Lookup(1, "f", False), Lookup(2, "f"), Lookup(2**32 - 1, "f")]
     result = run_one(driver, Case(b.VECTOR, [*lookups, *others], ["f", "g", "__init_f", ""]))
@@ -47,9 +47,9 @@ def test_tvms_vector(driver: Path) -> None:
     assert result.used == loader_pool_bytes(2, 1, 8) + TOY_BYTES
     none = (b.NOT_FOUND, 77, 77, 0)
     assert result.found[:2] == ((0, 1, 0, 0), (0, 1, 0, 1))
-    assert result.found[2:9] == (none,) * 7
-    assert result.found[9:11] == (none, (0, 1, 0, 0))
-    assert [found[0] for found in result.found[11:]] == [b.BAD_INDEX] * 2
+    assert result.found[2:10] == (none,) * 8
+    assert result.found[10:12] == (none, (0, 1, 0, 0))
+    assert [found[0] for found in result.found[12:]] == [b.BAD_INDEX] * 2
     assert result.ran == ((0, 0, 5 + 2), *((b.NOT_FOUND, b.BAD_INDEX, 0),) * 3)
 
 
@@ -341,6 +341,11 @@ def test_rows_that_ask_for_more_or_fewer_than_the_children(
 ) -> None:
     data = _with_tree(rows, children)
     assert code(driver, b.framed(data[8:] + b.u64(*more))) == b.MALFORMED
+
+
+def test_rows_that_descend_over_what_follows(driver: Path) -> None:
+    data = _with_tree([0, 3, 2, 3, 3], [1, 2, 3], [*TOYS, b.toy("h")])
+    assert code(driver, b.framed(data[8:] + b.u64(3))) == b.MALFORMED
 
 
 TREE = b.tree([[1, 2], [], []])
