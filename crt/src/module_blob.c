@@ -132,21 +132,19 @@ static tvm_crt_error_t find(const mg_module *module, mg_text name, mg_module_fun
     return error;
 }
 
-/* The next of the module's imports that the search has not come to yet, NOBODY if there is none. */
+/* The next of the module's imports, NOBODY behind the last. */
 static uint32_t next_import(const mg_modules *modules, mg_module *module)
 {
-    while (module->next_child < module->num_children) {
-        const uint32_t child = modules->children[module->first_child + module->next_child];
-        module->next_child++;
-        if (modules->modules[child].importer == NOBODY) {
-            return child;
-        }
+    if (module->next_child == module->num_children) {
+        return NOBODY;
     }
-    return NOBODY;
+    module->next_child++;
+    return modules->children[module->first_child + module->next_child - 1U];
 }
 
 /* Looks in a module, and depth first in what it imports: with `query_imports` of all modules, else
- * of const loaders only. */
+ * of const loaders only. Comes to a module once for each that imports it, and to its imports the
+ * first time only. */
 static tvm_crt_error_t search(const mg_modules *modules, uint32_t root, mg_text name,
                               bool query_imports, mg_module_function *function)
 {
@@ -154,14 +152,14 @@ static tvm_crt_error_t search(const mg_modules *modules, uint32_t root, mg_text 
     uint32_t i;
 
     for (i = 0U; i < modules->num_modules; i++) {
-        modules->modules[i].importer = NOBODY;
         modules->modules[i].next_child = 0U;
     }
+    modules->modules[root].importer = NOBODY;
     while (at != NOBODY) {
         mg_module *const module = &modules->modules[at];
         const bool follows = query_imports || module->loader == kMgModuleConstLoader;
         uint32_t next;
-        if (module->next_child == 0U) { /* the first time */
+        if (module->next_child == 0U) {
             const tvm_crt_error_t error = find(module, name, function);
             if (error != kTvmErrorFunctionNameNotFound) {
                 function->module = at;

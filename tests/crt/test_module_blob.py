@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_the_encoder_writes_tvms_bytes() -> None:
 
 
 def test_tvms_vector(driver: Path) -> None:
-    names = ("f", "__init_f", "__init_", "g", "", "__init_f2", "_lib", "f\0", b"\\")
+    names = ("f", "__init_f", "__init_", "g", "", "__init_f2", "_lib", "f\0", b"\\", "__init")
     lookups = [Lookup(0, name) for name in names]
     others = [Lookup(0, "f", False), Lookup(1, "f", False), Lookup(2, "f"), Lookup(2**32 - 1, "f")]
     result = run_one(driver, Case(b.VECTOR, [*lookups, *others], ["f", "g", "__init_f", ""]))
@@ -46,9 +47,9 @@ def test_tvms_vector(driver: Path) -> None:
     assert result.used == loader_pool_bytes(2, 1, 8) + TOY_BYTES
     none = (b.NOT_FOUND, 77, 77, 0)
     assert result.found[:2] == ((0, 1, 0, 0), (0, 1, 0, 1))
-    assert result.found[2:9] == (none,) * 7
-    assert result.found[9:11] == (none, (0, 1, 0, 0))
-    assert [found[0] for found in result.found[11:]] == [b.BAD_INDEX] * 2
+    assert result.found[2:10] == (none,) * 8
+    assert result.found[10:12] == (none, (0, 1, 0, 0))
+    assert [found[0] for found in result.found[12:]] == [b.BAD_INDEX] * 2
     assert result.ran == ((0, 0, 5 + 2), *((b.NOT_FOUND, b.BAD_INDEX, 0),) * 3)
 
 
@@ -219,8 +220,8 @@ def test_a_lattice_is_searched_once(driver: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [b.usual, b.older, b.deep, b.without_tree, lambda: b.VECTOR])
-def test_every_pool_too_small_is_refused(driver: Path, make: object) -> None:
-    data = make() if callable(make) else b""
+def test_every_pool_too_small_is_refused(driver: Path, make: Callable[[], bytes]) -> None:
+    data = make()
     used = run_one(driver, Case(data)).used
     results = b.run(driver, [Case(data, (), ["f"], pool) for pool in range(used + 8)])
     assert [result.load for result in results] == [b.NO_MEMORY] * used + [0] * 8
@@ -250,8 +251,8 @@ def test_a_module_that_takes_too_much(driver: Path, nbytes: int) -> None:
 
 
 @pytest.mark.parametrize("make", [b.usual, b.older, b.deep, b.without_tree, lambda: b.VECTOR])
-def test_every_beginning_is_refused(driver: Path, make: object) -> None:
-    data = make() if callable(make) else b""
+def test_every_beginning_is_refused(driver: Path, make: Callable[[], bytes]) -> None:
+    data = make()
     cut = [data[:end] for end in range(len(data))]
     consistent = [b.framed(data[8:end]) for end in range(8, len(data))]
     results = b.run(driver, map(Case, [*cut, *consistent]))
@@ -302,6 +303,7 @@ def _with_tree(rows: list[int], children: list[int], groups: list[b.Group] | Non
         ([0, 3, 3, 3], [1, 2, 2], b.MALFORMED),  # twice
         ([0, 3, 3, 3], [2, 1, 2], b.MALFORMED),
         ([0, 2, 2, 2], [1, 3], b.MALFORMED),  # no such module
+        ([0, 3, 3, 3], [1, 2, 3], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**31 - 1], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**32 + 2], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**64 - 1], b.MALFORMED),
@@ -322,6 +324,28 @@ def _with_tree(rows: list[int], children: list[int], groups: list[b.Group] | Non
 )
 def test_trees(driver: Path, rows: list[int], children: list[int], expected: int) -> None:
     assert code(driver, _with_tree(rows, children)) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "children", "more"),
+    [
+        ([0, 2, 2, 2], [1], [2]),
+        ([0, 2, 1, 2], [1, 2], [2]),
+        ([0, 2, 1, 3], [1, 2, 2], [2]),
+        ([0, 1, 1, 1], [1, 2], []),
+        ([1, 3, 3, 3], [1, 2, 2], []),
+    ],
+)
+def test_rows_that_ask_for_more_or_fewer_than_the_children(
+    driver: Path, rows: list[int], children: list[int], more: list[int]
+) -> None:
+    data = _with_tree(rows, children)
+    assert code(driver, b.framed(data[8:] + b.u64(*more))) == b.MALFORMED
+
+
+def test_rows_that_descend_over_what_follows(driver: Path) -> None:
+    data = _with_tree([0, 3, 2, 3, 3], [1, 2, 3], [*TOYS, b.toy("h")])
+    assert code(driver, b.framed(data[8:] + b.u64(3))) == b.MALFORMED
 
 
 TREE = b.tree([[1, 2], [], []])
