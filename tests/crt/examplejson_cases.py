@@ -226,8 +226,10 @@ def mutations(seed: int, count: int) -> Iterator[Case]:
     for _ in range(count):
         text = rng.choice(texts)
         kind = rng.random()
-        if kind < 0.55:
+        if kind < 0.45:
             data = payload_of(_tokens(rng, text))
+        elif kind < 0.55:
+            data = payload_of(_everywhere(rng, text))
         elif kind < 0.7:
             data = payload_of(_lines(rng, text))
         elif kind < 0.9:
@@ -258,6 +260,12 @@ def _tokens(rng: random.Random, text: str) -> str:
         at = rng.randrange(len(words))
         words[at] = _other(rng, words[at], words)
     return "".join(words)
+
+
+def _everywhere(rng: random.Random, text: str) -> str:
+    """One number, wherever it stands, is another: whole shapes, ids with what reads them."""
+    number = rng.choice(re.findall(r"(?<= )\d+", text))
+    return re.sub(rf"(?<= ){number}(?=[ \n])", rng.choice(NUMBERS), text)
 
 
 def _other(rng: random.Random, word: str, words: Sequence[str]) -> str:

@@ -101,16 +101,6 @@ HEAD = "subgraph_0\n  input 0 2\n  input 1 2\n"
         "subgraph_0 f\n",
         "subgraph_0\n",
         "subgraph_0\n  input 0 2\n",  # nothing to return
-        "subgraph_0\n  input 0\n",
-        "subgraph_0\n  input 0 1 1 1 1 1 1 1\n",
-        "subgraph_0\n  input 0 0\n",
-        "subgraph_0\n  input 0 -1\n",
-        "subgraph_0\n  input 0 2.0\n",
-        "subgraph_0\n  input 0 536870912\n",  # bytes have 31 bits
-        "subgraph_0\n  input 0 65536 65536\n",
-        "subgraph_0\n  input 0 46341 46341\n",
-        "subgraph_0\n  input 0 4294967297\n",
-        "subgraph_0\n  input 0 18446744073709551617\n",
         HEAD + "  input 1 2\n",
         HEAD + "  add\n",
         HEAD + "  add 2\n",
@@ -139,6 +129,27 @@ HEAD = "subgraph_0\n  input 0 2\n  input 1 2\n"
 )
 def test_malformed_texts(driver: Path, text: str) -> None:
     assert load(driver, text) == expected(text).load == MALFORMED
+
+
+def _of_shape(shape: str) -> str:
+    return f"subgraph_0\n  input 0 {shape}\n  add 1 inputs: 0 0 shape: {shape}\n"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *("", "1 1 1 1 1 1 1", "0", "2 0 3", "-1", "2.0", "2,", "x", "9" * 5000),
+        *("536870912", "65536 65536", "46341 46341", "2147483647 2", "32768 32768 1"),  # in bytes
+        *("4294967297", "18446744073709551617", "65536 65536 65536 65536", "2 2147483648"),
+    ],
+)
+def test_shapes_that_are_none(driver: Path, shape: str) -> None:
+    assert load(driver, _of_shape(shape)) == expected(_of_shape(shape)).load == MALFORMED
+
+
+@pytest.mark.parametrize("shape", ["1", "1 1 1 1 1 2", "007", "536870911", "23170 23170"])
+def test_shapes_that_are_taken(driver: Path, shape: str) -> None:
+    assert load(driver, _of_shape(shape)) == expected(_of_shape(shape)).load == 0
 
 
 @pytest.mark.parametrize("op", ["div", "multiply", "ad", "addd", "add\\", "input:", "\x00"])
