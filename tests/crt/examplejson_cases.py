@@ -271,7 +271,7 @@ def _everywhere(rng: random.Random, text: str) -> str:
 def _other(rng: random.Random, word: str, words: Sequence[str]) -> str:
     if word.isspace():
         return rng.choice(BREAKS)
-    if word.isdigit() and rng.random() < 0.9:
+    if re.fullmatch("[0-9]{1,10}", word) and rng.random() < 0.9:
         near = str(max(0, int(word) + rng.choice((-1, 1))))
         return rng.choice((near, near, rng.choice(NUMBERS), rng.choice(words)))
     if word in OPERATORS and rng.random() < 0.5:
