@@ -1,0 +1,45 @@
+"""What the vector unit can compute: predicates of operators, and a pattern of two.
+
+A predicate returns None to take a call, or a sentence why not, which ``microgen partition`` shows.
+"""
+
+from __future__ import annotations
+
+import math
+
+from microgen.relay.expr import TensorType
+from microgen.relay.pattern import is_op, wildcard
+from microgen.relay.transform import CompositePattern, Match, OperatorCall, Support
+
+LANES = 4
+MULTIPLY_ADD = "vecunit.multiply_add"
+
+# Relay's operators, and the library's functions for them.
+FUNCTIONS = {"add": "vecunit_add", "multiply": "vecunit_multiply", "nn.relu": "vecunit_relu"}
+
+
+def support(max_elements: int) -> Support:
+    """What a unit takes whose registers count to ``max_elements``."""
+
+    def refusal(call: OperatorCall) -> str | None:
+        result = call.result
+        if not isinstance(result, TensorType) or result.dtype != "float32":
+            return f"its result is {result}, and the unit computes float32"
+        if any(argument != result for argument in call.args):
+            shapes = ", ".join(str(argument) for argument in call.args)
+            return f"it broadcasts {shapes} to {result}, which the unit cannot"
+        elements = math.prod(result.shape)
+        if elements % LANES or elements > max_elements:
+            return f"it has {elements} elements; expected a multiple of {LANES} to {max_elements}"
+        return None
+
+    def refusal_of_match(match: Match) -> str | None:
+        return next(filter(None, map(refusal, match.calls)), None)
+
+    product = is_op("multiply")(wildcard(), wildcard())
+    pattern = is_op("add")(product, wildcard())  # or the other way round: add commutes
+    return Support(
+        "vecunit",
+        dict.fromkeys(FUNCTIONS, refusal),
+        (CompositePattern(MULTIPLY_ADD, pattern, refusal_of_match),),
+    )
