@@ -24,7 +24,7 @@ _RUNTIME = ("vecunit.h", "vecunit.c")
 
 
 class Vecunit(ExternalCodegen):
-    """The library of the vector unit, four float32 at a time
+    """The library of the vector unit, four float32 at a time.
 
     Option ``max_elements``: how far the unit counts, by default to 4096.
     """
