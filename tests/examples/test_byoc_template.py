@@ -10,19 +10,15 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from microgen import relay
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TEMPLATE = CHECKOUT / "examples" / "byoc_template"
 EXAMPLE = TEMPLATE / "example.relay"
-
-
-def _with_pip(site: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-    offline = ["--no-build-isolation", "--no-deps", "--no-index"]
-    subprocess.run([*pip, *offline, "--target", str(site), str(TEMPLATE)], check=True)
 
 
 def _by_hand(site: Path) -> None:
@@ -39,16 +35,11 @@ def _by_hand(site: Path) -> None:
     (site / package.name).symlink_to(package)
 
 
-@pytest.fixture(scope="module", params=["pip", "by hand"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package installed, for PYTHONPATH."""
     folder = tmp_path_factory.mktemp("site")
-    if request.param == "by hand":
-        _by_hand(folder)
-    elif importlib.util.find_spec("hatchling") is None:
-        pytest.skip("without a network, pip wants hatchling here: pip install hatchling")
-    else:
-        _with_pip(folder)
+    _by_hand(folder)
     return folder
 
 
@@ -65,11 +56,33 @@ def _microgen(site: Path, *args: str) -> str:
     return _python(site, "-m", "microgen", *args)
 
 
-def test_it_is_listed(site: Path) -> None:
+def _check_list(site: Path) -> None:
     listed = {one["name"]: one for one in json.loads(_microgen(site, "codegens", "--json"))}
     assert listed["vecunit"]["origin"] == "microgen-byoc-template 0.1.0"
     assert listed["vecunit"]["operators"] == ["add", "multiply", "nn.relu"]
     assert listed["vecunit"]["patterns"] == ["vecunit.multiply_add"]
+    assert listed["vectape"]["type_keys"] == ["vectape"]
+
+
+def test_they_are_listed(site: Path) -> None:
+    _check_list(site)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("hatchling") is None,
+    reason="without a network, pip wants hatchling here: pip install hatchling",
+)
+def test_pip_installs_it(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    offline = ["--no-build-isolation", "--no-deps", "--no-index"]
+    subprocess.run([*pip, *offline, "--target", str(tmp_path), str(TEMPLATE)], check=True)
+    _check_list(tmp_path)
+    chosen = ("--codegen", "vecunit,vectape", "--composite")
+    found = json.loads(_microgen(tmp_path, "partition", str(EXAMPLE), *chosen, "--json"))
+    assert 'Composite="vecunit.multiply_add"' in found["module"]
+    generated = ("--codegen", "vectape", "-o", str(tmp_path / "project"))
+    _microgen(tmp_path, "generate", str(EXAMPLE), "-b", "native", *generated)
+    assert (tmp_path / "project" / "codegens" / "vectape" / "vecunit.c").is_file()
 
 
 @NEEDS_NINJA
@@ -89,16 +102,42 @@ def test_partition_says_why_not(site: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        (),
-        ("--composite", "--merge-regions"),
-        ("--composite", "--interface", "packed"),
-        ("--composite", "--merge-regions", "--executor", "graph"),
+        ("vecunit",),
+        ("vecunit", "--composite", "--interface", "packed"),
+        ("vecunit", "--composite", "--merge-regions", "--executor", "graph"),
+        ("vectape",),
+        ("vectape", "--merge-regions", "--interface", "packed"),
     ],
     ids=" ".join,
 )
-def test_its_firmware_runs(site: Path, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_their_firmware_runs(site: Path, options: tuple[str, ...], tmp_path: Path) -> None:
     project = str(tmp_path / "project")
-    chosen = ("--codegen", "vecunit", *options, "-o", project)
+    chosen = ("--codegen", *options, "-o", project)
     _microgen(site, "generate", str(EXAMPLE), "-b", "mps2_an386", *chosen)
+    _microgen(site, "verify", project)
+    assert "outputs equal on 8 of 8 samples" in _microgen(site, "run", project, "--compare")
+
+
+def _mixed(folder: Path) -> Path:
+    """Something for each of three generators, and for the built-in kernels."""
+    x, y = relay.var("x", shape=(4, 4)), relay.var("y", shape=(2, 3))
+    weight = relay.const(np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4))
+    scaled = relay.multiply(relay.add(x, x), weight)
+    outputs = relay.Tuple([relay.sigmoid(scaled), relay.subtract(y, relay.abs(y))])
+    path = folder / "mixed.relay"
+    module = relay.IRModule.from_expr(relay.Function([x, y], outputs))
+    relay.save(relay.infer_type(module), path)
+    return path
+
+
+@NEEDS_ARM
+@NEEDS_NINJA
+def test_three_generators_and_the_kernels(site: Path, tmp_path: Path) -> None:
+    model, project = str(_mixed(tmp_path)), str(tmp_path / "project")
+    chosen = ("--codegen", "vectape,vecunit,ccompiler")
+    found = json.loads(_microgen(site, "partition", model, *chosen, "--json"))
+    owners = {region["codegen"] for region in found["regions"]}
+    assert owners == {"vectape", "vecunit", "ccompiler", "builtin"}
+    _microgen(site, "generate", model, "-b", "mps2_an386", *chosen, "-o", project)
     _microgen(site, "verify", project)
     assert "outputs equal on 8 of 8 samples" in _microgen(site, "run", project, "--compare")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
@@ -12,15 +11,26 @@ from microgen.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
 )
-from microgen.errors import MicrogenError, UnsupportedError
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
-from microgen.relay.expr import Call, Constant, Expr, Function, Op, TensorType, Tuple
-from microgen.relay.visit import depth_first, operands
+from microgen.relay.expr import Call, Constant, Expr, Function, Op
 from microgen.target.board import Board
-from microgen_byoc_template.support import FUNCTIONS, MULTIPLY_ADD, support
+from microgen_byoc_template.external_function import (
+    elements_of,
+    inside,
+    outputs_of,
+    refused,
+    relay_of,
+)
+from microgen_byoc_template.support import FUNCTIONS, MAX_ELEMENTS, MULTIPLY_ADD, support
 
 _ALIGNMENT = 16  # of the scratch, and of each buffer in it
-_RUNTIME = ("vecunit.h", "vecunit.c")
+
+
+def runtime_files(*names: str) -> dict[str, bytes]:
+    """Files of the folder ``runtime``."""
+    folder = resources.files(__package__) / "runtime"
+    return {name: (folder / name).read_bytes() for name in names}
 
 
 class Vecunit(ExternalCodegen):
@@ -31,13 +41,13 @@ class Vecunit(ExternalCodegen):
 
     name = "vecunit"
 
-    def __init__(self, max_elements: int = 4096) -> None:
+    def __init__(self, max_elements: int = MAX_ELEMENTS) -> None:
         self.support = support(max_elements)
 
     def configured(self, options: Mapping[str, str]) -> Vecunit:
         """The generator for a unit of another size."""
         rest = dict(options)
-        text = rest.pop("max_elements", "4096")
+        text = rest.pop("max_elements", str(MAX_ELEMENTS))
         super().configured(rest)  # refuses what is left
         if not text.isdecimal():
             raise MicrogenError(
@@ -53,12 +63,11 @@ class Vecunit(ExternalCodegen):
         """One source file with all functions, and the library beside it."""
         written = [_Writer(function) for function in functions]
         code = "\n\n".join(['#include "vecunit.h"', *(writer.code() for writer in written)])
-        folder = resources.files(__package__) / "runtime"
         return [
             CSource(
                 functions=tuple(writer.declared() for writer in written),
                 code=code,
-                files={name: (folder / name).read_bytes() for name in _RUNTIME},
+                files=runtime_files("vecunit.h", "vecunit.c"),
             )
         ]
 
@@ -67,39 +76,23 @@ class _Writer:
     """One function: each call of an operator becomes a call of the library."""
 
     def __init__(self, function: ExternalFunction) -> None:
-        if function.relay is None:
-            raise _refused(function, "it is no Relay function")
         self.function = function
-        self.names: dict[Expr, str] = {p: f"in{i}" for i, p in enumerate(function.relay.params)}
+        params = relay_of(function).params
+        self.names: dict[Expr, str] = {param: f"in{i}" for i, param in enumerate(params)}
         self.constants: list[tuple[str, Array]] = []
         self.scratch = 0
         self.buffers: list[str] = []
         self.calls: list[str] = []
-        self._write(function.relay.body)
-
-    def _write(self, body: Expr) -> None:
-        outputs = body.fields if isinstance(body, Tuple) else (body,)
-        places = {expr: f"out{i}" for i, expr in enumerate(outputs)}
-        if len(places) < len(outputs) or not all(isinstance(e, Call) for e in places):
-            raise _refused(self.function, "it does not compute each output once")
-        # Operands first; what is inside of composite functions is their own affair.
-        for expr in depth_first(body, operands):
-            match expr:
-                case Constant():
-                    self.names[expr] = f"const_{len(self.constants)}"
-                    self.constants.append((self.names[expr], expr.data))
-                case Call():
-                    self._call(expr, places.get(expr))
-                case Tuple() if expr is body:
-                    pass
-                case _ if expr not in self.names and not isinstance(expr, Function):
-                    raise _refused(self.function, f"it has a {type(expr).__name__}")
+        places = {call: f"out{i}" for i, call in enumerate(outputs_of(function))}
+        for expr in inside(function):
+            if isinstance(expr, Constant):
+                self.names[expr] = f"const_{len(self.constants)}"
+                self.constants.append((self.names[expr], expr.data))
+            elif isinstance(expr, Call):
+                self._call(expr, places.get(expr))
 
     def _call(self, call: Call, place: str | None) -> None:
-        result = self.function.types[call]
-        if not isinstance(result, TensorType):
-            raise _refused(self.function, f"it computes {result}")
-        elements = math.prod(result.shape)
+        elements = elements_of(self.function, call)
         self.names[call] = place or self._buffer(elements)
         name, args = self._library_call(call)
         passed = ", ".join([*(self.names[arg] for arg in args), self.names[call], str(elements)])
@@ -111,7 +104,7 @@ class _Writer:
                 return FUNCTIONS[name], call.args
             case Function(attrs={"Composite": composite}) if composite == MULTIPLY_ADD:
                 return "vecunit_multiply_add", self._multiply_add(call, call.op)
-        raise _refused(self.function, f"the unit cannot compute {call.op}")
+        raise refused(self.function, f"the unit cannot compute {call.op}")
 
     def _multiply_add(self, call: Call, composite: Function) -> Sequence[Expr]:
         """The factors and what is added, as expressions outside of the composite function."""
@@ -154,11 +147,3 @@ class _Writer:
         lines = [f"    {line}".rstrip() for line in body.split("\n")]
         head = f"int32_t {self.function.symbol}({', '.join(parameters)})"
         return "\n".join([head, "{", *lines, "}"])
-
-
-def _refused(function: ExternalFunction, why: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"vecunit does not compile {function.symbol}: {why}",
-        where=str(function.origin),
-        hint="leave vecunit out of --codegen",
-    )

@@ -9,17 +9,18 @@ import math
 
 from microgen.relay.expr import TensorType
 from microgen.relay.pattern import is_op, wildcard
-from microgen.relay.transform import CompositePattern, Match, OperatorCall, Support
+from microgen.relay.transform import CompositePattern, Match, OperatorCall, Predicate, Support
 
 LANES = 4
+MAX_ELEMENTS = 4096
 MULTIPLY_ADD = "vecunit.multiply_add"
 
 # Relay's operators, and the library's functions for them.
 FUNCTIONS = {"add": "vecunit_add", "multiply": "vecunit_multiply", "nn.relu": "vecunit_relu"}
 
 
-def support(max_elements: int) -> Support:
-    """What a unit takes whose registers count to ``max_elements``."""
+def predicate(max_elements: int) -> Predicate:
+    """Whether a unit that counts to ``max_elements`` takes a call of one of its operators."""
 
     def refusal(call: OperatorCall) -> str | None:
         result = call.result
@@ -32,6 +33,13 @@ def support(max_elements: int) -> Support:
         if elements % LANES or elements > max_elements:
             return f"it has {elements} elements; expected a multiple of {LANES} to {max_elements}"
         return None
+
+    return refusal
+
+
+def support(max_elements: int) -> Support:
+    """What the library takes."""
+    refusal = predicate(max_elements)
 
     def refusal_of_match(match: Match) -> str | None:
         return next(filter(None, map(refusal, match.calls)), None)

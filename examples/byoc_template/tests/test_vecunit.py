@@ -1,4 +1,4 @@
-"""What the generator takes, the C that it writes, and a firmware that runs it on the host.
+"""What the generators take, what they make, and firmwares that run it on the host.
 
 The package must be installed: ``pip install -e . && pytest``.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from microgen_byoc_template import CODEGEN
+from microgen_byoc_template import CODEGEN, TAPE
 
 import microgen
 from microgen import codegens, relay
@@ -19,8 +19,9 @@ from microgen.relay.transform import OperatorCall
 EXAMPLE = Path(__file__).resolve().parents[1] / "example.relay"
 
 
-def test_microgen_finds_it() -> None:
+def test_microgen_finds_them() -> None:
     assert codegens.registry()["vecunit"] is CODEGEN
+    assert codegens.registry()["vectape"] is TAPE
 
 
 def _call(*shape: int, dtype: str = "float32", other: tuple[int, ...] = ()) -> OperatorCall:
@@ -46,6 +47,14 @@ def test_what_it_takes() -> None:
     assert CODEGEN.support.operators["add"](_call(3, 4)) is None
 
 
+def test_a_tape_has_no_constants() -> None:
+    tensor = relay.TensorType((4,), "float32")
+    constant = relay.const(np.zeros(4, np.float32))
+    call = OperatorCall("add", {}, (tensor, tensor), tensor, (None, constant))
+    assert CODEGEN.support.operators["add"](call) is None
+    assert "a constant operand" in (TAPE.support.operators["add"](call) or "")
+
+
 def test_its_option() -> None:
     small = CODEGEN.configured({"max_elements": "16"})
     assert "to 16" in (small.support.operators["add"](_call(20)) or "")
@@ -66,14 +75,16 @@ def test_the_pattern_is_one_call() -> None:
 def test_the_firmware_agrees_with_numpy(
     composite: bool, merge_regions: bool, tmp_path: Path
 ) -> None:
-    microgen.generate(
-        EXAMPLE,
-        "native",
-        tmp_path / "project",
-        codegen=("vecunit",),
-        composite=composite,
-        merge_regions=merge_regions,
-    )
+    _check_firmware(tmp_path, ("vecunit",), composite=composite, merge_regions=merge_regions)
+
+
+@pytest.mark.parametrize("merge_regions", [False, True])
+def test_tapes_agree_with_numpy(merge_regions: bool, tmp_path: Path) -> None:
+    _check_firmware(tmp_path, ("vectape",), merge_regions=merge_regions)
+
+
+def _check_firmware(tmp_path: Path, codegen: tuple[str, ...], **options: bool) -> None:
+    microgen.generate(EXAMPLE, "native", tmp_path / "project", codegen=codegen, **options)
     rng = np.random.default_rng(0)
     shape = (3, 1, 4, 16)  # three samples
     inputs = {n: rng.normal(size=shape).astype(np.float32) for n in ("data", "scale", "shift")}
