@@ -82,7 +82,7 @@ def test_pip_installs_it(tmp_path: Path) -> None:
     assert 'Composite="vecunit.multiply_add"' in found["module"]
     generated = ("--codegen", "vectape", "-o", str(tmp_path / "project"))
     _microgen(tmp_path, "generate", str(EXAMPLE), "-b", "native", *generated)
-    assert (tmp_path / "project" / "codegens" / "vectape" / "vecunit.c").is_file()
+    assert (tmp_path / "project" / "codegens" / "vectape" / "vectape.c").is_file()
 
 
 @NEEDS_NINJA

@@ -64,7 +64,7 @@ def _module(function: ExternalFunction, pointer_bytes: int) -> LoadedModule:
         functions=(made,),
         payload=tape.payload(),
         pool_bytes=aligned(struct_bytes(_TAPE, pointer_bytes)),
-        files=runtime_files("vecunit.h", "vecunit.c", "vectape.h", "vectape.c"),
+        files=runtime_files("vectape.h", "vectape.c"),
     )
 
 
