@@ -10,6 +10,7 @@ import pytest
 import microgen
 from microgen import relay
 from microgen.relay.expr import Function, IRModule
+from tests.codegens.ccompiler.random_functions import made
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 GUIDE = """\
@@ -80,6 +81,22 @@ def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> 
     targets = {compiled.program.function(c.function).target for c in compiled.program.calls}
     assert len(targets) == 2
     assert "ccompiler" in targets
+
+
+@pytest.mark.parametrize("seed", [3000, 3003, 3007, 3012, 3014, 3025])
+@pytest.mark.parametrize("board", BOARDS)
+def test_random_functions(board: str, seed: int, tmp_path: Path) -> None:
+    """As tests of the functions alone do, now out of a firmware, from the model's text."""
+    drawn = made("main", seed)
+    assert drawn.function.relay is not None
+    model = tmp_path / "random.relay"
+    relay.save(relay.infer_type(IRModule.from_expr(drawn.function.relay)), model)
+    project = tmp_path / "project"
+    microgen.generate(model, board, project, codegen=("ccompiler",), merge_regions=True)
+    names = [var.name_hint for var in drawn.function.relay.params]
+    found = microgen.run(project, dict(zip(names, drawn.inputs, strict=True))).outputs
+    for array, expected in zip(found.values(), drawn.outputs, strict=True):
+        np.testing.assert_array_equal(array, expected)
 
 
 def test_the_same_bytes_every_time(tmp_path: Path) -> None:
