@@ -1,0 +1,25 @@
+"""The three forms that CMSIS-NN compiles to."""
+
+from __future__ import annotations
+
+import enum
+
+from microgen.target.board import Board
+from microgen.target.cpu import Feature
+
+
+class Form(enum.Enum):
+    """Which of CMSIS-NN's forms a CPU gets. Its headers see the same from the compiler's macros:
+    ``ARM_MATH_MVEI``, else ``ARM_MATH_DSP``, else neither, as on every CPU that is not Arm's."""
+
+    PLAIN = "plain"
+    DSP = "dsp"
+    MVE = "mve"
+
+    @classmethod
+    def of(cls, board: Board) -> Form:
+        """The form for a board's CPU."""
+        features = board.cpu.features
+        if Feature.MVE in features:
+            return cls.MVE
+        return cls.DSP if Feature.DSP in features else cls.PLAIN
