@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from microgen.target.board import Board
-from microgen.target.cpu import Feature
+from microgen.target.cpu import Cpu, Feature
 
 
 class Form(enum.Enum):
@@ -19,7 +19,11 @@ class Form(enum.Enum):
     @classmethod
     def of(cls, board: Board) -> Form:
         """The form for a board's CPU."""
-        features = board.cpu.features
-        if Feature.MVE in features:
+        return cls.of_cpu(board.cpu)
+
+    @classmethod
+    def of_cpu(cls, cpu: Cpu) -> Form:
+        """The form for a CPU."""
+        if Feature.MVE in cpu.features:
             return cls.MVE
-        return cls.DSP if Feature.DSP in features else cls.PLAIN
+        return cls.DSP if Feature.DSP in cpu.features else cls.PLAIN

@@ -115,6 +115,13 @@ def _conv2d_pointwise(rng: Rng) -> c.Case:
     return _conv2d(rng, data, weight, _pair(rng, 1, 4), _pair(rng, 1, 3), _padding(rng))
 
 
+def _conv2d_pointwise_padded(rng: Rng) -> c.Case:
+    """Padded at the bottom and at the right only."""
+    depth, filters, bottom, right = (int(n) for n in rng.integers([1, 1, 0, 0], [20, 9, 3, 3]))
+    data, weight = (1, *_pair(rng, 1, 7), depth), (filters, 1, 1, depth)
+    return _conv2d(rng, data, weight, _pair(rng, 1, 4), (1, 1), (0, 0, bottom, right))
+
+
 def _conv2d_row(rng: Rng) -> c.Case:
     """One row, kernels of one row, strides times channels divisible by 4 most times."""
     width = int(rng.integers(1, 8))
@@ -139,6 +146,14 @@ def _depthwise_simple(rng: Rng) -> c.Case:
     channels = int(rng.choice([int(rng.integers(1, 40)), 124, 125, 130, 250]))
     data = (1, *_size(rng, kernel, (1, 1)), channels)
     return _depthwise(rng, data, kernel, 1, (_pair(rng, 1, 4), (1, 1), _padding(rng)))
+
+
+def _depthwise_3x3(rng: Rng) -> c.Case:
+    """Padded as the form for 3x3 takes it at the top and at the left, and any way elsewhere."""
+    top, left, bottom, right = (int(n) for n in rng.integers(0, [2, 2, 3, 3]))
+    data = (1, *_pair(rng, 2, 9), int(rng.integers(1, 20)))
+    window: tuple[Pair, Pair, Padding] = (_pair(rng, 1, 3), (1, 1), (top, left, bottom, right))
+    return _depthwise(rng, data, (3, 3), 1, window)
 
 
 def _depthwise_of_one_channel(rng: Rng) -> c.Case:
@@ -204,7 +219,7 @@ def _elementwise(rng: Rng, op: str, attrs: Attrs, power: int) -> c.Case:
 
 
 _KINDS = (
-    *(_conv2d_any, _conv2d_wide, _conv2d_pointwise, _conv2d_row),
-    *(_depthwise_any, _depthwise_simple, _depthwise_of_one_channel),
+    *(_conv2d_any, _conv2d_wide, _conv2d_pointwise, _conv2d_pointwise_padded, _conv2d_row),
+    *(_depthwise_any, _depthwise_simple, _depthwise_3x3, _depthwise_of_one_channel),
     *(_dense, _max_pool, _average_pool, _softmax, _add, _multiply),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -27,9 +28,10 @@ NEEDS_TREE = pytest.mark.skipif(
     not TREE, reason="CMSIS_NN_PATH does not name a source tree of CMSIS-NN"
 )
 _MVE_DRIVER = Path(__file__).parents[2] / "qemu" / "mve_driver.c"
-_GUARD = 32  # bytes behind every output on a board, which must stay as they are
+GUARD = 32  # bytes behind every output on a board, which must stay as they are
 _FILLER = 0x5A
-_WORDS = 16
+_ARGUMENTS = 29  # of a function at most
+_WORDS = _ARGUMENTS + 3
 # CMSIS-NN shifts negative numbers to the left, and takes its pointers for aligned on purpose.
 _SANITIZERS = (*c.SANITIZERS, "-fno-sanitize=shift,alignment")
 
@@ -72,7 +74,6 @@ def check(examples: Sequence[Example], board: str, folder: Path) -> None:
     """Every example has its outputs, run on the host with sanitizers or on a board's emulator."""
     target = boards.load(board)
     source = compiled(examples, target)
-    _write(source, examples, folder)
     if target.is_host:
         _run_on_host(source, examples, folder)
     else:
@@ -90,18 +91,19 @@ def _first_output(function: CFunction, example: Example) -> int:
     return len(example.inputs) + len(function.constants)
 
 
-def _write(source: CSource, examples: Sequence[Example], folder: Path) -> None:
-    """The codegen's files, its code behind prototypes, and the calls for the driver."""
+def _write(source: CSource, folder: Path) -> None:
+    """The codegen's files, and its code behind prototypes."""
     for name, contents in source.files.items():
         path = folder / "cmsis" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)
-    heads = [line.split("(")[0] for line in source.code.splitlines() if line.startswith("int32_t ")]
-    texts = source.code.split("\n{\n")[:-1]
-    prototypes = [f"{t[t.rindex(h) :]};" for t, h in zip(texts, heads, strict=True)]
-    header = "\n".join(["#include <stdint.h>", *prototypes, ""])
-    (folder / "cases.c").write_text(f"{header}{source.code}")
-    (folder / "prototypes.h").write_text(header)
+    (folder / "prototypes.h").write_text(_prototypes(source))
+    (folder / "cases.c").write_text(f"{_prototypes(source)}{source.code}")
+
+
+def _prototypes(source: CSource) -> str:
+    heads = re.findall(r"^int32_t \w+\([^)]*\)(?=\n\{)", source.code, re.MULTILINE)
+    return "".join(["#include <stdint.h>\n", *(f"{head};\n" for head in heads)])
 
 
 def _call(function: CFunction, example: Example) -> str:
@@ -113,13 +115,14 @@ def _call(function: CFunction, example: Example) -> str:
 
 
 def _run_on_host(source: CSource, examples: Sequence[Example], folder: Path) -> None:
+    _write(source, folder)
     calls = [_call(f, e) for f, e in zip(source.functions, examples, strict=True)]
     lines = ['#include "prototypes.h"']
     for i, call in enumerate(calls):
         lines.append(f"static int32_t call_{i}(const void *p, void **a)")
         lines.append(f"{{ (void)p; return {call}; }}")
     rows = ", ".join(f"{{call_{i}, 0}}" for i in range(len(calls)))
-    (folder / "functions.inc").write_text("\n".join([*lines, _table(rows)]))
+    (folder / "functions.inc").write_text("\n".join([*lines, table(rows)]))
     driver = _host_driver(source, folder)
     pairs = list(zip(source.functions, examples, strict=True))
     records = [_record(i, f, e) for i, (f, e) in enumerate(pairs)]
@@ -135,8 +138,8 @@ def _run_on_host(source: CSource, examples: Sequence[Example], folder: Path) -> 
     assert not found
 
 
-def _table(rows: str) -> str:
-    return f"static const function functions[] = {{{rows}}};\n"
+def table(rows: str) -> str:
+    return f"#define ARGUMENTS {_ARGUMENTS}\nstatic const function functions[] = {{{rows}}};\n"
 
 
 def _host_driver(source: CSource, folder: Path) -> Path:
@@ -183,40 +186,50 @@ def _compare(example: Example, found: bytes) -> bytes:
 
 
 def _run_on_board(source: CSource, examples: Sequence[Example], board: Board, folder: Path) -> None:
+    pairs = list(zip(source.functions, examples, strict=True))
+    records = [
+        board_record(i, _arguments(f, e), _first_output(f, e)) for i, (f, e) in enumerate(pairs)
+    ]
+    found = run_on_board(source, _board_functions(source, pairs), records, board, folder)
+    for example in examples:
+        found = _compare(example, found)
+        guard, found = found[:GUARD], found[GUARD:]
+        assert guard == bytes([_FILLER]) * GUARD, f"{example.name}: fails, or writes behind"
+    assert not found
+
+
+def run_on_board(
+    source: CSource, calls: str, records: Sequence[bytes], board: Board, folder: Path
+) -> bytes:
+    """What mve_driver.c writes if it has ``calls`` and is given ``records``."""
+    _write(source, folder)
     project = minimal_project.write(folder / "project", board.name)
     shutil.copytree(folder / "cmsis", project / "cmsis")
     shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
     shutil.copy(folder / "cases.c", project / "src" / "cases.c")
-    pairs = list(zip(source.functions, examples, strict=True))
-    (project / "src" / "functions.inc").write_text(_board_functions(pairs, folder))
+    (project / "src" / "functions.inc").write_text(calls)
     (project / "src" / "main.c").write_text(_MVE_DRIVER.read_text())
     with (project / "CMakeLists.txt").open("a") as file:
         file.write(_more_cmake(source))
     elf = build(project).elf
-    records = [_board_record(i, f, e) for i, (f, e) in enumerate(pairs)]
     (folder / "cases.bin").write_bytes(b"".join(records))
     assert board.qemu is not None
     command = [board.qemu.system, *board.qemu.args, "-M", board.qemu.machine, "-nographic"]
     command += ["-semihosting-config", "enable=on,target=native", "-kernel", str(elf)]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = (folder / "outputs.bin").read_bytes()
-    for example in examples:
-        found = _compare(example, found)
-        guard, found = found[:_GUARD], found[_GUARD:]
-        assert guard == bytes([_FILLER]) * _GUARD, f"{example.name}: fails, or writes behind"
-    assert not found
+    return (folder / "outputs.bin").read_bytes()
 
 
-def _board_functions(pairs: Sequence[tuple[CFunction, Example]], folder: Path) -> str:
+def _board_functions(source: CSource, pairs: Sequence[tuple[CFunction, Example]]) -> str:
     """Calls that spoil the bytes behind the output if the function fails."""
-    lines = [(folder / "prototypes.h").read_text()]
+    lines = [_prototypes(source)]
     for i, (function, example) in enumerate(pairs):
         output = _first_output(function, example)
         behind = f"((uint8_t *)a[{output}])[{example.outputs[0].nbytes}] = 0;"
         lines.append(f"static void call_{i}(const void *p, void **a)")
         lines.append(f"{{ (void)p; if ({_call(function, example)} != 0) {{ {behind} }} }}")
-    return "\n".join([*lines, _table(", ".join(f"call_{i}" for i in range(len(pairs))))])
+    return "\n".join([*lines, table(", ".join(f"call_{i}" for i in range(len(pairs))))])
 
 
 def _more_cmake(source: CSource) -> str:
@@ -229,17 +242,14 @@ def _more_cmake(source: CSource) -> str:
     )
 
 
-def _board_record(index: int, function: CFunction, example: Example) -> bytes:
-    """The case as mve_driver.c reads it; every array starts at a multiple of 16."""
-    arrays = _arguments(function, example)
-    output = _first_output(function, example)
+def board_record(index: int, arrays: Sequence[Array], output: int) -> bytes:
+    """A case as mve_driver.c reads it; every array starts at a multiple of 16."""
     parts = [array.tobytes() for array in arrays]
-    parts[output] += bytes([_FILLER]) * _GUARD
+    parts[output] += bytes([_FILLER]) * GUARD
     offsets, body = [], b""
     for part in parts:
         offsets.append(4 * _WORDS + len(body))
         body += part + bytes(-len(part) % 16)
-    places = [*offsets, *[-1] * (8 - len(offsets))]
+    places = [*offsets, *[-1] * (_ARGUMENTS - len(offsets))]
     words = [0, *places, offsets[output], len(parts[output])]
-    words += [0] * (_WORDS - len(words))
     return np.array([index, 4 * _WORDS + len(body), *words], "<i4").tobytes() + body
