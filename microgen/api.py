@@ -18,7 +18,7 @@ from microgen.errors import RunError
 from microgen.files import check_writable
 from microgen.ir.graph import Array
 from microgen.options import Options
-from microgen.partition import Partition
+from microgen.pipeline import Partitioned
 from microgen.program import MemoryPlan, Program
 
 if TYPE_CHECKING:
@@ -143,11 +143,11 @@ def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]
         return pipeline.plan_model(path, pipeline.load_board(board), checked)
 
 
-def partition(model: Model, board: str, **options: Any) -> Partition:
-    """Which code generator compiles which node."""
+def partition(model: Model, board: str, **options: Any) -> Partitioned:
+    """Which code generator compiles which node: ``.partition``, and for Relay ``.module``."""
     checked = Options(**options)
     with _file(model, checked) as path:
-        return pipeline.partition_model(path, pipeline.load_board(board), checked)
+        return pipeline.partitioned(path, pipeline.load_board(board), checked)
 
 
 def export(project: str | Path, output: str | Path) -> int:

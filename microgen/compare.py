@@ -147,7 +147,8 @@ def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]
     model = project / record.model.path
     profile = record.options["numerics"]
     kinds = targets.parse(record.options["targets"]).kinds
-    source = frontends.load(model, numerics=profile, targets=kinds)
+    generators = record.options["codegen"]
+    source = frontends.load(model, numerics=profile, targets=kinds, generators=generators)
     graph = passes.run(source)
     ports = [port.tensor for port in record.outputs]
     truths: list[tuple[str, Truth | str]] = [

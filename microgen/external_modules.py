@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MODULE_POOL = "module_pool"  # the pool of memory that modules are loaded into
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CModule:
@@ -30,13 +32,15 @@ class Runtime:
 @dataclass(frozen=True, slots=True, eq=False)
 class RuntimeModule:
     """A module that lies in the blob as ``payload``. ``pool_bytes`` is what its runtime makes of it
-    takes; ``files`` are the runtime's, by path, where it does not come with microgen."""
+    takes; ``files`` are the runtime's, by path, where it does not come with microgen, with the
+    folders among them that the compiler searches."""
 
     codegen: str
     runtime: Runtime
     payload: bytes
     pool_bytes: int
     files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
 
 
 ModuleCode = CModule | RuntimeModule

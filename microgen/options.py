@@ -26,6 +26,11 @@ class Options:
     """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
     are declarations as ``microgen.pools`` reads them, ``targets`` as ``target.targets`` does.
 
+    ``codegen``: code generators, best first; the built-in kernels take what is left.
+    ``codegen_option`` are ``NAME.KEY=VALUE``, for one of them each; ``codegen_path`` is a folder
+    with more of them. ``composite``: they may take patterns of several operators;
+    ``merge_regions``: neighbouring parts that one of them takes become one.
+
     ``unpacked_api``: operators take plain pointers, not packed arguments; None is what
     ``interface`` has by default. ``alignment`` is the workspace's, ``constant_alignment`` the
     constants', in bytes.
@@ -38,6 +43,10 @@ class Options:
     executor: str = "aot"
     interface: str = "c"
     codegen: tuple[str, ...] = ("builtin",)
+    codegen_option: tuple[str, ...] = ()
+    codegen_path: str = ""
+    composite: bool = False
+    merge_regions: bool = False
     planner: str = "optimal"
     numerics: str = "litert"
     optimize: str = "balanced"
@@ -166,6 +175,9 @@ class Options:
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
         promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
+        # Their values may be paths of the machine.
+        promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
+        promised["codegen_path"] = ""
         if self.executor == "graph":
             # A parameter file aligns each array to its elements, not to more.
             promised["constant_alignment"] = 1

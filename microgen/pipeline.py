@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
     capacity,
+    cnames,
     codegens,
     conventions,
     frontends,
@@ -16,6 +17,7 @@ from microgen import (
     metadata,
     mlf,
     module_names,
+    modules,
     partition,
     passes,
     planner,
@@ -24,7 +26,9 @@ from microgen import (
     record,
     workspace_io,
 )
+from microgen.codegens import selection
 from microgen.codegens.base import Codegen
+from microgen.codegens.external import ExternalCodegen
 from microgen.combined import combined
 from microgen.compiled import Compiled, Firmware
 from microgen.emit import shared
@@ -39,7 +43,9 @@ from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
-from microgen.partition import Partition
+from microgen.partition import Partition, external
+from microgen.partition.external import GeneratorRefusal
+from microgen.partition.relay_module import PartitionedModule
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
 from microgen.target.board import Board
@@ -47,11 +53,13 @@ from microgen.target.board import Board
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One model behind its own stages; ``text`` is its network as the frontend read it."""
+    """One model behind its own stages; ``text`` is its network as the frontend read it, ``files``
+    are those of the model that the project keeps, by suffix."""
 
     model: Path
     options: Options
     text: str
+    files: Mapping[str, bytes]
     graph: Graph
     partition: Partition
     program: Program
@@ -79,7 +87,7 @@ def compile_models(
         capacity.check_regions(part.plan, board)
     board = capacity.placed(program, plan, board, options)
     estimate = capacity.check(program, plan, board, options)
-    units = [_unit(part, board, sharing) for part in parts]
+    units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
@@ -103,20 +111,23 @@ def compile_models(
 
 def _part(model: Path, board: Board, options: Options) -> _Part:
     """The stages that each model goes through by itself."""
-    source = _source(model, options)
-    graph = passes.run(source)
-    parts = partition.assign(graph, _codegens(options), board)
+    found = partitioned(model, board, options)
+    parts, generators = found.partition, selection.external(found.codegens)
     program = lowering.lower(
         parts,
-        codegens.registry(),
+        found.codegens,
         board,
         module=options.name,
-        output_names=source.outputs,
-        targets=options.target_map,
+        output_names=found.source.outputs,
+        targets=options.target_map.with_generators(
+            {generator.name: generator.needs_device_api for generator in generators}
+        ),
     )
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
-    return _Part(model, options, text.show(source), graph, parts, program, plan, executed)
+    shown = text.show(found.source)
+    graph = parts.graph
+    return _Part(model, options, shown, found.files, graph, parts, program, plan, executed)
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
@@ -137,10 +148,11 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
 
 
-def _unit(part: _Part, board: Board, sharing: Sequence[str]) -> Unit:
-    options = _emit_options(part.model, board, part.options)
+def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
+    options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    return Unit(part.program, part.plan, options, part.executed, is_sharing)
+    blob = modules.blob_of(part.program)
+    return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
 def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> FileTree:
@@ -153,7 +165,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    for tree in own.values():
+    for tree in (*own.values(), *map(_codegen_files, parts)):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -162,6 +174,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
+        include_dirs=_include_dirs(parts),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
@@ -173,7 +186,7 @@ def _library(part: _Part) -> FileTree:
     """The model's files of the Model Library Format."""
     files = mlf.library(
         part.program,
-        frontends.files(part.model),
+        part.files,
         text=part.text,
         graph_json=_graph_json(part.executed),
     )
@@ -181,6 +194,28 @@ def _library(part: _Part) -> FileTree:
         return files
     described = metadata.metadata(part.program, part.plan, part.options)
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
+
+
+def _codegen_files(part: _Part) -> FileTree:
+    """What external code generators brought of their own."""
+    codes = [m.code for m in part.program.external_modules if m.code]
+    files = {
+        f"{project.CODEGENS}/{cnames.identifier(code.codegen)}/{name}": data
+        for code in codes
+        for name, data in code.files.items()
+    }
+    return FileTree(files)
+
+
+def _include_dirs(parts: Sequence[_Part]) -> list[str]:
+    codes = [m.code for part in parts for m in part.program.external_modules if m.code]
+    found = {
+        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
+        for code in codes
+        if code.files
+        for folder in ("", *code.include_dirs)
+    }
+    return list(found)
 
 
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
@@ -204,6 +239,7 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         inputs=part.program.inputs,
         outputs=part.program.outputs,
         has_state=bool(part.program.state),
+        has_modules=bool(part.program.runtime_modules),
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
@@ -220,24 +256,21 @@ def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> 
     )
 
 
-def _source(model: Path, options: Options) -> Graph:
-    return frontends.load(model, numerics=options.numerics, targets=options.target_map.kinds)
-
-
 def _executed(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, plan, None
+        return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
-    return program, stored.plan(program, executed, board.cpu.pointer_bytes), executed
+    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
+    return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
-def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
+def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
     return EmitOptions(
         model.name,
         specialise=options.specialises,
@@ -245,13 +278,65 @@ def _emit_options(model: Path, board: Board, options: Options) -> EmitOptions:
         unpacked=options.is_unpacked,
         constant_alignment=options.constant_alignment,
         pointer_bytes=board.cpu.pointer_bytes,
+        blob_prefix=f"tvmgen_{options.name}_" if several else "",
     )
 
 
-def partition_model(model: Path, board: Board, options: Options) -> Partition:
-    """The first stages only: which codegen compiles which node."""
-    graph = passes.run(_source(model, options))
-    return partition.assign(graph, _codegens(options), board)
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """The first stages of a model: which codegen compiles which node.
+
+    ``source`` is the graph as the frontend made it, ``files`` are what the project keeps of the
+    model. ``module``: the Relay module, step by step, where external generators partitioned one.
+    ``refusals``: why these did not take what they did not take.
+    """
+
+    codegens: Mapping[str, Codegen]
+    source: Graph
+    files: Mapping[str, bytes]
+    partition: Partition
+    module: PartitionedModule | None = None
+    refusals: tuple[GeneratorRefusal, ...] = ()
+
+
+def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
+    """The stages up to the partition."""
+    found = selection.chosen(options.codegen, options.codegen_option, _known(options))
+    generators = selection.external(found)
+    source, files, module = _source(model, options, generators)
+    graph = passes.run(source)
+    refusals = external.refusals_of(module, model.name)
+    if generators:
+        graph, more = external.partition_graph(
+            graph, generators, board, name=options.name, merge_regions=options.merge_regions
+        )
+        refusals = (*refusals, *more)
+    parts = partition.assign(graph, list(found.values()), board)
+    return Partitioned(found, source, files, parts, module, refusals)
+
+
+def _source(
+    model: Path, options: Options, generators: Sequence[ExternalCodegen]
+) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
+    """The graph, the model's files, and if it is Relay that generators partition, its module."""
+    kinds = options.target_map.kinds
+    if not (generators and frontends.is_relay(model)):
+        graph = frontends.load(model, numerics=options.numerics, targets=kinds)
+        return graph, frontends.files(model), None
+    module = external.partition_module(
+        frontends.relay_module(model),
+        generators,
+        name=options.name,
+        composite=options.composite,
+        merge_regions=options.merge_regions,
+    )
+    names = [generator.name for generator in generators]
+    graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
+    return graph, files, module
+
+
+def _known(options: Options) -> Mapping[str, Codegen]:
+    return codegens.registry(*map(Path, filter(None, [options.codegen_path])))
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
@@ -288,19 +373,6 @@ def _plan(
 def load_board(name: str) -> Board:
     """The board of that name."""
     return boards.load(name)
-
-
-def _codegens(options: Options) -> list[Codegen]:
-    known = codegens.registry()
-    unknown = [name for name in options.codegen if name not in known]
-    if unknown:
-        raise UnsupportedError(
-            f"there is no codegen {unknown[0]!r}",
-            where="--codegen",
-            hint=f"codegens: {', '.join(known)}",
-        )
-    names = dict.fromkeys((*options.codegen, "builtin"))
-    return [known[name] for name in names]
 
 
 def _kernel_files(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -23,6 +23,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
+CODEGENS = "codegens"  # what external code generators brought of their own
 _MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
@@ -60,7 +61,8 @@ class Model:
     """What the project must know of one of its models.
 
     ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
-    they include comes along. ``has_state``: its header has a reset function. ``devices`` are those
+    they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
+    loads modules. ``devices`` are those
     that it passes contexts to, ``pools`` those that its plan uses. ``shares_workspace``: its memory
     is a part of the one that several models share.
     """
@@ -71,6 +73,7 @@ class Model:
     kernel_headers: tuple[str, ...]
     kernel_sources: tuple[str, ...]
     has_state: bool = False
+    has_modules: bool = False
     devices: tuple[Device, ...] = ()
     pools: tuple[Pool, ...] = ()
     shares_workspace: bool = False
@@ -84,11 +87,13 @@ def assemble(
     toolchain: str = "gcc",
     interface: str = "c",
     executor: str = "aot",
+    include_dirs: Sequence[str] = (),
 ) -> FileTree:
     """The whole project but its manifest.
 
     ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
-    runs them in their order. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
+    runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
+    generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
     kernel_headers = {header for model in models for header in model.kernel_headers}
     kernel_sources = {source for model in models for source in model.kernel_sources}
@@ -101,6 +106,8 @@ def assemble(
     pools = [pool for model in models for pool in model.pools]
     values |= app_memory.values(_ports(models), board, pools)
     values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
+    values["codegen_includes"] = [f"{CODEGENS}/{folder}" for folder in include_dirs]
+    values["codegen_sources"] = sorted(n for n in model_files.files if _is_codegens(n))
     values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
     values["executor"] = executor
     templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
@@ -140,6 +147,10 @@ def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
+
+
+def _is_codegens(name: str) -> bool:
+    return name.startswith(f"{CODEGENS}/") and name.endswith(".c")
 
 
 def _model_folders(model_files: FileTree) -> list[str]:
@@ -206,6 +217,7 @@ def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
         "inputs": [_port(model.module, port, several) for port in model.inputs],
         "outputs": [_port(model.module, port, several) for port in model.outputs],
         "has_state": model.has_state,
+        "has_modules": model.has_modules,
         "devices": [device(d) for d in model.devices],
         "run_arguments": ", ".join([*memory["run_structs"], *contexts]),
     }

@@ -10,7 +10,7 @@ static int32_t param_index(const TVMGraphExecutor *executor, const mg_param *par
     for (i = 0U; i < executor->counts.inputs; i++) {
         const TVMGraphExecutorNode *const node = &executor->nodes[executor->inputs[i]];
         const mg_text text = {node->name, node->name_length};
-        if (mg_text_is(&text, param->name, param->name_length)) {
+        if (mg_text_is(&text, param->name.at, param->name.length)) {
             return (int32_t)i;
         }
     }
@@ -19,13 +19,14 @@ static int32_t param_index(const TVMGraphExecutor *executor, const mg_param *par
 
 static bool is_same_shape(const DLTensor *tensor, const mg_param *param)
 {
-    int32_t i;
+    mg_stream shape = param->shape;
+    uint32_t i;
 
-    if (tensor->ndim != param->ndim) {
+    if ((uint32_t)tensor->ndim != param->ndim) {
         return false;
     }
-    for (i = 0; i < tensor->ndim; i++) {
-        if ((uint64_t)tensor->shape[i] != mg_param_dim(param, i)) {
+    for (i = 0U; i < param->ndim; i++) {
+        if ((uint64_t)tensor->shape[i] != mg_stream_number(&shape, 8U)) {
             return false;
         }
     }

@@ -60,8 +60,10 @@ typedef struct {
     int32_t loader;       /* the number of its loader, or an mg_module_kind */
     uint32_t first_child; /* of `children` */
     uint32_t num_children;
-    void *state;       /* what its loader made */
-    mg_stream payload; /* of a const loader: its symbols, and the names of their constants */
+    uint32_t importer;   /* where a search came from */
+    uint32_t next_child; /* where it goes next */
+    void *state;         /* what its loader made */
+    mg_stream payload;   /* of a const loader: its symbols, and the names of their constants */
 } mg_module;
 
 typedef struct {
@@ -82,24 +84,37 @@ typedef struct {
     DLTensor tensor;
 } mg_module_constant;
 
-/* Makes modules of a blob of `nbytes` bytes. kTvmErrorExecutorGraphMalformed for what is no blob,
- * kTvmErrorExecutorGraphUnsupported for a type without loader, kTvmErrorPlatformNoMemory if the
- * pool is too small, or what a loader returns. */
+/* What mg_modules_load takes of a pool for a blob of so many modules and imports, beside what the
+ * loaders take: a constant expression. A module has 36 bytes where pointers have 4, and 56 where
+ * they have 8; two more than there are give room to a blob without "_import_tree". Such a blob, of
+ * the modules 1 to n that are all imports of the library, takes two modules less. */
+#define MG_MODULES_POOL_BYTES(num_modules, num_children)                                           \
+    (MG_POOL_ALIGNED(((num_modules) + (size_t)2U) * sizeof(mg_module)) +                           \
+     MG_POOL_ALIGNED((size_t)(num_children) * sizeof(uint32_t)))
+
+/* Makes modules of a blob of exactly `nbytes` bytes, which must stay. An error leaves none.
+ * kTvmErrorExecutorGraphMalformed for what is no blob, kTvmErrorExecutorGraphUnsupported for a type
+ * without loader, kTvmErrorPlatformNoMemory if the pool is too small, or what a loader returns. */
 tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
                                 mg_modules *modules);
 
 /* The function `name` of a module or, with `query_imports`, of the modules that it imports: its own
- * first, then its imports' in order. kTvmErrorFunctionNameNotFound. */
+ * first, then depth first its imports' in order. A const loader has the functions of the modules
+ * that it imports for its own. kTvmErrorFunctionNameNotFound, kTvmErrorFunctionIndexInvalid for no
+ * module, or what a loader returns. One search at a time: it leaves marks in the modules. */
 tvm_crt_error_t mg_modules_get_function(const mg_modules *modules, uint32_t module, mg_text name,
                                         bool query_imports, mg_module_function *function);
 
 /* Finds `symbol` from the root, and calls its `__init_<symbol>` with the constants that the blob's
- * const loader names for it, which must be among `constants`. Where the blob has no const loader,
- * or that does not list the symbol, it has none. */
+ * const loader names for it, which must be among `constants`, else
+ * kTvmErrorExecutorModuleNoSuchInput: arrays inside the blob are not used. Where the blob has no
+ * const loader, or that does not list the symbol, it has none. */
 tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
                                 const mg_module_constant *constants, uint32_t count,
                                 mg_module_function *function);
 
+/* kTvmErrorFunctionIndexInvalid for no function of a loader's module,
+ * kTvmErrorFunctionCallNotImplemented for an "__init_<symbol>", or what the loader returns. */
 tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,
                                const mg_module_call *call);
 

@@ -6,43 +6,39 @@
 #ifndef MICROGEN_PARAM_FILE_H
 #define MICROGEN_PARAM_FILE_H
 
+#include "module_stream.h"
+
 #include <dlpack/dlpack.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
-    const uint8_t *at;
-    size_t left;
-    bool failed;
-} mg_bytes;
-
-typedef struct {
-    mg_bytes names;
-    mg_bytes arrays;
+    mg_stream names;
+    mg_stream arrays;
     uint32_t count; /* of both */
 } mg_param_file;
 
 typedef struct {
-    const char *name; /* not terminated */
-    size_t name_length;
+    mg_text name; /* bytes, not JSON */
+    uint32_t device_type;
     DLDataType dtype;
-    int32_t ndim;
-    const uint8_t *shape; /* ndim numbers of 8 bytes: mg_param_dim */
+    uint32_t ndim;
+    mg_stream shape; /* begins with ndim numbers of 8 bytes */
     const uint8_t *data;
-    size_t num_data; /* what the file says; not compared with the shape */
+    uint32_t num_data; /* what the file says; not compared with the shape */
 } mg_param;
 
 /* Opens the file and checks its head and its names. False if it is malformed. */
 bool mg_param_open(mg_param_file *file, const uint8_t *data, size_t size);
+
+/* The same for names and arrays without a file's head, where more may follow. */
+bool mg_param_open_list(mg_param_file *file, const mg_stream *list);
 
 /* The next of `count` parameters. False if it is malformed. */
 bool mg_param_next(mg_param_file *file, mg_param *param);
 
 /* Whether nothing follows the last array. */
 bool mg_param_is_at_end(const mg_param_file *file);
-
-/* A dimension, as a number of any size. */
-uint64_t mg_param_dim(const mg_param *param, int32_t axis);
 
 #endif

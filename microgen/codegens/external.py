@@ -10,8 +10,8 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from microgen import cnames
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.errors import InternalError, MicrogenError
@@ -21,7 +21,7 @@ from microgen.kernels.base import KernelConstant
 from microgen.ops.external import ExternalAttrs
 from microgen.program import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
-from microgen.relay.support import Support
+from microgen.relay.transform import Support
 from microgen.target.board import Board
 
 __all__ = [
@@ -74,7 +74,8 @@ class ExternalFunction:
         """The function that a node of the graph stands for."""
         attrs = node.attrs
         assert isinstance(attrs, ExternalAttrs), "claims said so"
-        return cls(attrs.symbol, attrs.graph, attrs.function, attrs.types or {}, node.origin)
+        symbol = cnames.identifier(attrs.symbol)
+        return cls(symbol, attrs.graph, attrs.function, attrs.types or {}, node.origin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,8 @@ class CSource:
     """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
     that microgen puts in front. ``files``, by path, are C files of the generator's own that it
     includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
-    searches. Both lie below the project's ``codegens/<name of the generator>``.
+    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    is searched, too.
     """
 
     functions: tuple[CFunction, ...]
@@ -126,7 +128,8 @@ class LoadedModule:
     """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
 
     ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
-    size. ``files``, by path, are those of a runtime that does not come with microgen.
+    size. ``files``, by path, are those of a runtime that does not come with microgen, and
+    ``include_dirs`` folders of theirs, as of a CSource.
     """
 
     runtime: Runtime
@@ -134,6 +137,7 @@ class LoadedModule:
     payload: bytes
     pool_bytes: int
     files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
 
 
 class ExternalCodegen(abc.ABC):
@@ -142,13 +146,18 @@ class ExternalCodegen(abc.ABC):
     ``name`` is what ``--codegen`` and the attribute ``Compiler`` of functions call it; the first
     line of its documentation is its title.
 
-    ``support`` says which Relay operators, and which patterns of them, it takes.
+    ``support`` says which Relay operators, and which patterns of them, it takes; ``takes_nodes``,
+    whether ``refusal`` is asked for the nodes of the kernel graph, which other models become, and
+    what is left of Relay models.
     ``needs_device_api``: its functions run between the hooks of a device of its name.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
     """
 
     name: str
     support: Support
+    takes_nodes: bool = False
     needs_device_api: bool = False
+    runtimes: tuple[Runtime, ...] = ()
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
@@ -162,8 +171,7 @@ class ExternalCodegen(abc.ABC):
         return self
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """Why it does not take a node of a network that is not Relay, None if it takes it. By
-        default it takes none."""
+        """Why it does not take a node of the kernel graph, None if it takes it."""
         return f"{self.name} takes Relay operators only"
 
     @abc.abstractmethod
@@ -183,7 +191,7 @@ class ExternalCodegen(abc.ABC):
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
         """The primitive functions, one for each region."""
-        nodes = {region.main.function: region.main for region in regions}
+        nodes = {cnames.identifier(region.function): region.main for region in regions}
         functions = [ExternalFunction.of(node) for node in nodes.values()]
         found: dict[str, Primitive] = {}
         for made in self.compile(functions, board):
@@ -194,13 +202,16 @@ class ExternalCodegen(abc.ABC):
         missing = nodes.keys() - found.keys()
         if missing:
             raise InternalError(f"{self.name} made nothing of {sorted(missing)[0]!r}")
-        return [found[region.main.function] for region in regions]
+        return [found[symbol] for symbol in nodes]
 
 
 def _module(codegen: str, made: CSource | LoadedModule) -> ModuleCode:
     if isinstance(made, CSource):
         return CModule(codegen, made.code, dict(made.files), made.include_dirs)
-    return RuntimeModule(codegen, made.runtime, made.payload, made.pool_bytes, dict(made.files))
+    files = dict(made.files)
+    return RuntimeModule(
+        codegen, made.runtime, made.payload, made.pool_bytes, files, made.include_dirs
+    )
 
 
 def _primitive(
@@ -242,14 +253,3 @@ def _constant(symbol: str, name: str, array: Array) -> KernelConstant:
 
 def _ctype(array: Array) -> str:
     return C_TYPES[DType(array.dtype.name)]
-
-
-def options_of(texts: Sequence[str], name: str) -> dict[str, str]:
-    """Of ``NAME.KEY=VALUE`` declarations, those of one generator."""
-    pairs: dict[str, Any] = {}
-    for text in texts:
-        owner, _, rest = text.partition(".")
-        key, _, value = rest.partition("=")
-        if owner == name:
-            pairs[key] = value
-    return pairs

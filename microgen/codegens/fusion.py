@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from microgen.codegens import placement
 from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
-from microgen.codegens.inner_buffers import Span, placed
+from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
 from microgen.passes.views import roots
@@ -133,7 +134,7 @@ class _InnerBuffers:
 
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
     """Places for what is computed and read inside."""
-    offsets, nbytes = placed(_spans(primitives, results))
+    offsets, nbytes = placement.placed(_spans(primitives, results))
     return _InnerBuffers(
         {key: offset for key, offset in offsets.items() if isinstance(key, str)},
         {key: offset for key, offset in offsets.items() if isinstance(key, int)},

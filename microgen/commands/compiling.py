@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from microgen import options
-from microgen.errors import UnsupportedError
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
@@ -38,6 +37,14 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
         help="a target besides the host, which nodes of the model name; may be repeated",
     )
     add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
+    add(
+        "--codegen-option",
+        action="append",
+        default=[],
+        metavar="NAME.KEY=VALUE",
+        help="an option of a code generator; may be repeated",
+    )
+    add("--codegen-path", default="", metavar="DIR", help="a folder with more code generators")
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
     add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
 
@@ -76,23 +83,11 @@ def _switch(text: str) -> bool:
 
 
 def selected(args: argparse.Namespace) -> dict[str, Any]:
-    """The options that the arguments name, as keywords of ``compile_model``.
-
-    Raises UnsupportedError for flags whose feature this version does not have.
-    """
-    _refuse_later_features(args)
+    """The options that the arguments name, as keywords of ``compile_model``."""
     given = vars(args)
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
     codegen = tuple(filter(None, args.codegen.split(",")))
-    return {**chosen, "codegen": codegen, "targets": tuple(args.target)}
-
-
-def _refuse_later_features(args: argparse.Namespace) -> None:
-    for flag in ("composite", "merge_regions"):
-        if getattr(args, flag, None):
-            raise UnsupportedError(
-                "is not available in this version",
-                where=f"--{flag.replace('_', '-')}",
-                hint="leave it out",
-            )
+    given_options = tuple(args.codegen_option)
+    lists = {"codegen": codegen, "codegen_option": given_options, "targets": tuple(args.target)}
+    return {**chosen, **lists}

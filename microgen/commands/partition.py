@@ -1,4 +1,4 @@
-"""``microgen partition``: which code generator compiles which node."""
+"""``microgen partition``: which code generator compiles which part."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from microgen import api
 from microgen.commands import compiling
 from microgen.console import Console, Outcome
 from microgen.ir.text import show
+from microgen.partition.relay_module import STEPS
+from microgen.pipeline import Partitioned
 
-HELP = "Show the partitioned graph as text."
+HELP = "Show the partitioned model as text."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,33 +20,58 @@ def configure(parser: argparse.ArgumentParser) -> None:
     compiling.add_model(parser)
     parser.add_argument("-b", "--board", default=compiling.DEFAULT_BOARD)
     compiling.add_planning(parser)
+    help_text = f"of a Relay model, the text after: {' | '.join(STEPS)} (default partition)"
+    parser.add_argument("--step", choices=STEPS, default="partition", help=help_text)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Partition, and print the graph with each region's owner and each refusal."""
+    """Partition, and print the text: of a Relay model that external code generators partition, as
+    Relay; of others the kernel graph with each part's owner. Refusals go to stderr."""
     with console.step("partitioning"):
-        parts = api.partition(args.model, args.board, **compiling.selected(args))
-    regions = [
+        found = api.partition(args.model, args.board, **compiling.selected(args))
+    for refusal in found.refusals:
+        console.note(str(refusal))
+    module = str(found.module.steps[args.step]) if found.module else None
+    graph = show(found.partition.graph)
+    data = {
+        "graph": graph,
+        "module": module,
+        "regions": _regions(found),
+        "refusals": _refusals(found),
+    }
+    return Outcome(data, _kernel_graph(graph, found) if module is None else module)
+
+
+def _kernel_graph(graph: str, found: Partitioned) -> str:
+    lines = [graph]
+    lines += [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(found)]
+    kernels = [r for r in _refusals(found) if "node" in r]
+    lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in kernels]
+    return "\n".join(lines)
+
+
+def _regions(found: Partitioned) -> list[dict[str, Any]]:
+    return [
         {
             "codegen": r.codegen,
             "nodes": [node.outputs[0] for node in r.nodes],
             "target": r.target,
             "function": r.function,
         }
-        for r in parts.regions
+        for r in found.partition.regions
     ]
-    refusals = [
+
+
+def _refusals(found: Partitioned) -> list[dict[str, Any]]:
+    kernels = [
         {"by": r.by, "node": r.node.outputs[0], "op": r.node.op, "why": r.why}
-        for r in parts.refusals
+        for r in found.partition.refusals
     ]
-    lines = [show(parts.graph)]
-    lines += [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in regions]
-    lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in refusals]
-    data = {"graph": show(parts.graph), "regions": regions, "refusals": refusals}
-    return Outcome(data, "\n".join(lines))
+    external = [{"by": r.by, "where": r.where, "op": r.what, "why": r.why} for r in found.refusals]
+    return [*kernels, *external]
 
 
 def _owner(region: dict[str, Any]) -> str:
     """Who compiles a region: the codegen, where it is not the host's the target, its function."""
-    parts = (region["codegen"], region["target"], region["function"])
+    parts = dict.fromkeys((region["codegen"], region["target"], region["function"]))
     return " ".join(filter(None, parts))

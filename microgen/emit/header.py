@@ -34,6 +34,7 @@ def header(unit: Unit) -> dict[str, Any]:
         "has_workspace_io": unit.program.has_workspace_io,
         "workspace_owner": _owner(unit),
         "has_state": bool(unit.program.state),
+        "has_modules": bool(unit.program.runtime_modules),
         "devices": [device(d) for d in unit.program.devices],
     }
 

@@ -15,7 +15,6 @@ def memory(unit: Unit) -> dict[str, Any]:
     return {
         **unit.common(),
         "file": f"{unit.module}_memory.s",
-        "is_shared": unit.shares_workspace,
         "pools": [_pool(pool, unit) for pool in pools],
     }
 
@@ -26,5 +25,6 @@ def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
         "section": symbols.workspace_section(pool.memory),
         "nbytes": pool.nbytes,
         "alignment": pool.alignment,
+        "is_shared": unit.shares_workspace and pool is unit.plan.pools[0],
         "buffers": [p for p in unit.plan.placements if p.pool == pool.name],
     }

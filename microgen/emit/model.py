@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from microgen.emit import graph, shared
+from microgen.blob import c_source
+from microgen.emit import graph, modules, shared
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
@@ -40,6 +41,9 @@ def emit_common(units: Sequence[Unit]) -> FileTree:
     if any(unit.has_registry for unit in units):
         name = f"src/{units[0].module}_registry.c"
         outputs[name] = ("src/registry.c.j2", registry(units))
+    if modules.runtimes(units):
+        name = f"src/{units[0].module}_loaders.c"
+        outputs[name] = ("src/loaders.c.j2", modules.loaders(units))
     common = shared.shared(units)
     if common:
         values = shared.workspace(common, units)
@@ -60,9 +64,31 @@ def emit_model(unit: Unit) -> FileTree:
         outputs |= _graph(unit, unit.graph)
     else:
         outputs |= _ahead_of_time(unit)
+    for name, values in modules.libraries(unit).items():
+        outputs[f"src/{name}"] = ("src/external.c.j2", values)
+    if unit.blob:
+        outputs |= _loaded(unit)
     if any(p.is_internal and p.nbytes for p in unit.plan.pools):
         outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
-    return _rendered(outputs).merged(_graph_data(unit))
+    return _rendered(outputs).merged(_graph_data(unit)).merged(_blob(unit))
+
+
+def _loaded(unit: Unit) -> Outputs:
+    """What calls the modules of the blob."""
+    module = unit.module
+    return {
+        f"src/{module}_modules.c": ("src/modules.c.j2", modules.modules(unit)),
+        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
+        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
+    }
+
+
+def _blob(unit: Unit) -> FileTree:
+    if not unit.blob:
+        return FileTree({})
+    options = unit.options
+    source = c_source.source(unit.blob, options.model_file, options.blob_prefix)
+    return FileTree({f"{_HOST}/src/{unit.module}_blob.c": source})
 
 
 def _ahead_of_time(unit: Unit) -> Outputs:
@@ -127,7 +153,8 @@ def _rendered(outputs: Outputs) -> FileTree:
 def operators_alone(unit: Unit) -> Mapping[str, bytes]:
     """Each primitive function's name -> a C source that defines it and no other."""
     template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
-    programs = {f.name: replace(unit.program, functions=(f,)) for f in unit.program.functions}
+    own = unit.program.kernel_functions
+    programs = {f.name: replace(unit.program, functions=(f,)) for f in own}
     return {
         name: template.render(operators(replace(unit, program=program))).encode()
         for name, program in programs.items()

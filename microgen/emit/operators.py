@@ -12,11 +12,19 @@ from microgen.program import Inner, KernelCall, Parameter, PrimFunc, Role, Value
 
 def operators(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib1.h.j2`` and ``src/lib1.c.j2``."""
-    functions = unit.program.functions
+    functions = unit.program.kernel_functions
     return {
         **unit.common("LIB1_"),
         "headers": sorted({kernel.header for f in functions for kernel in f.body}),
         "functions": [_function(f, unit) for f in functions],
+        "declared": [_prototype(f, unit) for f in unit.program.functions],
+    }
+
+
+def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    return {
+        "name": unit.implementation(function.name),
+        "parameters": [declaration(p) for p in function.parameters],
     }
 
 
@@ -24,9 +32,8 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     calls = [c for c in unit.program.calls if c.function == function.name]
     layers = [cnames.comment(c.tensor) for c in calls]
     return {
-        "name": unit.implementation(function.name),
+        **_prototype(function, unit),
         "layers": ", ".join(f'"{layer}"' for layer in layers),
-        "parameters": [_declaration(p) for p in function.parameters],
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],
         "can_fail": any(k.can_fail for k in function.body),
@@ -52,7 +59,8 @@ def _argument(argument: str | Inner) -> str:
     return f"({argument.ctype} *)&scratch[{argument.offset}]"
 
 
-def _declaration(parameter: Parameter) -> str:
+def declaration(parameter: Parameter) -> str:
+    """A parameter of an operator in C."""
     const = "const " if parameter.role in (Role.INPUT, Role.CONSTANT) else ""
     return f"{const}{parameter.ctype} *{parameter.name}"
 

@@ -10,7 +10,7 @@ from microgen.emit import symbols
 from microgen.emit.unit import Unit
 from microgen.errors import InternalError
 from microgen.ir.graph import DType, TensorType
-from microgen.program import Call, Parameter, PrimFunc, Role
+from microgen.program import Call, Constant, Parameter, PrimFunc, Role
 
 # DLPack: a bool has one bit and takes a byte.
 _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
@@ -87,6 +87,7 @@ def shapes(unit: Unit) -> dict[str, Any]:
             for call in program.calls
             for kind in argument_types(call, program.function(call.function))
         ]
+    kinds += _loaded(unit)
     if not unit.options.unpacked:
         kinds += [t.type for f in program.functions for t in taken_arguments(f, unit)]
     return {
@@ -95,6 +96,25 @@ def shapes(unit: Unit) -> dict[str, Any]:
             {"name": symbols.shape(unit.module, dims), "dims": dims} for dims in _distinct(kinds)
         ],
     }
+
+
+def held_type(constant: Constant) -> TensorType:
+    """The type of a constant that a module is handed."""
+    return TensorType(constant.array.shape, DType(constant.array.dtype.name))
+
+
+def _loaded(unit: Unit) -> list[TensorType]:
+    """The types of what functions of loaded modules are called with, and of their constants."""
+    program = unit.program
+    functions = {name for module, _ in program.runtime_modules for name in module.functions}
+    held = {c.constant for module, _ in program.runtime_modules for c in module.constants}
+    kinds = [
+        kind
+        for call in program.calls
+        if call.function in functions
+        for kind in argument_types(call, program.function(call.function))
+    ]
+    return [*kinds, *(held_type(c) for c in program.constants if c.name in held)]
 
 
 def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:

@@ -17,7 +17,8 @@ class EmitOptions:
     operator, so that the compiler knows the shape; otherwise operators call the shared form.
     ``interface`` is "c" or "packed": what the entry point is. ``unpacked``: operators take plain
     pointers, else DLTensors by the packed convention. Constants are aligned to
-    ``constant_alignment`` bytes. The target's pointers have ``pointer_bytes``."""
+    ``constant_alignment`` bytes. The target's pointers have ``pointer_bytes``. ``blob_prefix``
+    begins the name of the blob, where several models have one each."""
 
     model_file: str
     specialise: bool = True
@@ -25,19 +26,22 @@ class EmitOptions:
     unpacked: bool = True
     constant_alignment: int = 4
     pointer_bytes: int = 4
+    blob_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One model: its program, where its buffers lie, and how it is to be emitted; ``graph``: what
     the graph executor runs, where that runs it. ``shares_workspace``: its pool takes no memory of
-    its own, but lies in that of ``emit.shared``."""
+    its own, but lies in that of ``emit.shared``. ``blob``: ``__tvm_dev_mblob``, empty if it has
+    none."""
 
     program: Program
     plan: MemoryPlan
     options: EmitOptions
     graph: ExecutorGraph | None = None
     shares_workspace: bool = False
+    blob: bytes = b""
 
     @property
     def module(self) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from microgen.c_layout import struct_bytes
 from microgen.executors.graph import ExecutorGraph
 
 ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
 
-# One letter per field: p pointer or size_t, q 8 bytes, i 4, h 2, b 1. Every ABI that boards have
-# aligns a number to its size.
+# A letter for each field.
 _COUNTS = "iiiiiiii"
 _STRUCTS = {
     "TVMGraphExecutor": f"{_COUNTS}pppppppppp" + "ippppp",
@@ -61,7 +61,7 @@ def aligned(nbytes: int) -> int:
 
 def table_bytes(found: Counts, pointer_bytes: int) -> int:
     """``TVM_GRAPH_EXECUTOR_TABLE_BYTES``, with pointers of 4 or 8 bytes."""
-    sizes = {name: _size(fields, pointer_bytes) for name, fields in _STRUCTS.items()}
+    sizes = {name: struct_bytes(fields, pointer_bytes) for name, fields in _STRUCTS.items()}
     tables = (
         (1, sizes["TVMGraphExecutor"]),
         (found.nodes, sizes["TVMGraphExecutorNode"]),
@@ -75,13 +75,3 @@ def table_bytes(found: Counts, pointer_bytes: int) -> int:
         (found.outputs, 4),
     )
     return sum(aligned(count * size) for count, size in tables)
-
-
-def _size(fields: str, pointer_bytes: int) -> int:
-    widths = {"p": pointer_bytes, "q": 8, "i": 4, "h": 2, "b": 1}
-    offset = 0
-    for letter in fields:
-        width = widths[letter]
-        offset = -(-offset // width) * width + width
-    widest = max(widths[letter] for letter in fields)
-    return -(-offset // widest) * widest

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from microgen import numerics as profiles
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
+
+if TYPE_CHECKING:
+    from microgen.relay.expr import IRModule
 
 # Imported on demand, so that a command without a model pays for no schema package.
 _BY_SUFFIX = {".tflite": "microgen.frontends.tflite", ".relay": "microgen.frontends.relay"}
@@ -30,11 +34,17 @@ _MAX_FILE_BYTES = 2**31 - 1
 
 
 def load(
-    path: Path, *, numerics: str = "litert", targets: Mapping[int, str] | None = None
+    path: Path,
+    *,
+    numerics: str = "litert",
+    targets: Mapping[int, str] | None = None,
+    generators: Collection[str] = (),
 ) -> Graph:
     """The graph of the model file at ``path``, checked, under the numerics profile named.
 
     ``targets``, of formats whose models name devices: device type -> kind of the target for it.
+    ``generators``, of formats whose models may have been partitioned: the names of the code
+    generators whose functions are one node each.
 
     Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
     is malformed, and UnsupportedError when it asks for what microgen does not have.
@@ -53,11 +63,35 @@ def load(
     data = files(path)
     frontend = importlib.import_module(module)
     graph: Graph = (
-        frontend.load(path, targets=targets or {})
+        frontend.load(path, targets=targets or {}, generators=generators)
         if path.suffix.lower() in _BESIDE
         else frontend.load(data[path.suffix.lower()], file=path.name, numerics=profile)
     )
     return graph
+
+
+def is_relay(path: Path) -> bool:
+    """Whether a model is a Relay module."""
+    return path.suffix.lower() == ".relay"
+
+
+def relay_module(path: Path) -> IRModule:
+    """The module of a Relay model, with its types. Raises what ``load`` raises."""
+    from microgen.frontends import relay
+
+    files(path)  # which refuses what is no file
+    return relay.read(path)
+
+
+def partitioned(
+    path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
+) -> tuple[Graph, dict[str, bytes]]:
+    """The graph of a module that was made of the model at ``path``, and the module's files by
+    suffix. Raises what ``load`` raises."""
+    from microgen.frontends import relay
+
+    graph = relay.from_module(module, file=path.name, targets=targets, generators=generators)
+    return graph, relay.dumps(module)
 
 
 def files(path: Path) -> dict[str, bytes]:

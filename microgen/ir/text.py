@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 from microgen.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.ops.external import ExternalAttrs
 
 
 def show(graph: Graph) -> str:
-    """The graph as text: ``def @main(...) -> ... { %0 = op(...); ... }``.
+    """The graph as text: ``def @main(...) -> ... { %0 = op(...); ... }``, and behind it each
+    external function likewise.
 
     Inputs and constants keep their names, computed tensors are numbered in order.
     """
+    functions = [node.attrs for node in graph.nodes if isinstance(node.attrs, ExternalAttrs)]
+    texts = [_function("main", graph)]
+    for own in functions:
+        attributes = [f'Compiler="{own.codegen}"', f'global_symbol="{own.symbol}"']
+        texts.append(_function(own.symbol, own.graph, attributes))
+    return "\n".join(texts)
+
+
+def _function(name: str, graph: Graph, attributes: Sequence[str] = ()) -> str:
     numbers = {out: f"%{i}" for i, out in enumerate(o for n in graph.nodes for o in n.outputs)}
     names = {name: numbers.get(name, f"%{_plain(name)}") for name in graph.types}
-    params = ", ".join(f"%{_plain(n)}: {_type(graph.types[n])}" for n in graph.inputs)
+    declared = [f"%{_plain(n)}: {_type(graph.types[n])}" for n in graph.inputs]
+    params = ", ".join([*declared, *attributes])
     results = ", ".join(_type(graph.types[n]) for n in graph.outputs)
-    lines = [f"def @main({params}) -> {_tuple(results, len(graph.outputs))} {{"]
+    lines = [f"def @{name}({params}) -> {_tuple(results, len(graph.outputs))} {{"]
     lines += [f"  {_node(node, graph, names)}" for node in graph.nodes]
     lines.append(f"  {_tuple(', '.join(names[n] for n in graph.outputs), len(graph.outputs))}")
     return "\n".join([*lines, "}", ""])
@@ -26,9 +39,12 @@ def show(graph: Graph) -> str:
 
 def _node(node: Node, graph: Graph, names: dict[str, str]) -> str:
     results = ", ".join(names[out] for out in node.outputs)
-    arguments = [names[name] for name in node.inputs] + _attributes(node.attrs)
+    arguments = [names[name] for name in node.inputs]
+    callee = f"@{node.attrs.symbol}" if isinstance(node.attrs, ExternalAttrs) else node.op
+    if callee == node.op:
+        arguments += _attributes(node.attrs)
     declared = ", ".join(_type(graph.types[out]) for out in node.outputs)
-    return f"{results} = {node.op}({', '.join(arguments)}) /* ty={declared} */;"
+    return f"{results} = {callee}({', '.join(arguments)}) /* ty={declared} */;"
 
 
 def _attributes(attrs: Attrs) -> list[str]:

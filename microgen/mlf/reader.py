@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import params_file
+from microgen.checked_json import Place, parse
 from microgen.errors import ModelError, ProjectError
 from microgen.mlf import contents
-from microgen.mlf.checked import Place, parse
 from microgen.mlf.contents import Contents
 from microgen.params_file import Described
 

@@ -54,6 +54,7 @@ __all__ = [
     "TupleWrapper",
     "Type",
     "Var",
+    "annotation",
     "bind_params",
     "const",
     "image",
@@ -78,6 +79,7 @@ class _Qnn:
     op = Namespace("qnn.")
 
 
+annotation = Namespace("annotation.")
 nn = Namespace("nn.")
 image = Namespace("image.")
 qnn = _Qnn()

@@ -14,21 +14,12 @@ from types import MappingProxyType
 from microgen import params_file
 from microgen.errors import ModelError, ProjectError
 from microgen.ir.graph import Array
-from microgen.relay.expr import (
-    Call,
-    Constant,
-    Expr,
-    Function,
-    IRModule,
-    Let,
-    Tuple,
-    TupleGetItem,
-    Var,
-)
+from microgen.relay.expr import Constant, Expr, Function, IRModule, Var
 from microgen.relay.infer_type import infer_type
 from microgen.relay.op.base import nearest
 from microgen.relay.parser import parse
 from microgen.relay.printer import printed
+from microgen.relay.rebuild import rebuilt
 from microgen.relay.visit import post_order
 
 _CONSTANT = "relay.Constant."
@@ -66,11 +57,16 @@ def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None
     Without arrays there is no second file. Raises ProjectError for a dtype without a place in
     param files.
     """
+    for suffix, data in dumps(module, params).items():
+        path.with_suffix(suffix).write_bytes(data)
+
+
+def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[str, bytes]:
+    """The files of a module by suffix, see ``save``."""
     text, constants = printed(module)
     arrays = {**constants, **(params or {})}
-    path.write_bytes(text.encode())
-    if arrays:
-        path.with_suffix(".params").write_bytes(params_file.dumps(arrays))
+    files = {".relay": text.encode()}
+    return {**files, ".params": params_file.dumps(arrays)} if arrays else files
 
 
 def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
@@ -105,24 +101,5 @@ def _replaced(root: Expr, known: dict[Expr, Expr]) -> Expr:
     """``root`` with expressions in the place of others, what lies above them rebuilt."""
     for expr in post_order(root):
         if expr not in known:
-            known[expr] = _rebuilt(expr, known)
+            known[expr] = rebuilt(expr, known)
     return known[root]
-
-
-def _rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
-    def new(old: Expr) -> Expr:
-        return known.get(old, old)
-
-    match expr:
-        case Call():
-            return Call(new(expr.op), [new(a) for a in expr.args], expr.attrs, expr.span)
-        case Tuple():
-            return Tuple([new(f) for f in expr.fields], expr.span)
-        case TupleGetItem():
-            return TupleGetItem(new(expr.tuple_value), expr.index, expr.span)
-        case Let():
-            return Let(expr.var, new(expr.value), new(expr.body), expr.span)
-        case Function():
-            return Function(expr.params, new(expr.body), expr.ret_type, expr.attrs, expr.span)
-        case _:
-            return expr

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeVar
 
 from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, TupleGetItem
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 def children(expr: Expr) -> Sequence[Expr]:
@@ -29,15 +32,25 @@ def children(expr: Expr) -> Sequence[Expr]:
             return ()
 
 
+def operands(expr: Expr) -> Sequence[Expr]:
+    """As ``children``, without what is inside of functions."""
+    return () if isinstance(expr, Function) else children(expr)
+
+
 def post_order(root: Expr) -> Iterator[Expr]:
     """Every expression once, after those below it; bodies of inner functions included."""
-    seen: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False)]
+    return depth_first(root, children)
+
+
+def depth_first(root: Node, below: Callable[[Node], Sequence[Node]]) -> Iterator[Node]:
+    """Every node once, after those that are ``below`` it, in that order."""
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False)]
     while stack:
-        expr, ready = stack.pop()
+        node, ready = stack.pop()
         if ready:
-            yield expr
-        elif expr not in seen:
-            seen.add(expr)
-            stack.append((expr, True))
-            stack.extend((child, False) for child in reversed(children(expr)))
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(below(node)))

@@ -8,7 +8,7 @@ the board, is always there and declared by nobody: its kind is ``c``, and nodes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.errors import MicrogenError
@@ -75,6 +75,13 @@ class Targets:
                 hint=f"declare it: {_WHERE} {kind}[:device-type=N][:device-api]",
             )
         return found
+
+    def with_generators(self, generators: Mapping[str, bool]) -> Targets:
+        """These, and a target for each code generator, by name, that none is declared for: whether
+        it needs the hooks of a device."""
+        declared = {target.kind for target in self.declared}
+        more = (Target(n, EXT_DEV, api) for n, api in generators.items() if n not in declared)
+        return Targets((*self.declared, *more))
 
     @property
     def kinds(self) -> dict[int, str]:

@@ -12,7 +12,7 @@ from microgen.manifest import BufferRecord, PoolRecord
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_BUFFER_NAME = re.compile(r"(sid|scratch)_\d+")
+_BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 
 def arena(subject: Subject) -> Finding:

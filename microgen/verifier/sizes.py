@@ -132,7 +132,7 @@ def _is_planned_buffer(symbol: Symbol) -> bool:
     return (
         symbol.file.endswith("_memory.s")
         and symbol.binding == "local"
-        and (symbol.name.startswith(("sid_", "scratch_")))
+        and (symbol.name.startswith(("sid_", "scratch_", "module_pool")))
     )
 
 

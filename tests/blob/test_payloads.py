@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgen import byte_stream
@@ -47,6 +47,7 @@ def _again(payload: Payload, read: PayloadReader) -> Payload:
     return found
 
 
+@settings(deadline=None, derandomize=True)
 @given(_NAME, _TEXT, _NAMES)
 def test_json_runtimes_come_back(symbol: str, text: str, consts: tuple[str, ...]) -> None:
     payload = JsonRuntime(symbol, text, consts)
@@ -54,6 +55,7 @@ def test_json_runtimes_come_back(symbol: str, text: str, consts: tuple[str, ...]
     assert (payload.symbols, payload.constants) == ((symbol,), consts)
 
 
+@settings(deadline=None, derandomize=True)
 @given(_TEXT, _NAME, _NAMES, _NAMES)
 def test_c_sources_come_back(
     code: str, form: str, functions: tuple[str, ...], consts: tuple[str, ...]
@@ -62,11 +64,13 @@ def test_c_sources_come_back(
     assert _again(payload, KNOWN["c"]) == payload
 
 
+@settings(deadline=None, derandomize=True)
 @given(_TEXT)
 def test_example_json_comes_back(graph: str) -> None:
     assert _again(ExampleJson(graph), KNOWN["examplejson"]) == ExampleJson(graph)
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     st.dictionaries(_NAME, _NAMES, max_size=3),
     st.lists(st.integers(0, 3), max_size=3),

@@ -32,6 +32,7 @@ class CmsisNN(ExternalCodegen):
 
     path: str | None = None
     name: str = NAME
+    takes_nodes: bool = True
     support: Support = field(default_factory=lambda: Support(NAME))
 
     def configured(self, options: Mapping[str, str]) -> CmsisNN:

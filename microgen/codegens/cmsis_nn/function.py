@@ -3,7 +3,7 @@ scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.codegens.cmsis_nn import calls
@@ -11,7 +11,7 @@ from microgen.codegens.cmsis_nn.calls import Call
 from microgen.codegens.cmsis_nn.cpus import Form
 from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, ExternalFunction
-from microgen.codegens.inner_buffers import Span, placed
+from microgen.codegens.placement import Span, placed
 from microgen.ir.graph import Array, DType, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
@@ -91,7 +91,7 @@ def _operands(graph: Graph, steps: Sequence[Call]) -> tuple[str, ...]:
 
 
 def _tensors(
-    graph: Graph, operands: Sequence[str], offsets: Mapping[Hashable, int]
+    graph: Graph, operands: Sequence[str], offsets: Mapping[str | int, int]
 ) -> dict[str, str]:
     """What each tensor is in C."""
     return {

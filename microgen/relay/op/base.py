@@ -125,11 +125,11 @@ class RelayOp:
 
     ``relation(attrs, types)`` is the type of the result; ``types`` are those of the arguments, in
     order. It raises ValueError with a sentence that names the argument, what was found and what
-    was expected. Arguments named in ``tuples`` are tuples, the others tensors: this is checked
-    before. ``positional`` is the order of arguments and attributes in TVM's Python function, if
-    another than ``args``, ``fields`` (those are in the order of TVM's attribute struct, in which
-    the printer writes them). ``defaults`` are scalars that the Python builder takes for arguments
-    that are not given.
+    was expected. Arguments named in ``tuples`` are tuples, those in ``either`` tuples or tensors,
+    the others tensors: this is checked before. ``positional`` is the order of arguments and
+    attributes in TVM's Python function, if another than ``args``, ``fields`` (those are in the
+    order of TVM's attribute struct, in which the printer writes them). ``defaults`` are scalars
+    that the Python builder takes for arguments that are not given.
     """
 
     name: str
@@ -137,6 +137,7 @@ class RelayOp:
     fields: tuple[Field, ...]
     relation: Relation
     tuples: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
     positional: tuple[str, ...] = ()
     defaults: Mapping[str, float] = field(default_factory=dict, hash=False)
 
@@ -167,7 +168,7 @@ class RelayOp:
             raise ValueError(f"has {len(types)} arguments, expected {len(self.args)} ({wanted})")
         for name, found in zip(self.args, types, strict=True):
             expected = TupleType if name in self.tuples else TensorType
-            if not isinstance(found, expected):
+            if name not in self.either and not isinstance(found, expected):
                 word = "a tuple of tensors" if name in self.tuples else "a tensor"
                 raise ValueError(f"{name} is {found}, expected {word}")
         return self.relation(attrs, types)

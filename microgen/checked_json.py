@@ -74,10 +74,11 @@ class Place:
         return Place(self.value[key], self.file, f"{self.path}{suffix}".lstrip("."))
 
 
-def parse(data: bytes, file: str) -> Place:
-    """The value of a JSON file. Raises ModelError for what is not JSON."""
+def parse(data: bytes | str, file: str) -> Place:
+    """The value of a JSON file. Raises ModelError for what is not JSON, or has a key twice."""
     try:
-        return Place(json.loads(data, parse_constant=_no_constant), file)
+        value = json.loads(data, parse_constant=_no_constant, object_pairs_hook=_object)
+        return Place(value, file)
     except RecursionError as error:
         raise ModelError("is nested too deeply", where=file) from error
     except ValueError as error:  # JSON's and UTF-8's errors
@@ -86,3 +87,10 @@ def parse(data: bytes, file: str) -> Place:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found

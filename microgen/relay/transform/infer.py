@@ -1,4 +1,4 @@
-"""Passes over modules, called as TVM's: ``relay.transform.InferType()(module)``."""
+"""Type inference as a pass."""
 
 from __future__ import annotations
 

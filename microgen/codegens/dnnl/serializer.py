@@ -1,0 +1,54 @@
+"""Relay function -> the JSON graph of DNNL's runtime.
+
+Source: TVM v0.14, ``src/relay/backend/contrib/dnnl/codegen.cc``, DNNLJSONSerializer. Unlike there,
+the operands of a composite function come in the runtime's order whatever that of its parameters,
+and a padding of one or two numbers becomes the four that the runtime reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from microgen.codegens import json_graph
+from microgen.codegens.dnnl import composites
+from microgen.codegens.json_graph import Kernel, Serialized
+from microgen.codegens.json_graph.serializer import composite_attr, texts
+from microgen.relay.expr import Attrs, Call, Constant, Expr, Function, Op, Type
+from microgen.relay.op.layout import pads
+
+
+def serialize(symbol: str, function: Function, types: Mapping[Expr, Type]) -> Serialized:
+    """The graph of a function, whose own symbol is ``dnnl_<symbol>``, and so are its constants'.
+
+    Raises as ``json_graph.serialize`` does, and for a composite function that is none of dnnl's.
+    """
+    return json_graph.serialize(f"dnnl_{symbol}", function, types, kernel_of)
+
+
+def kernel_of(call: Call) -> Kernel:
+    """A call of an operator, or of a composite function: that has the attributes of the
+    operator in front, and of a clip at its end."""
+    if isinstance(call.op, Op):
+        return Kernel(call.op.name, tuple(call.args), _texts(call.attrs))
+    name = composite_attr(call, "Composite")
+    assert isinstance(call.op, Function), "composite_attr has checked it"
+    body = composites.body(name, call.op.body)
+    given: dict[Expr, Expr] = dict(zip(call.op.params, call.args, strict=True))
+    args = tuple(_bound(operand, given) for operand in body.operands)
+    clip = body.activation if "_clip" in name else None
+    return Kernel(name, args, {**_texts(body.root.attrs), **(texts(clip.attrs) if clip else {})})
+
+
+def _texts(attrs: Attrs) -> Mapping[str, tuple[str, ...]]:
+    if "padding" not in attrs:
+        return texts(attrs)
+    return texts({**attrs, "padding": pads(attrs["padding"])})
+
+
+def _bound(operand: Expr, given: Mapping[Expr, Expr]) -> Expr:
+    """What the caller passes for an operand of the body."""
+    if isinstance(operand, Constant):
+        return operand
+    if operand not in given:
+        raise ValueError("calls a function with an operand that is none of its parameters")
+    return given[operand]

@@ -1,0 +1,102 @@
+"""The graph as the JSON has it, and its text.
+
+Source of the format: TVM v0.14, ``src/runtime/contrib/json/json_node.h`` and
+``src/relay/backend/contrib/codegen_json/codegen_json.h``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Entry = tuple[int, int, int]  # node, which of its outputs, version: 0
+Shape = tuple[int, ...]
+NodeAttrs = Mapping[str, tuple[str, ...]]
+
+OPS = ("input", "const", "kernel")
+# Keys of a node's ``attrs`` that are no attributes of its operator.
+COUNTS = ("num_inputs", "num_outputs")
+RESERVED = (*COUNTS, "dtype", "shape")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONNode:
+    """A parameter ("input"), a constant ("const") or an operation ("kernel"), by ``op``.
+
+    ``shapes`` and ``dtypes`` have one item per output. ``attrs`` are a kernel's, all as lists of
+    texts: booleans are 0 and 1, None is the empty text.
+    """
+
+    op: str
+    name: str
+    shapes: tuple[Shape, ...]
+    dtypes: tuple[str, ...]
+    inputs: tuple[Entry, ...] = ()
+    attrs: NodeAttrs = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, str]:
+        """The numbers of inputs and outputs, which only kernels have written down."""
+        numbers = (len(self.inputs), len(self.shapes)) if self.inputs else ()
+        return dict(zip(COUNTS, map(str, numbers), strict=False))
+
+    def to_json(self) -> dict[str, Any]:
+        """The node as the JSON has it."""
+        inputs = {"inputs": [list(entry) for entry in self.inputs]} if self.inputs else {}
+        attrs = {
+            **self.counts,
+            **{name: [list(texts)] for name, texts in self.attrs.items()},
+            "dtype": [list(self.dtypes)],
+            "shape": [[list(shape) for shape in self.shapes]],
+        }
+        return {"op": self.op, "name": self.name, **inputs, "attrs": attrs}
+
+
+@dataclass(frozen=True, slots=True)
+class JSONGraph:
+    """Nodes in execution order; ``heads`` are the outputs. ``symbol`` is None in texts of TVM
+    before v0.10, which lack it."""
+
+    symbol: str | None
+    nodes: tuple[JSONNode, ...]
+    heads: tuple[Entry, ...]
+
+    @property
+    def arg_nodes(self) -> tuple[int, ...]:
+        """The nodes that nothing computes, in order."""
+        return tuple(i for i, node in enumerate(self.nodes) if node.op != "kernel")
+
+    @property
+    def node_row_ptr(self) -> tuple[int, ...]:
+        """The number of each node's first output, counted through all nodes; then of all."""
+        counts = (len(node.shapes) for node in self.nodes)
+        return tuple(itertools.accumulate(counts, initial=0))
+
+    def named(self, op: str) -> tuple[str, ...]:
+        """Names of the nodes of one ``op``, in order: of constants, say."""
+        return tuple(node.name for node in self.nodes if node.op == op)
+
+
+def dumps(graph: JSONGraph) -> str:
+    """The text: a line for each node, so that it is short and can be read."""
+    symbol = () if graph.symbol is None else (_member("symbol", graph.symbol),)
+    nodes = ",\n".join(f"    {_text(node.to_json())}" for node in graph.nodes)
+    members = (
+        *symbol,
+        f'  "nodes": [\n{nodes}\n  ]',
+        _member("arg_nodes", graph.arg_nodes),
+        _member("heads", graph.heads),
+        _member("node_row_ptr", graph.node_row_ptr),
+    )
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _member(key: str, value: str | Sequence[Any]) -> str:
+    return f'  "{key}": {_text(value)}'
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value)

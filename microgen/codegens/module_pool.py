@@ -1,0 +1,26 @@
+"""How many bytes of a module pool the blob's loader takes, on a target with pointers of some size.
+
+The structure is that of ``crt/src/module_blob.h``, the blocks are those of ``module_pool.h``.
+"""
+
+from __future__ import annotations
+
+from microgen.c_layout import struct_bytes
+
+ALIGNMENT = 8  # MG_POOL_ALIGNMENT
+
+_MODULE = "iiiii" + "p" + "ppb"  # mg_module, which ends with an mg_stream
+
+
+def aligned(nbytes: int) -> int:
+    """``MG_POOL_ALIGNED``."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+def loader_pool_bytes(n_modules: int, n_children: int, pointer_bytes: int) -> int:
+    """``MG_MODULES_POOL_BYTES`` of a blob with an import tree, with pointers of 4 or 8 bytes.
+
+    What the modules' own loaders take comes on top.
+    """
+    module = struct_bytes(_MODULE, pointer_bytes)
+    return aligned((n_modules + 2) * module) + aligned(4 * n_children)

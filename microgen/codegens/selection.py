@@ -1,0 +1,74 @@
+"""The code generators that a user asks for, with the options that they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from microgen import codegens
+from microgen.codegens.base import Codegen
+from microgen.codegens.external import ExternalCodegen
+from microgen.errors import MicrogenError, UnsupportedError
+
+BUILTIN = "builtin"
+
+
+def chosen(
+    names: Sequence[str], options: Sequence[str] = (), known: Mapping[str, Codegen] | None = None
+) -> dict[str, Codegen]:
+    """The generators of these names by name, in order, and the built-in kernels behind them.
+
+    ``options`` are ``NAME.KEY=VALUE``; ``known`` are those there are, by default the registry's.
+    Raises UnsupportedError for a name that is unknown, MicrogenError for an option that is
+    malformed or nobody's.
+    """
+    known = codegens.registry() if known is None else known
+    wanted = list(dict.fromkeys((*(n for n in names if n != BUILTIN), BUILTIN)))
+    for name in wanted:
+        if name not in known:
+            raise UnsupportedError(
+                f"there is no codegen {name!r}",
+                where="--codegen",
+                hint=f"codegens: {', '.join(known)}",
+            )
+    given = _options(options, wanted)
+    return {name: _configured(known[name], given.get(name, {})) for name in wanted}
+
+
+def external(found: Mapping[str, Codegen]) -> tuple[ExternalCodegen, ...]:
+    """Those of them that are not the built-in kernels."""
+    return tuple(codegen for codegen in found.values() if isinstance(codegen, ExternalCodegen))
+
+
+def _configured(codegen: Codegen, options: Mapping[str, str]) -> Codegen:
+    if isinstance(codegen, ExternalCodegen):
+        return codegen.configured(options)
+    if options:
+        raise MicrogenError(
+            f"{codegen.name} has no options", where="--codegen-option", hint="leave it out"
+        )
+    return codegen
+
+
+def _options(texts: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Name -> key -> value."""
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        target, equals, value = text.partition("=")
+        name, _, key = target.rpartition(".")
+        if not (equals and name and key):
+            raise MicrogenError(
+                f"{text!r} is malformed",
+                where="--codegen-option",
+                hint="write NAME.KEY=VALUE",
+            )
+        if name not in names:
+            raise MicrogenError(
+                f"{text!r} is for a codegen that is not asked for",
+                where="--codegen-option",
+                hint=f"add --codegen {name}, or leave it out",
+            )
+        own = found.setdefault(name, {})
+        if key in own:
+            raise MicrogenError(f"{target!r} is given twice", where="--codegen-option")
+        own[key] = value
+    return found

@@ -1,0 +1,106 @@
+"""External functions: C that a code generator wrote, and calls of modules that are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from microgen import cnames
+from microgen.blob import c_source
+from microgen.emit import symbols
+from microgen.emit.operators import declaration
+from microgen.emit.signature import argument_types, described, held_type
+from microgen.emit.unit import Unit
+from microgen.external_modules import (
+    MODULE_POOL,
+    CModule,
+    ExternalModule,
+    HeldConstant,
+    Runtime,
+)
+from microgen.program import PrimFunc, Role
+
+FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
+
+
+def libraries(unit: Unit) -> dict[str, dict[str, Any]]:
+    """File name below ``src`` -> values of ``src/external.c.j2``, for each C module."""
+    return {
+        f"{unit.module}_lib{number}.c": _library(module, code, unit)
+        for number, (module, code) in enumerate(unit.program.c_modules, FIRST_LIBRARY)
+    }
+
+
+def _library(module: ExternalModule, code: CModule, unit: Unit) -> dict[str, Any]:
+    return {
+        **unit.common(),
+        "codegen": cnames.comment(code.codegen),
+        "functions": [
+            {"name": name, "implementation": unit.implementation(name)} for name in module.functions
+        ],
+        "unpacked": unit.options.unpacked,
+        "code": code.code.rstrip("\n"),
+    }
+
+
+def modules(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/modules.c.j2``: the functions that loaded modules compute."""
+    program = unit.program
+    functions = [f for m, _ in program.runtime_modules for f in m.functions]
+    held = [c for m, _ in program.runtime_modules for c in m.constants]
+    return {
+        **unit.common(),
+        "blob": c_source.symbol(unit.options.blob_prefix),
+        "blob_bytes": len(unit.blob),
+        "pool": symbols.arena(unit.module, MODULE_POOL),
+        "pool_bytes": unit.plan.pool(MODULE_POOL).nbytes,
+        "functions": [_function(program.function(name), unit) for name in functions],
+        "constants": [_constant(c, unit) for c in held],
+    }
+
+
+def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    (call,) = (c for c in unit.program.calls if c.function == function.name)
+    kinds = argument_types(call, function)
+    tensors = [
+        {"data": p.name, "is_const": p.role is Role.INPUT, **described(kind, unit)}
+        for p, kind in zip(function.parameters, kinds, strict=True)
+        if p.role in (Role.INPUT, Role.OUTPUT)
+    ]
+    device = [p.name for p in function.parameters if p.role is Role.DEVICE]
+    return {
+        "name": unit.implementation(function.name),
+        "symbol": function.name,
+        "layer": cnames.comment(call.tensor),
+        "parameters": [declaration(p) for p in function.parameters],
+        "tensors": tensors,
+        "workspace": "scratch" if call.scratch else "NULL",
+        "workspace_bytes": call.scratch,
+        "device": device[0] if device else "NULL",
+    }
+
+
+def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
+    constant = next(c for c in unit.program.constants if c.name == held.constant)
+    return {
+        "name": held.name,
+        "symbol": symbols.constant(unit.module, constant.name),
+        **described(held_type(constant), unit),
+    }
+
+
+def runtimes(units: Sequence[Unit]) -> tuple[Runtime, ...]:
+    """Every runtime that modules of a firmware need, sorted by type key."""
+    found = {c.runtime for unit in units for _, c in unit.program.runtime_modules}
+    return tuple(sorted(found, key=lambda runtime: runtime.type_key))
+
+
+def loaders(units: Sequence[Unit]) -> dict[str, Any]:
+    """Values of ``src/loaders.c.j2``."""
+    needed = runtimes(units)
+    return {
+        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "headers": sorted({runtime.header for runtime in needed}),
+        "names": [f"runtime.module.loadbinary_{r.type_key}" for r in needed],
+        "prefixes": [runtime.prefix for runtime in needed],
+    }

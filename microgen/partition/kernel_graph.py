@@ -1,0 +1,201 @@
+"""Partitioning of the kernel graph among external code generators.
+
+Each node is shown as a call of a Relay module, which the passes for Relay partition. A region's
+nodes then become one node, ``external``, with a graph of their own.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from microgen.ir.graph import Graph, Node
+from microgen.ops import registry as ops
+from microgen.ops.external import ExternalAttrs
+from microgen.partition.relay_module import partition_module
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    IRModule,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
+from microgen.relay.transform import OperatorCall, Support
+from microgen.relay.visit import post_order
+
+_LAYER = "layer"  # the attribute by which a call says which node it is: its first output
+
+Refuses = Callable[[Node], str | None]  # why a generator does not take a node
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRefusal:
+    """Why the generator ``by`` does not take a node."""
+
+    by: str
+    node: Node
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedGraph:
+    """The graph with external functions, and why generators did not take other nodes."""
+
+    graph: Graph
+    refusals: tuple[NodeRefusal, ...]
+
+
+def partition_graph(
+    graph: Graph, generators: Mapping[str, Refuses], *, name: str, merge_regions: bool
+) -> PartitionedGraph:
+    """The graph with a node for each region that a generator takes.
+
+    ``generators``: by name, in the order of their priority. ``name`` is the model's.
+    """
+    nodes = {node.outputs[0]: node for node in graph.nodes}
+    supports = [
+        Support(by, dict.fromkeys(ops(), _predicate(refuses, nodes, graph)))
+        for by, refuses in generators.items()
+    ]
+    done = partition_module(
+        shown(graph), supports, name=name, composite=False, merge_regions=merge_regions
+    )
+    refusals = tuple(
+        NodeRefusal(r.support, nodes[str(r.expr.attrs[_LAYER])], r.reason)
+        for r in done.refusals
+        if isinstance(r.expr, Call)
+    )
+    taken = {other.function for other in graph.nodes}
+    for symbol, function in done.module.functions.items():
+        if symbol != "main":
+            graph = _contracted(graph, _free(symbol, taken), function)
+    return PartitionedGraph(graph, refusals)
+
+
+def _predicate(
+    refuses: Refuses, nodes: Mapping[str, Node], graph: Graph
+) -> Callable[[OperatorCall], str | None]:
+    def predicate(call: OperatorCall) -> str | None:
+        node = nodes[str(call.attrs[_LAYER])]
+        if node.op == "external":
+            return "it is another generator's already"
+        if node.target:
+            return f"it is on the target {node.target}"
+        if set(node.inputs) & set(graph.variables):
+            return "it keeps a state between inferences"
+        return refuses(node)
+
+    return predicate
+
+
+def _free(symbol: str, taken: set[str]) -> str:
+    found, count = symbol, 0
+    while found in taken:
+        count += 1
+        found = f"{symbol}_{count}"
+    taken.add(found)
+    return found
+
+
+def shown(graph: Graph) -> IRModule:
+    """The graph as a module: a call for each node, of an operator of its op's name."""
+    types: dict[Expr, Type] = {}
+    values: dict[str, Expr] = {}
+    given = (*graph.inputs, *graph.variables)
+    for tensor in given:
+        values[tensor] = Var(tensor, _type(graph, tensor))
+        types[values[tensor]] = _type(graph, tensor)
+    for tensor, array in graph.constants.items():
+        values[tensor] = Constant(array)
+        types[values[tensor]] = _type(graph, tensor)
+    for node in graph.nodes:
+        attrs = MappingProxyType({_LAYER: node.outputs[0]})
+        call = Call(Op(node.op), [values[name] for name in node.inputs], attrs)
+        kinds = [_type(graph, name) for name in node.outputs]
+        types[call] = kinds[0] if len(kinds) == 1 else TupleType(tuple(kinds))
+        values[node.outputs[0]] = call
+        if len(kinds) > 1:
+            for i, name in enumerate(node.outputs):
+                values[name] = TupleGetItem(call, i)
+                types[values[name]] = kinds[i]
+    body = values[graph.outputs[0]]
+    if len(graph.outputs) > 1:
+        body = Tuple([values[name] for name in graph.outputs])
+        types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
+    params = tuple(values[tensor] for tensor in given)
+    main = Function(tuple(p for p in params if isinstance(p, Var)), body, types[body])
+    return IRModule(MappingProxyType({"main": main}), types)
+
+
+def _type(graph: Graph, tensor: str) -> TensorType:
+    found = graph.types[tensor]
+    return TensorType(found.shape, found.dtype.value)
+
+
+def _contracted(graph: Graph, symbol: str, function: Function) -> Graph:
+    """The graph with the nodes of a function as one."""
+    calls = (e for e in post_order(function) if isinstance(e, Call) and _LAYER in e.attrs)
+    layers = {str(call.attrs[_LAYER]) for call in calls}
+    inside = tuple(node for node in graph.nodes if node.outputs[0] in layers)
+    outside = tuple(node for node in graph.nodes if node.outputs[0] not in layers)
+    attrs = ExternalAttrs(symbol, str(function.attrs["Compiler"]), _cut(graph, inside, outside))
+    node = Node(
+        "external",
+        attrs.graph.inputs,
+        attrs.graph.outputs,
+        attrs,
+        inside[-1].origin,
+        attrs.codegen,
+        symbol,
+    )
+    return graph.replace(nodes=_ordered((*outside, node), graph))
+
+
+def _cut(graph: Graph, inside: Sequence[Node], outside: Sequence[Node]) -> Graph:
+    """The nodes ``inside`` as a graph."""
+    computed = {name: None for node in inside for name in node.outputs}
+    read = dict.fromkeys(name for node in inside for name in node.inputs)
+    wanted = {*graph.outputs, *(name for node in outside for name in node.inputs)}
+    constants = {name: graph.constants[name] for name in read if name in graph.constants}
+    names = {*computed, *read}
+    return Graph(
+        name=graph.name,
+        inputs=tuple(n for n in read if n not in computed and n not in constants),
+        outputs=tuple(n for n in computed if n in wanted) or inside[-1].outputs,
+        nodes=tuple(inside),
+        types={name: kind for name, kind in graph.types.items() if name in names},
+        constants=constants,
+    )
+
+
+def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
+    """The nodes in an order in which each stands behind what it reads, otherwise the graph's."""
+    place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
+    first = [min(place[name] for name in node.outputs) for node in nodes]
+    maker = {name: i for i, node in enumerate(nodes) for name in node.outputs}
+    needs = [{maker[n] for n in node.inputs if n in maker} for node in nodes]
+    readers: dict[int, list[int]] = {}
+    for i, own in enumerate(needs):
+        for j in own:
+            readers.setdefault(j, []).append(i)
+    ready = [(first[i], i) for i, own in enumerate(needs) if not own]
+    heapq.heapify(ready)
+    found: list[Node] = []
+    while ready:
+        _, i = heapq.heappop(ready)
+        found.append(nodes[i])
+        for j in readers.get(i, ()):
+            needs[j].discard(i)
+            if not needs[j]:
+                heapq.heappush(ready, (first[j], j))
+    assert len(found) == len(nodes), "regions are convex"
+    return tuple(found)

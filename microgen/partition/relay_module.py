@@ -1,0 +1,54 @@
+"""Partitioning of a Relay module among external code generators, step by step as TVM does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.relay.expr import IRModule
+from microgen.relay.transform import (
+    AnnotateTarget,
+    MergeCompilerRegions,
+    MergeComposite,
+    PartitionGraph,
+    Refusal,
+    Support,
+)
+
+STEPS = ("composite", "annotate", "merge", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedModule:
+    """``steps``: the module as each step left it, in their order; ``refusals``: why generators did
+    not take what they did not take."""
+
+    steps: Mapping[str, IRModule]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def module(self) -> IRModule:
+        """The module after the last step."""
+        return self.steps["partition"]
+
+
+def partition_module(
+    module: IRModule,
+    supports: Sequence[Support],
+    *,
+    name: str,
+    composite: bool,
+    merge_regions: bool,
+) -> PartitionedModule:
+    """The module with a function for each region that a generator takes, the first before others.
+
+    ``module`` has its types; ``name`` is the model's. ``composite``: patterns count, too;
+    ``merge_regions``: neighbouring regions of one generator are one. Raises ModelError.
+    """
+    patterns = [pattern for support in supports for pattern in support.patterns]
+    merged = MergeComposite(patterns if composite else []).run(module)
+    annotated = AnnotateTarget(supports).run(merged.module)
+    together = MergeCompilerRegions()(annotated.module) if merge_regions else annotated.module
+    steps = (merged.module, annotated.module, together, PartitionGraph(name)(together))
+    named = dict(zip(STEPS, steps, strict=True))
+    return PartitionedModule(named, (*merged.refusals, *annotated.refusals))

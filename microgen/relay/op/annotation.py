@@ -1,0 +1,20 @@
+"""Where a region of another compiler begins and ends: identities that the passes place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.relay.expr import Attrs, Type
+from microgen.relay.op.base import Field, Kind, RelayOp
+
+
+def _same(_attrs: Attrs, types: Sequence[Type]) -> Type:
+    return types[0]
+
+
+def _mark(name: str) -> RelayOp:
+    compiler = (Field("compiler", Kind.STR),)
+    return RelayOp(f"annotation.{name}", ("data",), compiler, _same, either=("data",))
+
+
+OPS = (_mark("compiler_begin"), _mark("compiler_end"))

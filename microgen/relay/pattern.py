@@ -1,0 +1,283 @@
+"""Patterns of expressions, as TVM's ``relay.dataflow_pattern`` has them for tables of composites.
+
+    conv = is_op("nn.conv2d")(wildcard(), is_constant())
+    bias = conv.optional(lambda x: is_op("nn.bias_add")(x, is_constant()))
+    pattern = is_op("nn.relu")(bias)
+
+A pattern used twice in another stands for one expression. Operands of ``add`` and ``multiply``
+match in either order. Source: TVM v0.14, ``relay/ir/dataflow_matcher.cc``; dominators, functions,
+lets, and the association of ``multiply`` with ``divide`` are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from microgen.relay.expr import (
+    Attrs,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+)
+
+_COMMUTATIVE = (Op("add"), Op("multiply"))
+
+
+class Pattern:
+    """Any pattern. Compared by identity."""
+
+    def __call__(self, *args: Pattern | None) -> CallPattern:
+        """A call of what the pattern matches; with None alone, of any arguments."""
+        if args == (None,):
+            return CallPattern(self, None)
+        return CallPattern(self, tuple(a for a in args if a is not None))
+
+    def __or__(self, other: Pattern) -> AltPattern:
+        return AltPattern(self, other)
+
+    def optional(self, option: Callable[[Pattern], Pattern]) -> AltPattern:
+        """Either the pattern, or ``option`` of it."""
+        return self | option(self)
+
+    def has_attr(self, attrs: Mapping[str, Any]) -> AttrPattern:
+        """The pattern, on calls and functions with these attributes."""
+        return AttrPattern(self, MappingProxyType(dict(attrs)))
+
+    def has_dtype(self, dtype: str) -> TypePattern:
+        """The pattern, on tensors of this dtype."""
+        return TypePattern(self, lambda t: isinstance(t, TensorType) and t.dtype == dtype)
+
+    def has_shape(self, shape: Sequence[int]) -> TypePattern:
+        """The pattern, on tensors of this shape."""
+        wanted = tuple(shape)
+        return TypePattern(self, lambda t: isinstance(t, TensorType) and t.shape == wanted)
+
+    def has_type(self, type_: Type) -> TypePattern:
+        """The pattern, on values of this type."""
+        return TypePattern(self, lambda t: t == type_)
+
+
+@dataclass(frozen=True, eq=False)
+class WildcardPattern(Pattern):
+    """Any expression."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpPattern(Pattern):
+    """An operator, not yet a call of it."""
+
+    op: Op
+
+
+@dataclass(frozen=True, eq=False)
+class VarPattern(Pattern):
+    """A variable; of that name, if one is given."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantPattern(Pattern):
+    """A constant, which a composite function holds itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class CallPattern(Pattern):
+    """A call. ``args`` is None for any arguments."""
+
+    op: Pattern
+    args: tuple[Pattern, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class TuplePattern(Pattern):
+    """A tuple. ``fields`` is None for any fields."""
+
+    fields: tuple[Pattern, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class TupleGetItemPattern(Pattern):
+    """A field of a tuple. ``index`` is None for any."""
+
+    value: Pattern
+    index: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class AltPattern(Pattern):
+    """One pattern, or else another."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class AttrPattern(Pattern):
+    """A call or a function that has some attributes."""
+
+    pattern: Pattern
+    attrs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TypePattern(Pattern):
+    """An expression whose type passes a test."""
+
+    pattern: Pattern
+    test: Callable[[Type], bool]
+
+
+def below(pattern: Pattern) -> Sequence[Pattern]:
+    """The patterns right below one, in the order in which a composite function's parameters are."""
+    match pattern:
+        case CallPattern(op, args):
+            return (op, *(args or ()))
+        case TuplePattern(fields):
+            return fields or ()
+        case TupleGetItemPattern(value):
+            return (value,)
+        case AltPattern(left, right):
+            return (left, right)
+        case AttrPattern(inner) | TypePattern(inner):
+            return (inner,)
+        case _:
+            return ()
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples."""
+    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+class _Matcher:
+    """One attempt: what each pattern stands for so far. Recursion is as deep as the pattern."""
+
+    def __init__(self, types: Mapping[Expr, Type]) -> None:
+        self._types = types
+        self.matched: dict[Pattern, Expr] = {}  # in the order of success, which undoing relies on
+
+    def matches(self, pattern: Pattern, expr: Expr) -> bool:
+        """Whether ``pattern`` matches; what failed parts stood for is forgotten."""
+        if pattern in self.matched:
+            return self.matched[pattern] == expr
+        before = len(self.matched)
+        if self._accepts(pattern, expr):
+            self.matched[pattern] = expr
+            return True
+        self._undo(before)
+        return False
+
+    def _accepts(self, pattern: Pattern, expr: Expr) -> bool:
+        match pattern, expr:
+            case WildcardPattern(), _:
+                return True
+            case OpPattern(op), _:
+                return expr == op
+            case VarPattern(name), Var(hint):
+                return name in ("", hint)
+            case ConstantPattern(), Constant():
+                return True
+            case CallPattern(), Call():
+                return self._call(pattern, expr)
+            case TuplePattern(fields), Tuple():
+                return fields is None or self._all(fields, expr.fields)
+            case TupleGetItemPattern(value, index), TupleGetItem():
+                return index in (None, expr.index) and self.matches(value, expr.tuple_value)
+            case AltPattern(left, right), _:
+                return self.matches(left, expr) or self.matches(right, expr)
+            case AttrPattern(inner, attrs), Call() | Function():
+                return _has(expr.attrs, attrs) and self.matches(inner, expr)
+            case TypePattern(inner, test), _:
+                found = self._types.get(expr)
+                return found is not None and test(found) and self.matches(inner, expr)
+        return False
+
+    def _call(self, pattern: CallPattern, call: Call) -> bool:
+        if not self.matches(pattern.op, call.op):
+            return False
+        if pattern.args is None or self._all(pattern.args, call.args):
+            return True
+        is_commutative = isinstance(pattern.op, OpPattern) and pattern.op.op in _COMMUTATIVE
+        return is_commutative and self._all(pattern.args[::-1], call.args)
+
+    def _all(self, patterns: Sequence[Pattern], exprs: Sequence[Expr]) -> bool:
+        before = len(self.matched)
+        found = len(patterns) == len(exprs) and all(map(self.matches, patterns, exprs))
+        if not found:
+            self._undo(before)
+        return found
+
+    def _undo(self, count: int) -> None:
+        while len(self.matched) > count:
+            self.matched.popitem()
+
+
+def _has(attrs: Attrs, wanted: Attrs) -> bool:
+    return all(k in attrs and _plain(attrs[k]) == _plain(v) for k, v in wanted.items())
+
+
+def match(
+    pattern: Pattern, expr: Expr, types: Mapping[Expr, Type] | None = None
+) -> Mapping[Pattern, Expr] | None:
+    """What each part of the pattern stands for if it matches; else None.
+
+    ``types`` are a module's; without them no pattern with a type matches.
+    """
+    matcher = _Matcher(types or {})
+    return MappingProxyType(matcher.matched) if matcher.matches(pattern, expr) else None
+
+
+def wildcard() -> WildcardPattern:
+    """Any expression."""
+    return WildcardPattern()
+
+
+def is_op(name: str) -> OpPattern:
+    """An operator: ``is_op("nn.relu")(wildcard())`` is a call of it."""
+    return OpPattern(Op(name))
+
+
+def is_var(name: str = "") -> VarPattern:
+    """A variable, of that name if one is given."""
+    return VarPattern(name)
+
+
+def is_constant() -> ConstantPattern:
+    """A constant."""
+    return ConstantPattern()
+
+
+def is_tuple(fields: Sequence[Pattern] | None) -> TuplePattern:
+    """A tuple of these fields; with None, of any."""
+    return TuplePattern(None if fields is None else tuple(fields))
+
+
+def is_tuple_get_item(value: Pattern, index: int | None = None) -> TupleGetItemPattern:
+    """A field of a tuple; with None, any."""
+    return TupleGetItemPattern(value, index)
+
+
+def has_attr(attrs: Mapping[str, Any], pattern: Pattern | None = None) -> AttrPattern:
+    """A call with these attributes."""
+    return (pattern or wildcard()).has_attr(attrs)
+
+
+def has_dtype(dtype: str, pattern: Pattern | None = None) -> TypePattern:
+    """A tensor of this dtype."""
+    return (pattern or wildcard()).has_dtype(dtype)
+
+
+def has_shape(shape: Sequence[int], pattern: Pattern | None = None) -> TypePattern:
+    """A tensor of this shape."""
+    return (pattern or wildcard()).has_shape(shape)

@@ -1,0 +1,58 @@
+"""An expression again, with others below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from microgen.relay.expr import Call, Expr, Function, Let, Tuple, TupleGetItem
+
+
+def rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
+    """``expr`` with those of its children replaced that are ``known``; itself if all stay."""
+
+    def new(old: Expr) -> Expr:
+        return known.get(old, old)
+
+    match expr:
+        case Call(op, args) if _differ((op, *args), known):
+            return Call(new(op), [new(a) for a in args], expr.attrs, expr.span)
+        case Tuple(fields) if _differ(fields, known):
+            return Tuple([new(f) for f in fields], expr.span)
+        case TupleGetItem(value, index) if _differ([value], known):
+            return TupleGetItem(new(value), index, expr.span)
+        case Let(var, value, body) if _differ((value, body), known):
+            return Let(var, new(value), new(body), expr.span)
+        case Function() if _differ([expr.body], known):
+            return Function(expr.params, new(expr.body), expr.ret_type, expr.attrs, expr.span)
+        case _:
+            return expr
+
+
+def _differ(exprs: Sequence[Expr], known: Mapping[Expr, Expr]) -> bool:
+    return any(known.get(e, e) is not e for e in exprs)
+
+
+def values(expr: Expr) -> Sequence[Expr]:
+    """What a call, a tuple or a field of one computes with."""
+    match expr:
+        case Call():
+            return expr.args
+        case Tuple():
+            return expr.fields
+        case TupleGetItem():
+            return (expr.tuple_value,)
+        case _:
+            return ()
+
+
+def with_values(expr: Expr, new: Sequence[Expr]) -> Expr:
+    """The same, computed with other ``values``."""
+    match expr:
+        case Call():
+            return Call(expr.op, new, expr.attrs, expr.span)
+        case Tuple():
+            return Tuple(new, expr.span)
+        case TupleGetItem():
+            return TupleGetItem(new[0], expr.index, expr.span)
+        case _:
+            return expr

@@ -1,0 +1,133 @@
+"""AnnotateTarget: says by ``compiler_begin`` and ``compiler_end`` who compiles an operator.
+
+Source: TVM v0.14, ``annotate_target.cc``. A call is the first codegen's that accepts it; a tuple,
+and a field of one, is of the codegen that all its operands are of, else "default". What an earlier
+run annotated stays as it is, but "default", which means that nobody took it yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.relay.expr import Call, Expr, Function, IRModule, Op, Tuple, TupleGetItem
+from microgen.relay.rebuild import values, with_values
+from microgen.relay.transform.annotations import (
+    DEFAULT,
+    begin,
+    compiler,
+    end,
+    is_begin,
+    is_default,
+    is_end,
+)
+from microgen.relay.transform.regions import Regions
+from microgen.relay.transform.rewriting import Rewriter, each_body
+from microgen.relay.transform.support import Refusal, Result, Support, answer, operator_call
+
+
+class AnnotateTarget:
+    """The pass, for codegens in the order of their priority."""
+
+    def __init__(self, supports: Sequence[Support]) -> None:
+        self._supports = tuple(supports)
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The annotated module. Raises ModelError for annotations that fit no region."""
+        return self.run(module).module
+
+    def run(self, module: IRModule) -> Result:
+        """The annotated module, and why codegens refused what they did not take."""
+        refusals: list[Refusal] = []
+
+        def annotated(rewriter: Rewriter, name: str, body: Expr) -> Expr:
+            body = without_defaults(rewriter, body)
+            return _Annotator(rewriter, name, self._supports, refusals).body(body)
+
+        return Result(each_body(module, annotated), tuple(refusals))
+
+
+def without_defaults(rewriter: Rewriter, body: Expr) -> Expr:
+    """A body without the annotations that name no compiler."""
+    return rewriter.rewrite(body, lambda _, new: new.args[0] if is_default(new) else new)
+
+
+class _Annotator:
+    """One function. ``_targets`` says of each new expression whose it is."""
+
+    def __init__(
+        self,
+        rewriter: Rewriter,
+        name: str,
+        supports: tuple[Support, ...],
+        refusals: list[Refusal],
+    ) -> None:
+        self._rewriter = rewriter
+        self._name = name
+        self._supports = supports
+        self._refusals = refusals
+        self._targets: dict[Expr, str] = {}
+
+    def body(self, body: Expr) -> Expr:
+        """The body with annotations."""
+        self._annotated = Regions(body).of
+        return self._ended(self._rewriter.rewrite(body, self._rule))
+
+    def _rule(self, old: Expr, new: Expr) -> Expr:
+        if old in self._annotated:
+            return self._again(new)
+        match new:
+            case Call():
+                assert isinstance(old, Call)
+                return self._marked(new, self._target(old))
+            case Tuple() | TupleGetItem():
+                return self._marked(new, self._common(values(new)))
+            case _:
+                return new
+
+    def _again(self, expr: Expr) -> Expr:
+        """What was annotated before. Only what its region takes from outside may end anew."""
+        if not is_begin(expr):
+            return expr
+        return self._rewriter.rebuilt(expr, {expr.args[0]: self._ended(expr.args[0])})
+
+    def _marked(self, expr: Expr, target: str) -> Expr:
+        """``expr`` with its operands annotated as they enter ``target``."""
+        begun = [self._begun(value, target) for value in values(expr)]
+        marked = self._rewriter.typed(with_values(expr, begun), self._rewriter.types[expr])
+        self._targets[marked] = target
+        return marked
+
+    def _common(self, operands: Sequence[Expr]) -> str:
+        found = {compiler(o) if is_end(o) else self._targets.get(o, DEFAULT) for o in operands}
+        return found.pop() if len(found) == 1 else DEFAULT
+
+    def _ended(self, expr: Expr) -> Expr:
+        """What others read of ``expr``. Variables and calls without arguments begin anywhere."""
+        if expr not in self._targets or not values(expr):
+            return expr
+        return self._rewriter.typed(end(expr, self._targets[expr]), self._rewriter.types[expr])
+
+    def _begun(self, expr: Expr, target: str) -> Expr:
+        ended = self._ended(expr)
+        return self._rewriter.typed(begin(ended, target), self._rewriter.types[expr])
+
+    def _target(self, call: Call) -> str:
+        if isinstance(call.op, Op):
+            return next((s.name for s in self._supports if self._takes(s, call)), DEFAULT)
+        if isinstance(call.op, Function):
+            owner, dot, _ = str(call.op.attrs.get("Composite", "")).partition(".")
+            if dot and any(s.name == owner for s in self._supports):
+                return owner
+        return DEFAULT
+
+    def _takes(self, support: Support, call: Call) -> bool:
+        seen = operator_call(call, self._rewriter.types)
+        predicate = support.operators.get(seen.op)
+        if predicate is None:
+            reason: str | None = f"{support.name} has no {seen.op}"
+        else:
+            reason = answer(predicate(seen), f"the predicate of {support.name} for {seen.op}")
+        if reason is not None:
+            origin = self._rewriter.origin(call)
+            self._refusals.append(Refusal(support.name, self._name, seen.op, origin, reason))
+        return reason is None

@@ -1,0 +1,56 @@
+"""The annotations ``compiler_begin`` and ``compiler_end``: read, removed, placed."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TypeGuard
+
+from microgen.relay.expr import Call, Expr, Op
+
+BEGIN = Op("annotation.compiler_begin")
+END = Op("annotation.compiler_end")
+
+# What no other compiler takes.
+DEFAULT = "default"
+
+
+def is_begin(expr: Expr) -> TypeGuard[Call]:
+    """Whether a region begins here."""
+    return isinstance(expr, Call) and expr.op == BEGIN
+
+
+def is_end(expr: Expr) -> TypeGuard[Call]:
+    """Whether a region ends here."""
+    return isinstance(expr, Call) and expr.op == END
+
+
+def is_mark(expr: Expr) -> TypeGuard[Call]:
+    """Whether this is an annotation, not a value's computation."""
+    return is_begin(expr) or is_end(expr)
+
+
+def compiler(mark: Call) -> str:
+    """Whose region an annotation is of."""
+    return str(mark.attrs["compiler"])
+
+
+def begin(expr: Expr, target: str) -> Call:
+    """``expr`` as it enters a region."""
+    return Call(BEGIN, [expr], MappingProxyType({"compiler": target}))
+
+
+def end(expr: Expr, target: str) -> Call:
+    """``expr`` as it leaves a region."""
+    return Call(END, [expr], MappingProxyType({"compiler": target}))
+
+
+def bare(expr: Expr) -> Expr:
+    """The expression within annotations."""
+    while is_mark(expr):
+        expr = expr.args[0]
+    return expr
+
+
+def is_default(expr: Expr) -> TypeGuard[Call]:
+    """Whether this is an annotation that says no more than none would."""
+    return is_mark(expr) and compiler(expr) == DEFAULT

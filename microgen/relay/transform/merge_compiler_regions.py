@@ -1,0 +1,80 @@
+"""MergeCompilerRegions: joins regions of one compiler that feed each other.
+
+Source: TVM v0.14, ``merge_compiler_regions.cc``. Going along the graph, a region takes in those of
+its own compiler that feed it. It stays convex: no way leads out of it and back into it. So each
+region knows which ones it needs by way of other compilers, and takes in none of those. Expressions
+without annotations count as another compiler's here; TVM overlooks them.
+"""
+
+from __future__ import annotations
+
+from microgen.relay.expr import Expr, IRModule
+from microgen.relay.rebuild import values
+from microgen.relay.transform.annotations import is_begin
+from microgen.relay.transform.regions import Item, Region, Regions
+from microgen.relay.transform.rewriting import Rewriter, each_body
+
+
+class MergeCompilerRegions:
+    """The pass."""
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """Raises ModelError for annotations that fit no region, or regions that are not convex."""
+        return each_body(module, _merged)
+
+
+def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
+    regions = Regions(body)
+    order = regions.ordered(body)
+    merger = _Merger(regions)
+    for item in order:
+        merger.visit(item)
+
+    def rule(old: Expr, new: Expr) -> Expr:
+        if not is_begin(old) or regions.of[old] is not regions.of.get(old.args[0]):
+            return new
+        return values(values(new)[0])[0]
+
+    return rewriter.rewrite(body, rule)
+
+
+class _Merger:
+    """Sets of regions are the bits of integers: bit i is the region that began as number i."""
+
+    def __init__(self, regions: Regions) -> None:
+        self._regions = regions
+        self._members: dict[Region, int] = {}  # the regions that one holds by now
+        self._behind: dict[Item, int] = {}  # those that an item reaches through others
+
+    def visit(self, item: Item) -> None:
+        """Visit a region, or an expression in none, after all that it needs."""
+        needed = list(dict.fromkeys(self._regions.below(item)))
+        behind = 0
+        for other in needed:
+            behind |= self._behind[other]
+            if isinstance(other, Region) and not _joins(other, item):
+                behind |= self._members[other]
+        self._behind[item] = behind
+        if isinstance(item, Region):
+            self._members[item] = 1 << item.number
+            self._take_in(item, needed)
+
+    def _take_in(self, region: Region, needed: list[Item]) -> None:
+        behind = self._behind[region]
+        for other in needed:
+            if not isinstance(other, Region) or not _joins(other, region):
+                continue
+            if not behind & self._members[other]:
+                region = self._joined(region, other)
+        self._behind[region] = behind
+
+    def _joined(self, a: Region, b: Region) -> Region:
+        """One region of two: the larger, so that long chains cost little."""
+        small, large = (a, b) if len(a.nodes) < len(b.nodes) else (b, a)
+        self._members[large] |= self._members[small]
+        self._regions.merge(small, large)
+        return large
+
+
+def _joins(region: Region, item: Item) -> bool:
+    return isinstance(item, Region) and region.target == item.target

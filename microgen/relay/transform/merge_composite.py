@@ -1,0 +1,200 @@
+"""MergeComposite: makes one call of several operators that a codegen compiles as one.
+
+What a pattern matches becomes a function with the attributes ``Composite``, the pattern's name, and
+``PartitionedFromPattern``, its operators in order. Source: TVM v0.14, ``merge_composite.cc`` and
+``dataflow_matcher.cc``: patterns one after the other, each from the end of the function to its
+beginning, so that the biggest match is found first. Unlike TVM's, no match is made if a value
+within it is used outside: TVM computes such a value twice if its other uses lead into the match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    IRModule,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from microgen.relay.pattern import CallPattern, ConstantPattern, Pattern, TuplePattern, below, match
+from microgen.relay.rebuild import values
+from microgen.relay.transform.rewriting import Rewriter, each_body
+from microgen.relay.transform.support import CompositePattern, Match, Refusal, Result, answer
+from microgen.relay.visit import depth_first, operands
+
+
+class MergeComposite:
+    """The pass, for patterns in the order in which they are tried."""
+
+    def __init__(self, pattern_table: Sequence[CompositePattern]) -> None:
+        self._patterns = tuple(pattern_table)
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The module with composite functions."""
+        return self.run(module).module
+
+    def run(self, module: IRModule) -> Result:
+        """The module with composite functions, and why checks refused what patterns matched."""
+        refusals: list[Refusal] = []
+
+        def merged(rewriter: Rewriter, name: str, body: Expr) -> Expr:
+            for pattern in self._patterns:
+                body = _Merger(rewriter, name, pattern, refusals).body(body)
+            return body
+
+        return Result(each_body(module, merged), tuple(refusals))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A match, and the number of those that were tried before."""
+
+    match: Match
+    number: int
+
+
+class _Merger:
+    """One pattern in one function."""
+
+    def __init__(
+        self, rewriter: Rewriter, name: str, pattern: CompositePattern, refusals: list[Refusal]
+    ) -> None:
+        self._rewriter = rewriter
+        self._name = name
+        self._pattern = pattern
+        self._refusals = refusals
+
+    def body(self, body: Expr) -> Expr:
+        """The body with what matches merged."""
+        groups = self._groups(body)
+        known: dict[Expr, Expr] = {}
+        for expr in depth_first(body, operands):
+            group = groups.get(expr)
+            if group is not None and self._is_accepted(group.match):
+                known[expr] = self._composite(group, known)
+            else:
+                known[expr] = self._rewriter.rebuilt(expr, known)
+        return known[body]
+
+    def _groups(self, body: Expr) -> dict[Expr, _Group]:
+        """Matches by their roots. None overlaps another."""
+        exprs = list(depth_first(body, operands))
+        users: dict[Expr, list[Expr]] = {}
+        for expr in exprs:
+            for value in operands(expr):
+                users.setdefault(value, []).append(expr)
+        taken: set[Expr] = set()
+        groups: dict[Expr, _Group] = {}
+        count = 0
+        for root in reversed(exprs):
+            found = None if root in taken else self._match(root)
+            if found is None:
+                continue
+            inside = dict.fromkeys(e for e in _inside(found) if not _is_shared(e))
+            if not taken.intersection(inside) and _is_closed(root, inside, users):
+                taken.update(inside)
+                groups[root] = _Group(found, count)
+            count += 1
+        return groups
+
+    def _match(self, root: Expr) -> Match | None:
+        matched = match(self._pattern.pattern, root, self._rewriter.types)
+        if matched is None or root in (inputs := _inputs(self._pattern.pattern, matched)):
+            return None
+        return Match(root, inputs, self._rewriter.types, matched)
+
+    def _is_accepted(self, found: Match) -> bool:
+        check = self._pattern.check
+        name = self._pattern.name
+        reason = answer(check(found), f"the check of {name}") if check is not None else None
+        if reason is not None:
+            support = name.partition(".")[0]
+            origin = self._rewriter.origin(found.root)
+            self._refusals.append(Refusal(support, self._name, name, origin, reason))
+        return reason is None
+
+    def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:
+        """The call of a composite function, whose body is as it was before."""
+        found, types = group.match, self._rewriter.types
+        params: dict[Expr, Var] = {}
+        for i, expr in enumerate(found.inputs):
+            var = Var(f"FunctionVar_{group.number}_{i}", types[expr])
+            params[expr] = self._rewriter.typed(var, types[expr])
+        inner: dict[Expr, Expr] = dict(params)
+        for expr in _inside(found):
+            inner[expr] = self._rewriter.rebuilt(expr, inner)
+        function = self._rewriter.function(
+            list(params.values()),
+            inner[found.root],
+            PartitionedFromPattern="".join(map(_word, _inside(found))),
+            Composite=self._pattern.name,
+        )
+        call = Call(
+            function, [known[e] for e in found.inputs], span=getattr(found.root, "span", None)
+        )
+        return self._rewriter.typed(call, types[found.root])
+
+
+def _inside(found: Match) -> list[Expr]:
+    outside = set(found.inputs)
+    exprs = depth_first(found.root, lambda e: () if e in outside else operands(e))
+    return [e for e in exprs if e not in outside]
+
+
+def _is_shared(expr: Expr) -> bool:
+    """Whether several matches may hold it."""
+    return isinstance(expr, Constant | Function)
+
+
+def _is_closed(
+    root: Expr, inside: Mapping[Expr, None], users: Mapping[Expr, Sequence[Expr]]
+) -> bool:
+    """Whether only the root is used outside."""
+    return all(u in inside for e in inside if e is not root for u in users.get(e, ()))
+
+
+def _inputs(pattern: Pattern, matched: Mapping[Pattern, Expr]) -> tuple[Expr, ...]:
+    """What stays outside of a composite function, in the order of the pattern's parts."""
+    found: dict[Expr, None] = {}
+    for part in depth_first(pattern, below):
+        expr = matched.get(part)
+        if expr is None:
+            continue
+        if _takes_any(part):
+            found.update(dict.fromkeys(values(expr)))
+        elif not below(part) and not isinstance(expr, Op | Function) and not _is_held(part, expr):
+            found[expr] = None
+    return tuple(found)
+
+
+def _takes_any(part: Pattern) -> bool:
+    if isinstance(part, CallPattern):
+        return part.args is None
+    return isinstance(part, TuplePattern) and part.fields is None
+
+
+def _is_held(part: Pattern, expr: Expr) -> bool:
+    """Whether a composite function holds the constant itself."""
+    return isinstance(part, ConstantPattern) and isinstance(expr, Constant)
+
+
+def _word(expr: Expr) -> str:
+    """What TVM calls an expression in ``PartitionedFromPattern``."""
+    match expr:
+        case Call(op=Op(name)):
+            return f"{name}_"
+        case Call():
+            return "Call_"
+        case Tuple():
+            return "Tuple_"
+        case TupleGetItem():
+            return f"TupleGetItem{expr.index}_"
+        case _:
+            return ""

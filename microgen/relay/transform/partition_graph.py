@@ -1,0 +1,200 @@
+"""PartitionGraph: makes a function of every region, and calls it where the region was.
+
+Source: TVM v0.14, ``partition_graph.cc``. ``tvmgen_<module>_<compiler>_<function>_<region>`` is a
+function's name, ``<compiler>_<region>_i<index>`` a parameter's, where a region counts its
+``compiler_begin`` calls. A value that enters a region in several places is one parameter; constants
+are bound. Of several values that leave a region the function makes a tuple, in which tuples among
+them are dissolved. Regions that only make and read tuples stay where they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    IRModule,
+    Tuple,
+    Var,
+)
+from microgen.relay.transform.annotate_target import without_defaults
+from microgen.relay.transform.annotations import bare, compiler, end, is_begin, is_end, is_mark
+from microgen.relay.transform.regions import Region, Regions
+from microgen.relay.transform.rewriting import Rewriter, graph_normal_form
+from microgen.relay.visit import depth_first, operands
+
+
+class PartitionGraph:
+    """The pass. ``mod_name`` is the model's name, which the functions' names begin with."""
+
+    def __init__(self, mod_name: str = "default", bind_constants: bool = True) -> None:
+        self._prefix = f"tvmgen_{mod_name}" if mod_name else "tvmgen"
+        self._binds = bind_constants
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The module with its regions' functions after those that it had, in the order of their
+        first use. Raises ModelError for annotations that fit no region, or that are not convex."""
+        rewriter = Rewriter(module)
+        functions = dict(module.functions)
+        for name, function in module.functions.items():
+            if "Compiler" in function.attrs:
+                continue
+            body = _prepared(rewriter, function)
+            partitioner = _Partitioner(rewriter, functions, self._binds)
+            body = partitioner.partitioned(body, f"{self._prefix}_{{}}_{name}_{{}}")
+            functions[name] = rewriter.with_body(function, body)
+        return rewriter.module(functions)
+
+
+def _prepared(rewriter: Rewriter, function: Function) -> Expr:
+    body = graph_normal_form(rewriter, function.body)
+    body = rewriter.rewrite(body, lambda _, new: _flattened(rewriter, new))
+    return without_defaults(rewriter, body)
+
+
+def _flattened(rewriter: Rewriter, expr: Expr) -> Expr:
+    """A tuple of values that leave a region, in the place of a tuple that leaves it."""
+    if not is_end(expr) or not isinstance(expr.args[0], Tuple):
+        return expr
+    leaving = expr.args[0]
+    ends = [_flattened(rewriter, _end(rewriter, f, compiler(expr))) for f in leaving.fields]
+    return rewriter.typed(Tuple(ends, leaving.span), rewriter.types[leaving])
+
+
+def _end(rewriter: Rewriter, value: Expr, target: str) -> Expr:
+    return rewriter.typed(end(value, target), rewriter.types[value])
+
+
+@dataclass(eq=False)
+class _External:
+    """What a region becomes. ``outs`` leave it, in order; ``results`` are what stands for them
+    outside. ``params`` has a parameter by the expression that enters, without annotations;
+    ``given`` is what enters there."""
+
+    outs: list[Expr]
+    params: dict[Expr, Var] = field(default_factory=dict)
+    given: dict[Var, Expr] = field(default_factory=dict)
+    results: dict[Expr, Expr] = field(default_factory=dict)
+
+
+class _Partitioner:
+    """One function of the module. ``functions`` are all, to which those of regions are added."""
+
+    def __init__(
+        self, rewriter: Rewriter, functions: dict[str, Function], bind_constants: bool
+    ) -> None:
+        self._rewriter = rewriter
+        self._functions = functions
+        self._binds = bind_constants
+        self._externals: dict[Region, _External] = {}
+        self._known: dict[Expr, Expr] = {}
+
+    def partitioned(self, body: Expr, name: str) -> Expr:
+        """The body with calls in the place of regions; ``name`` lacks the compiler and number."""
+        self._regions = Regions(body)
+        self._regions.ordered(body)
+        for region in dict.fromkeys(self._regions.of.values()):
+            if region.computes:
+                outs = dict.fromkeys(e.args[0] for e in region.outs if not is_begin(e.args[0]))
+                self._externals[region] = _External(list(outs))
+        for expr in depth_first(body, self._below):
+            self._known[expr] = self._replaced(expr, name)
+        return self._known[body]
+
+    def _external(self, mark: Expr) -> _External | None:
+        """What the region of an annotation becomes; None if it stays, or gives what it takes."""
+        if is_end(mark) and is_begin(mark.args[0]):
+            return None
+        return self._externals.get(self._regions.of[mark])
+
+    def _below(self, expr: Expr) -> Sequence[Expr]:
+        """What is ready before ``expr``: before the first use of a region, all that leaves it."""
+        if not is_end(expr):
+            return operands(expr)
+        external = self._external(expr)
+        if external is None:
+            return (_source(expr),)
+        return (*expr.args, *external.outs)
+
+    def _replaced(self, expr: Expr, name: str) -> Expr:
+        if not is_mark(expr):
+            return self._rewriter.rebuilt(expr, self._known)
+        external = self._external(expr)
+        if external is None:
+            return self._known[_source(expr)]
+        region = self._regions.of[expr]
+        if is_begin(expr):
+            return self._param(region, external, expr)
+        if not external.results:
+            self._create(external, region.target, name.format(region.target, region.number))
+        return external.results[expr.args[0]]
+
+    def _param(self, region: Region, external: _External, begin: Call) -> Var:
+        source = bare(begin)
+        if source not in external.params:
+            index = region.ins.index(begin)
+            type_ = self._rewriter.types[begin]
+            var = Var(f"{region.target}_{region.number}_i{index}", type_)
+            external.params[source] = self._rewriter.typed(var, type_)
+            external.given[var] = self._known[begin.args[0]]
+        return external.params[source]
+
+    def _create(self, external: _External, target: str, name: str) -> None:
+        """Add the region's function to the module, and call it."""
+        given = external.given
+        bound: dict[Expr, Expr] = {
+            v: e for v, e in given.items() if self._binds and _is_constant(e)
+        }
+        symbol = self._fresh(re.sub(r"\W", "_", name, flags=re.ASCII))
+        body = self._rewriter.rewrite(self._body(external), lambda _, new: bound.get(new, new))
+        self._functions[symbol] = self._rewriter.function(
+            [v for v in given if v not in bound],
+            body,
+            Inline=1,
+            Compiler=target,
+            global_symbol=symbol,
+            Primitive=1,
+        )
+        args = [e for v, e in given.items() if v not in bound]
+        span = getattr(external.outs[0], "span", None)
+        call = Call(GlobalVar(symbol), args, span=span)
+        self._read(external, self._rewriter.typed(call, self._rewriter.types[body]))
+
+    def _fresh(self, name: str) -> str:
+        names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
+        return next(n for n in names if n not in self._functions)
+
+    def _body(self, external: _External) -> Expr:
+        outs = [self._known[out] for out in external.outs]
+        if len(outs) == 1:
+            return outs[0]
+        fields = [part for out in outs for part in self._rewriter.parts(out)]
+        return self._rewriter.tuple(fields)
+
+    def _read(self, external: _External, call: Call) -> None:
+        """Make what stands outside for what leaves: the call, or fields of its tuple."""
+        if len(external.outs) == 1:
+            external.results[external.outs[0]] = call
+            return
+        parts = iter(self._rewriter.parts(call))
+        for out in external.outs:
+            external.results[out] = self._rewriter.gathered(self._rewriter.types[out], parts)
+
+
+def _source(mark: Call) -> Expr:
+    """What an annotation reads; of a value that a region only passes on, what enters it."""
+    value = mark.args[0]
+    return value.args[0] if is_end(mark) and is_begin(value) else value
+
+
+def _is_constant(expr: Expr) -> bool:
+    if isinstance(expr, Tuple):
+        return all(isinstance(f, Constant) for f in expr.fields)
+    return isinstance(expr, Constant)

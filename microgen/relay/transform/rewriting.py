@@ -1,0 +1,162 @@
+"""Rewriting a module's functions: new expressions, each with its type.
+
+Passes see functions in graph normal form: a let is gone, its value stands where its variable did. A
+function inside another is one value to them, whose body they leave as it is; it must not use what
+is outside, but by its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.relay.expr import (
+    Expr,
+    Function,
+    FuncType,
+    IRModule,
+    Let,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
+from microgen.relay.infer_type import place
+from microgen.relay.rebuild import rebuilt
+from microgen.relay.visit import depth_first, operands, post_order
+
+AnyExpr = TypeVar("AnyExpr", bound=Expr)
+
+# An expression as it was, and as it is with what is below it rewritten.
+Rule = Callable[[Expr, Expr], Expr]
+
+
+class Rewriter:
+    """The types of a module's expressions, and of those that a pass makes."""
+
+    def __init__(self, module: IRModule) -> None:
+        if module.types is None:
+            raise ModelError(
+                "the module's types are not known", where="partition", hint="run InferType first"
+            )
+        self.types: dict[Expr, Type] = dict(module.types)
+        self._origins: dict[Expr, Expr] = {}
+
+    def typed(self, expr: AnyExpr, type_: Type) -> AnyExpr:
+        """A new expression, whose type is ``type_``."""
+        self.types[expr] = type_
+        return expr
+
+    def rebuilt(self, expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
+        """``expr`` with those below it replaced that are ``known``; its type stays."""
+        new = rebuilt(expr, known)
+        if new is not expr:
+            self._origins[new] = self.origin(expr)
+        return self.typed(new, self.types[expr])
+
+    def origin(self, expr: Expr) -> Expr:
+        """The expression of the module, before any rewriting, that ``expr`` was."""
+        return self._origins.get(expr, expr)
+
+    def rewrite(
+        self, root: Expr, rule: Rule, below: Callable[[Expr], Sequence[Expr]] = operands
+    ) -> Expr:
+        """``root`` with the rule applied to every expression, operands first."""
+        known: dict[Expr, Expr] = {}
+        for expr in depth_first(root, below):
+            known[expr] = rule(expr, self.rebuilt(expr, known))
+        return known[root]
+
+    def function(self, params: Sequence[Var], body: Expr, **attrs: object) -> Function:
+        """A new function."""
+        result = self.types[body]
+        function = Function(params, body, result, MappingProxyType(attrs))
+        return self.typed(function, FuncType(tuple(self.types[p] for p in params), result))
+
+    def tuple(self, fields: Sequence[Expr]) -> Tuple:
+        """A new tuple."""
+        return self.typed(Tuple(fields), TupleType(tuple(self.types[f] for f in fields)))
+
+    def parts(self, expr: Expr) -> list[Expr]:
+        """The tensors of a value: itself, or the fields of its tuple, nested ones too."""
+        type_ = self.types[expr]
+        if not isinstance(type_, TupleType):
+            return [expr]
+        items = [self.typed(TupleGetItem(expr, i), t) for i, t in enumerate(type_.fields)]
+        return [part for item in items for part in self.parts(item)]
+
+    def gathered(self, type_: Type, parts: Iterator[Expr]) -> Expr:
+        """A value of the type, made of the next ``parts``."""
+        if not isinstance(type_, TupleType):
+            return next(parts)
+        return self.tuple([self.gathered(t, parts) for t in type_.fields])
+
+    def with_body(self, function: Function, body: Expr) -> Function:
+        """The function with another body of the same type."""
+        again = self.rebuilt(function, {function.body: body})
+        assert isinstance(again, Function)
+        return again
+
+    def module(self, functions: Mapping[str, Function]) -> IRModule:
+        """A module of these functions, with the types of what is in them."""
+        types = {e: self.types[e] for f in functions.values() for e in post_order(f)}
+        return IRModule(MappingProxyType(dict(functions)), MappingProxyType(types))
+
+
+def each_body(module: IRModule, rewrite: Callable[[Rewriter, str, Expr], Expr]) -> IRModule:
+    """The module with the bodies of its functions rewritten, but of those that are some other
+    compiler's already. ``rewrite`` gets the function's name and its body in graph normal form."""
+    rewriter = Rewriter(module)
+    functions = dict(module.functions)
+    for name, function in functions.items():
+        if "Compiler" not in function.attrs:
+            body = rewrite(rewriter, name, graph_normal_form(rewriter, function.body))
+            functions[name] = rewriter.with_body(function, body)
+    return rewriter.module(functions)
+
+
+def graph_normal_form(rewriter: Rewriter, body: Expr) -> Expr:
+    """The body without lets. UnsupportedError if an inner function uses what is around it."""
+    lets = [e for e in depth_first(body, operands) if isinstance(e, Let)]
+    bound = {let.var: let.value for let in lets}
+
+    def stands_for(expr: Expr) -> Expr | None:
+        if isinstance(expr, Let):
+            return expr.body
+        return bound.get(expr) if isinstance(expr, Var) else None
+
+    known: dict[Expr, Expr] = {}
+
+    def below(expr: Expr) -> Sequence[Expr]:
+        other = stands_for(expr)
+        return operands(expr) if other is None else (other,)
+
+    for expr in depth_first(body, below):
+        other = stands_for(expr)
+        known[expr] = rewriter.rebuilt(expr, known) if other is None else known[other]
+        if isinstance(expr, Function):
+            _check_closed(expr)
+    return known[body]
+
+
+def _check_closed(function: Function) -> None:
+    free: dict[Var, None] = {}
+    own: set[Expr] = set()
+    for expr in post_order(function):
+        match expr:
+            case Var():
+                free[expr] = None
+            case Let():
+                own.add(expr.var)
+            case Function():
+                own.update(expr.params)
+    for var in free:
+        if var not in own:
+            raise UnsupportedError(
+                f"an inner function uses %{var.name_hint}, which is outside of it",
+                where=place(function.span, "partition"),
+                hint="pass it as an argument",
+            )

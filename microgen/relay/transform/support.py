@@ -1,0 +1,121 @@
+"""What a codegen says that it can compile: predicates of operators, and patterns of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from microgen.errors import ModelError
+from microgen.relay.expr import Attrs, Call, Constant, Expr, IRModule, Op, Type
+from microgen.relay.pattern import Pattern
+from microgen.relay.transform.annotations import bare
+from microgen.relay.visit import depth_first, operands
+
+
+@dataclass(frozen=True)
+class OperatorCall:
+    """A call of an operator, as predicates see it.
+
+    ``op`` is its name; ``args`` and ``result`` are types, of tensors or of tuples; ``constants``
+    has an argument's Constant, or None where the argument is none.
+    """
+
+    op: str
+    attrs: Attrs
+    args: tuple[Type, ...]
+    result: Type
+    constants: tuple[Constant | None, ...] = ()
+
+
+Predicate = Callable[[OperatorCall], str | None]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a pattern matched: ``root`` is the last expression, ``inputs`` those that stay outside,
+    in the order of the composite function's parameters; ``matched`` says which expression each
+    part of the pattern stands for."""
+
+    root: Expr
+    inputs: tuple[Expr, ...]
+    types: Mapping[Expr, Type] = field(repr=False)
+    matched: Mapping[Pattern, Expr] = field(repr=False)
+
+    @property
+    def calls(self) -> tuple[OperatorCall, ...]:
+        """The operators within, in the order of evaluation: the last is the root."""
+        outside = set(self.inputs)
+        exprs = depth_first(self.root, lambda e: () if e in outside else operands(e))
+        inside = (e for e in exprs if e not in outside)
+        return tuple(
+            operator_call(e, self.types)
+            for e in inside
+            if isinstance(e, Call) and isinstance(e.op, Op)
+        )
+
+    def call(self, op: str) -> OperatorCall | None:
+        """The first call within of an operator of this name."""
+        return next((c for c in self.calls if c.op == op), None)
+
+
+@dataclass(frozen=True, eq=False)
+class CompositePattern:
+    """Several operators that a codegen compiles as one, named ``<codegen>.<what it is>``.
+
+    ``check`` returns None to accept what the pattern matched, else a sentence why not.
+    """
+
+    name: str
+    pattern: Pattern
+    check: Callable[[Match], str | None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """What the codegen ``name`` takes. A predicate of an operator returns None to accept a call,
+    else a sentence why not."""
+
+    name: str
+    operators: Mapping[str, Predicate] = field(default_factory=dict)
+    patterns: tuple[CompositePattern, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a codegen does not compile something.
+
+    ``what`` is an operator or a composite pattern; ``expr`` the call in @``function`` of the module
+    that the pass was given.
+    """
+
+    support: str
+    function: str
+    what: str
+    expr: Expr = field(repr=False)
+    reason: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a pass makes of a module, and what it did not do, in the order of evaluation."""
+
+    module: IRModule
+    refusals: tuple[Refusal, ...]
+
+
+def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
+    """A call of an operator with its types. Constants are seen through annotations."""
+    assert isinstance(call.op, Op)
+    bares = [bare(a) for a in call.args]
+    constants = tuple(b if isinstance(b, Constant) else None for b in bares)
+    args = tuple(types[a] for a in call.args)
+    return OperatorCall(call.op.name, call.attrs, args, types[call], constants)
+
+
+def answer(given: Any, of: str) -> str | None:
+    """What a predicate or a check returned. ModelError unless it is None or a sentence."""
+    if given is None or (isinstance(given, str) and given):
+        return given
+    what = f"{of} answered {given!r}, expected None to accept, or a sentence why not"
+    raise ModelError(what, where="partition")
