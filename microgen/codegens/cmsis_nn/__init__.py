@@ -11,7 +11,7 @@ from microgen.codegens.cmsis_nn.function import compiled
 from microgen.codegens.external import CSource, ExternalCodegen, ExternalFunction
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.ir.graph import Graph, Node
-from microgen.relay.support import Support
+from microgen.relay.transform import Support
 from microgen.target.board import Board
 
 NAME = "cmsis-nn"
