@@ -16,6 +16,7 @@ from microgen.ir.graph import Array, DType, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
 _INDENT = " " * 4
+_COLUMNS = 100
 
 Constants = tuple[tuple[str, Array], ...]
 
@@ -98,12 +99,16 @@ def _tensors(
         **{name: f"in{i}" for i, name in enumerate(graph.inputs)},
         **{name: f"operand{i}" for i, name in enumerate(operands)},
         **{
-            name: f"(int8_t *)(scratch + {offset})"
+            name: f"(int8_t *){_at(offset)}"
             for name, offset in offsets.items()
             if isinstance(name, str)
         },
         **{name: f"out{i}" for i, name in enumerate(graph.outputs)},
     }
+
+
+def _at(offset: int) -> str:
+    return f"&scratch[{offset}]"
 
 
 def _block(step: Call, names: Mapping[str, str], offset: int | None) -> list[str]:
@@ -120,7 +125,21 @@ def _block(step: Call, names: Mapping[str, str], offset: int | None) -> list[str
         lines += [f"if ({call} != ARM_CMSIS_NN_SUCCESS) {{", f"{_INDENT}return {_FAILURE};", "}"]
     else:
         lines.append(f"{call};")
-    return [f"{_INDENT}{{", *(f"{_INDENT * 2}{line}" for line in lines), f"{_INDENT}}}"]
+    inside = [part for line in lines for part in _wrapped(line)]
+    return [f"{_INDENT}{{", *inside, f"{_INDENT}}}"]
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line of a block, continued behind commas where it is too long."""
+    first, *rest = line.split(", ")
+    lines = [f"{_INDENT * 2}{first}"]
+    for part in rest:
+        if len(f"{lines[-1]}, {part},") <= _COLUMNS:
+            lines[-1] += f", {part}"
+        else:
+            lines[-1] += ","
+            lines.append(f"{_INDENT * 3}{part}")
+    return lines
 
 
 def _context(step: Call, names: Mapping[str, str], offset: int | None) -> str:
@@ -128,5 +147,5 @@ def _context(step: Call, names: Mapping[str, str], offset: int | None) -> str:
     if step.held:
         pointer = f"(void *){names[step.held]}"
     elif offset is not None:
-        pointer = f"scratch + {offset}"
+        pointer = _at(offset)
     return f"{{.buf = {pointer}, .size = {step.buffer}}}"
