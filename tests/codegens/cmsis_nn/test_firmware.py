@@ -26,6 +26,7 @@ MLPERF = {
     "pretrainedResnet_quant": (15, 1),
     "vww_96_int8": (30, 1),
     "ad01_int8": (10, 10),
+    "str_ww_ref_model": (10, 1),
 }
 
 
