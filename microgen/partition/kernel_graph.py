@@ -20,6 +20,7 @@ from microgen.relay.expr import (
     Constant,
     Expr,
     Function,
+    FuncType,
     IRModule,
     Op,
     TensorType,
@@ -131,8 +132,9 @@ def shown(graph: Graph) -> IRModule:
     if len(graph.outputs) > 1:
         body = Tuple([values[name] for name in graph.outputs])
         types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
-    params = tuple(values[tensor] for tensor in given)
-    main = Function(tuple(p for p in params if isinstance(p, Var)), body, types[body])
+    params = tuple(p for p in (values[tensor] for tensor in given) if isinstance(p, Var))
+    main = Function(params, body, types[body])
+    types[main] = FuncType(tuple(types[p] for p in params), types[body])
     return IRModule(MappingProxyType({"main": main}), types)
 
 
