@@ -274,6 +274,11 @@ class Program:
         return tuple((m, m.code) for m in found if isinstance(m.code, RuntimeModule))
 
     @property
+    def held(self) -> frozenset[str]:
+        """The names of the constants that modules of the blob are handed, and no call passes."""
+        return frozenset(c.constant for module, _ in self.runtime_modules for c in module.constants)
+
+    @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:
         """The functions that the built-in kernels compute."""
         return tuple(function for function in self.functions if function.module is None)

@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "emit": {*PROGRAM, "blob", "cnames", "executors", "files", "params_file", "resources"},
     "mlf": {*PROGRAM, "checked_json", "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
-    "record": {*PROGRAM, "emit", "files", "manifest", "mlf", "options", "target"},
+    "record": {*PROGRAM, "blob", "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": {*PROGRAM, "c_layout", "planner"},
     "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
     "llvm_ir": {*BASE, "files", "target", "toolchain"},

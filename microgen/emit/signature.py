@@ -17,11 +17,13 @@ _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
 
 
 def argument_types(call: Call, function: PrimFunc) -> tuple[TensorType, ...]:
-    """The types of a call's arguments in the order of the C parameters, scratch included."""
+    """The types of a call's arguments in the order of the C parameters, scratch included, but not
+    the device's context, which comes last."""
     given = iter(call.types)
     return tuple(
         TensorType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
         for p in function.parameters
+        if p.role is not Role.DEVICE
     )
 
 
@@ -107,14 +109,13 @@ def _loaded(unit: Unit) -> list[TensorType]:
     """The types of what functions of loaded modules are called with, and of their constants."""
     program = unit.program
     functions = {name for module, _ in program.runtime_modules for name in module.functions}
-    held = {c.constant for module, _ in program.runtime_modules for c in module.constants}
     kinds = [
         kind
         for call in program.calls
         if call.function in functions
         for kind in argument_types(call, program.function(call.function))
     ]
-    return [*kinds, *(held_type(c) for c in program.constants if c.name in held)]
+    return [*kinds, *(held_type(c) for c in program.constants if c.name in program.held)]
 
 
 def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:
