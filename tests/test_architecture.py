@@ -54,7 +54,16 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "c_layout", "checked_json", "cnames", "kernels", "passes"}
+    "codegens": {
+        *GRAPH,
+        *PROGRAM,
+        "blob",
+        "c_layout",
+        "checked_json",
+        "cnames",
+        "kernels",
+        "passes",
+    }
     | {"relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
