@@ -267,6 +267,11 @@ class ModuleRecord:
         """``tvmgen_<module>``, which every symbol of the model starts with."""
         return f"tvmgen_{self.module}"
 
+    @property
+    def loaded(self) -> tuple[ExternalRecord, ...]:
+        """The modules that lie in the blob."""
+        return tuple(module for module in self.external if module.kind == "runtime")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(ModuleRecord):
@@ -289,11 +294,6 @@ class Manifest(ModuleRecord):
     def modules(self) -> tuple[ModuleRecord, ...]:
         """Every model, in the order they were given."""
         return (self, *self.more)
-
-    @property
-    def loaded(self) -> tuple[ExternalRecord, ...]:
-        """The modules of all models that lie in blobs."""
-        return tuple(e for m in self.modules for e in m.external if e.kind == "runtime")
 
     @property
     def call_count(self) -> int:

@@ -79,7 +79,8 @@ MAY_IMPORT = {
     "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
-    "verifier": {*TARGET, "builder", "ir", "manifest", "params_file", "transforms"},
+    "verifier": {*TARGET, "blob", "builder", "codegens", "ir", "manifest", "params_file"}
+    | {"transforms"},
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
