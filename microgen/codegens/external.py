@@ -150,12 +150,14 @@ class ExternalCodegen(abc.ABC):
     whether ``refusal`` is asked for the nodes of the kernel graph, which other models become, and
     what is left of Relay models.
     ``needs_device_api``: its functions run between the hooks of a device of its name.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
     """
 
     name: str
     support: Support
     takes_nodes: bool = False
     needs_device_api: bool = False
+    runtimes: tuple[Runtime, ...] = ()
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
