@@ -63,7 +63,7 @@ MAY_IMPORT = {
     | {"devices", "external_modules", "lowering_cache", "program", "transforms"},
     "planner": PROGRAM,
     "emit": {*PROGRAM, "blob", "cnames", "executors", "files", "params_file", "resources"},
-    "mlf": {*PROGRAM, "checked_json", "files", "manifest", "params_file", "target"},
+    "mlf": {*PROGRAM, "checked_json", "cnames", "files", "manifest", "params_file", "target"},
     "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
     "record": {*PROGRAM, "blob", "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": {*PROGRAM, "c_layout", "planner"},
