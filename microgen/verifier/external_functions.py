@@ -95,6 +95,8 @@ def _constants_problems(subject: Subject, table: str, held: list[HeldRecord]) ->
     for record, entry in zip(held, struct.iter_unpack(layout, data), strict=True):
         if not _is_planned(subject, record, entry):
             yield f"{table} does not have {record.name} as {record.symbol}, {_typed(record)}"
+        elif entry[1] % DType(record.dtype).nbytes:
+            yield f"{record.symbol} at {entry[1]:#x} is not aligned to its elements"
 
 
 def _is_planned(subject: Subject, record: HeldRecord, entry: tuple[int, ...]) -> bool:
