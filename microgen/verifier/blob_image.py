@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from microgen import blob
@@ -10,7 +10,7 @@ from microgen.blob import Blob
 from microgen.blob.payloads import KNOWN, PayloadReader
 from microgen.blob.payloads.opaque import Expected, reader
 from microgen.errors import MicrogenError
-from microgen.manifest import ModuleRecord
+from microgen.manifest import ExternalRecord, ModuleRecord
 from microgen.verifier.subject import Subject
 
 
@@ -32,16 +32,16 @@ def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
     if not data:
         return BlobImage(b"", None, f"{name} is not one object with bytes")
     try:
-        return BlobImage(data, blob.loads(data, known(module)))
+        return BlobImage(data, blob.loads(data, known(module.loaded)))
     except MicrogenError as error:
         return BlobImage(data, None, f"{name}: {error}")
 
 
-def known(module: ModuleRecord) -> Mapping[str, PayloadReader]:
-    """The type keys that the blob of a model may have; payloads of a form that microgen does not
-    know are told by their digests."""
+def known(loaded: Iterable[ExternalRecord]) -> Mapping[str, PayloadReader]:
+    """The type keys that a blob of these modules may have; payloads of a form that microgen does
+    not know are told by their digests."""
     expected: dict[str, list[Expected]] = {}
-    for own in module.loaded:
+    for own in loaded:
         symbols = tuple(function.symbol for function in own.functions)
         expected.setdefault(own.type_key, []).append(Expected(own.nbytes, own.sha256, symbols))
     return {**{key: reader(found) for key, found in expected.items()}, **KNOWN}
