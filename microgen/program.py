@@ -274,9 +274,9 @@ class Program:
         return tuple((m, m.code) for m in found if isinstance(m.code, RuntimeModule))
 
     @property
-    def held(self) -> frozenset[str]:
-        """The names of the constants that modules of the blob are handed, and no call passes."""
-        return frozenset(c.constant for module, _ in self.runtime_modules for c in module.constants)
+    def held_constants(self) -> frozenset[str]:
+        """The constants that modules are handed when they are loaded: no call passes them."""
+        return frozenset(c.constant for m in self.external_modules for c in m.constants)
 
     @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:

@@ -14,7 +14,7 @@ def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays. The
     graph executor's are in its parameter file, but for those that modules are handed."""
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
-    held = unit.program.held
+    held = unit.program.held_constants
     own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
     return {

@@ -23,7 +23,7 @@ def parameters(unit: Unit) -> dict[str, Constant]:
     """The constants as the parameter file has them: those with the widest elements first, so that
     each is aligned to its elements when the first one is. What modules are handed are C arrays:
     the graph does not know them."""
-    known = [c for c in unit.program.constants if c.name not in unit.program.held]
+    known = [c for c in unit.program.constants if c.name not in unit.program.held_constants]
     constants = sorted(known, key=lambda c: -c.array.dtype.itemsize)
     return {constant.name: constant for constant in constants}
 

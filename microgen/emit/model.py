@@ -76,7 +76,7 @@ def emit_model(unit: Unit) -> FileTree:
 def _loaded(unit: Unit) -> Outputs:
     """What calls the modules of the blob, and the constants that they are handed."""
     module = unit.module
-    held = _parameters(unit) if unit.program.held else {}
+    held = _parameters(unit) if unit.program.held_constants else {}
     return held | {
         f"src/{module}_modules.c": ("src/modules.c.j2", modules.modules(unit)),
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),

@@ -115,7 +115,8 @@ def _loaded(unit: Unit) -> list[TensorType]:
         if call.function in functions
         for kind in argument_types(call, program.function(call.function))
     ]
-    return [*kinds, *(held_type(c) for c in program.constants if c.name in program.held)]
+    held = (c for c in program.constants if c.name in program.held_constants)
+    return [*kinds, *map(held_type, held)]
 
 
 def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:

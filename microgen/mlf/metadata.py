@@ -150,14 +150,16 @@ def _scratch(program: Program) -> dict[str, int]:
 
 
 def _constants(program: Program) -> dict[str, int]:
-    """Bytes of constants by target; each counts for the first target that reads it. Those that
-    modules are handed no call passes."""
-    reader = {c.constant: m.target for m, _ in program.runtime_modules for c in m.constants}
+    """Bytes of constants by target; each counts for the first target that reads it."""
+    reader: dict[str, str] = {}
     for call in program.calls:
         target = program.function(call.function).target
         for argument in call.args:
             if argument.storage is Storage.CONSTANT:
                 reader.setdefault(argument.name, target)
+    for module in program.external_modules:
+        for held in module.constants:
+            reader.setdefault(held.constant, module.target)
     found: dict[str, int] = {}
     for constant in program.constants:
         target = reader[constant.name]
