@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from microgen import relay
@@ -16,3 +18,6 @@ def convolution(channels: int = 4, size: int = 8) -> relay.IRModule:
     made = relay.nn.conv2d(x, relay.const(kernel), padding=(1, 1))
     made = relay.nn.relu(relay.nn.bias_add(made, relay.const(bias)))
     return relay.IRModule.from_expr(relay.Function([x], made))
+
+
+TOY = str(Path(__file__).parent / "toy_codegen")  # for --codegen-path
