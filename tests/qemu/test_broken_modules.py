@@ -123,10 +123,10 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
             LOADERS,
             r"^const mg_loader_run mg_loader_runs.*\n.*\n",
             "static tvm_crt_error_t own(void *m, uint32_t f, const mg_module_call *c)\n"
-            "{ return (void)m, (void)c, f == 0U ? kTvmErrorNoError : kTvmErrorGenerated; }\n"
+            "{ return (void)m, (void)c, f == 0U ? kTvmErrorNoError : kTvmErrorPlatformNoMemory; }\n"
             "const mg_loader_run mg_loader_runs[] = { own,\n",
         ),
-        {"module_loaders", "kernels"},
+        {"module_loaders"},
     ),
     "a writable table": (
         _all(
