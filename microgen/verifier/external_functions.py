@@ -19,6 +19,10 @@ from microgen.verifier.tables import bytes_of, split, text_at, words
 _CONSTANT = {48: "<I4xIiiiBBHII4xQ", 56: "<QQiiiBBHQQQ"}
 _CPU = 1
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 1}
+_DTYPES = {
+    kind.value: (_CODES[kind.numpy.kind], 1 if kind is DType.BOOL else 8 * kind.nbytes, 1)
+    for kind in DType
+}
 
 
 def external_functions(subject: Subject) -> Finding:
@@ -101,8 +105,7 @@ def _constants_problems(subject: Subject, table: str, held: list[HeldRecord]) ->
 
 def _is_planned(subject: Subject, record: HeldRecord, entry: tuple[int, ...]) -> bool:
     name, data, device, number, ndim, code, bits, lanes, shape, strides, offset = entry
-    kind, dims = DType(record.dtype), len(record.shape)
-    dtype = (_CODES[kind.numpy.kind], 1 if kind is DType.BOOL else 8 * kind.nbytes, 1)
+    dims, dtype = len(record.shape), _DTYPES.get(record.dtype)
     return (
         text_at(subject, name) == record.name
         and [s.address for s in subject.elf.named(record.symbol)] == [data]

@@ -123,6 +123,8 @@ def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iter
         if any(is_writable(subject, s) for s in subject.elf.named(symbol)):
             yield f"{symbol} is in writable memory"
     names = [text_at(subject, address) for address in found["name"]]
+    for name in sorted(set(names) - {_LOADER + key for key in loaded}):
+        yield f"{name} is the loader of no module"
     for key, own in loaded.items():
         if names.count(_LOADER + key) != 1:
             yield f"{names.count(_LOADER + key)} loaders for {key}"
