@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from microgen.codegens import inner_buffers
 from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
+from microgen.codegens.inner_buffers import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
 from microgen.passes.views import roots
 from microgen.program import Inner, KernelCall, Parameter, Role
-
-_ALIGNMENT = 16  # of inner buffers: no element needs more
 
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
@@ -132,47 +132,27 @@ class _InnerBuffers:
     nbytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    key: str | int
-    nbytes: int
-    first: int
-    last: int
-
-
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
-    """Places for what is computed and read inside, each at the lowest offset that is free while it
-    lives."""
-    placed: list[tuple[int, _Span]] = []
-    for span in sorted(_spans(primitives, results), key=lambda s: -s.nbytes):
-        neighbours = [(o, s) for o, s in placed if s.first <= span.last and span.first <= s.last]
-        placed.append((_lowest(span, neighbours), span))
-    offsets = {span.key: offset for offset, span in placed}
+    """Places for what is computed and read inside."""
+    offsets, nbytes = inner_buffers.place(_spans(primitives, results))
     return _InnerBuffers(
         {key: offset for key, offset in offsets.items() if isinstance(key, str)},
         {key: offset for key, offset in offsets.items() if isinstance(key, int)},
-        max((offset + span.nbytes for offset, span in placed), default=0),
+        nbytes,
     )
 
 
-def _lowest(span: _Span, neighbours: list[tuple[int, _Span]]) -> int:
-    offset = 0
-    for start, other in sorted(neighbours, key=lambda item: item[0]):
-        if offset + span.nbytes <= start:
-            break
-        offset = max(offset, -(-(start + other.nbytes) // _ALIGNMENT) * _ALIGNMENT)
-    return offset
-
-
-def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[_Span]:
+def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Span[str | int]]:
     last = {name: i for i, p in enumerate(primitives) for name in p.inputs}
-    tensors = [
-        _Span(name, nbytes, i, last.get(name, i))
+    tensors: list[Span[str | int]] = [
+        Span(name, nbytes, i, last.get(name, i))
         for i, p in enumerate(primitives)
         for name, nbytes in zip(p.outputs, p.output_bytes, strict=True)
         if name not in results
     ]
-    own = [_Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch]
+    own: list[Span[str | int]] = [
+        Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch
+    ]
     return [*tensors, *own]
 
 

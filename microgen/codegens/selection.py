@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from microgen import codegens
 from microgen.codegens.base import Codegen
-from microgen.codegens.external import ExternalCodegen
+from microgen.codegens.external import DeviceDriver, ExternalCodegen
 from microgen.errors import MicrogenError, UnsupportedError
 
 BUILTIN = "builtin"
@@ -37,6 +37,11 @@ def chosen(
 def external(found: Mapping[str, Codegen]) -> tuple[ExternalCodegen, ...]:
     """Those of them that are not the built-in kernels."""
     return tuple(codegen for codegen in found.values() if isinstance(codegen, ExternalCodegen))
+
+
+def drivers(found: Mapping[str, Codegen]) -> dict[str, DeviceDriver]:
+    """Who answers the hooks of their devices, by name, where they say so."""
+    return {g.name: g.driver for g in external(found) if g.driver}
 
 
 def _configured(codegen: Codegen, options: Mapping[str, str]) -> Codegen:
