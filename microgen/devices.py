@@ -58,8 +58,9 @@ def _check_hooks(device: Device, taken: Collection[str]) -> None:
 def _device(target: Target, taken: Collection[str], drivers: Mapping[str, DeviceDriver]) -> Device:
     name = cnames.identifier(target.kind)
     context = cnames.unique(f"device_context_{name}", taken)
-    hooks = (hook_name(target.kind, hook) for hook in HOOKS)
-    return Device(name, target.kind, context, *hooks, driver=drivers.get(target.kind))
+    activate, opened, close, deactivate = (hook_name(target.kind, hook) for hook in HOOKS)
+    driver = drivers.get(target.kind)
+    return Device(name, target.kind, context, activate, opened, close, deactivate, driver)
 
 
 def hook_name(kind: str, hook: str) -> str:

@@ -59,7 +59,7 @@ def lower(
     taken = {port.name for port in (*inputs, *outputs)}
     lowering_cache.check_symbols(partition.regions, taken)
     used = {region.target for region in partition.regions}
-    needed = devices.of(targets, used, taken, selection.drivers(codegens))
+    needed = devices.of(targets, used, taken, selection.drivers(codegens, used))
     lowered = lowering_cache.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )

@@ -336,9 +336,7 @@ def _source(
 
 
 def _known(options: Options) -> Mapping[str, Codegen]:
-    if not options.codegen_path:
-        return codegens.registry()
-    return {**codegens.registry(), **codegens.from_folder(Path(options.codegen_path))}
+    return codegens.registry(*map(Path, filter(None, [options.codegen_path])))
 
 
 def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:

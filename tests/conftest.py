@@ -7,12 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Test modules share helpers as `tests.<module>`, whichever way pytest was started.
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -125,7 +125,7 @@ def test_a_write_that_fails_leaves_the_old_project(
         ({"numerics": "tvm"}, "is not one of litert, tflm"),
         ({"alignment": 3}, "is not an alignment"),
         ({"executor": "vm"}, "'vm' is not available"),
-        ({"codegen": ("dnnl",)}, "there is no codegen 'dnnl'"),
+        ({"codegen": ("nobody",)}, "there is no codegen 'nobody'"),
         ({"ram": -1}, "is not a budget"),
         ({"ram": 1000}, r"the --ram budget is 1,000"),
         ({"flash": 1000}, r"the --flash budget is 1,000"),

@@ -45,33 +45,6 @@ enum {
     FLATTEN_DATA = OP_PARTS
 };
 
-/* Reads a key, its place in `names`, and notes that it was there: known ones only once. */
-static uint32_t read_key(mg_json *json, const char *names, uint32_t *seen)
-{
-    mg_text text;
-    uint32_t key;
-
-    mg_json_key(json, &text);
-    key = mg_text_place(&text, names);
-    if (key != MG_TEXT_UNKNOWN && (*seen >> key & 1U) != 0U) {
-        mg_json_fail(json);
-    }
-    *seen |= 1U << key;
-    return key;
-}
-
-static bool has_all(uint32_t seen, uint32_t count)
-{
-    return (~seen & ((1U << count) - 1U)) == 0U;
-}
-
-static void require(mg_json *json, bool condition)
-{
-    if (!condition) {
-        mg_json_fail(json);
-    }
-}
-
 static tvm_crt_error_t malformed_if_failed(const mg_json *json)
 {
     return json->failed ? kTvmErrorExecutorGraphMalformed : kTvmErrorNoError;
@@ -83,7 +56,7 @@ static uint32_t text_number(mg_json *json, const mg_text *text)
 {
     uint32_t value = 0U;
 
-    require(json, mg_text_unsigned(text, &value));
+    mg_json_require(json, mg_text_unsigned(text, &value));
     return value;
 }
 
@@ -96,7 +69,7 @@ static tvm_crt_error_t read_op_attrs(mg_json *json, mg_graph_json_node *node, ui
 
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        const uint32_t key = read_key(json, op_keys, &seen);
+        const uint32_t key = mg_json_known_key(json, op_keys, &seen);
         mg_text value;
         mg_json_string(json, &value);
         switch (key) {
@@ -116,37 +89,8 @@ static tvm_crt_error_t read_op_attrs(mg_json *json, mg_graph_json_node *node, ui
             break;
         }
     }
-    require(json, has_all(seen, OP_PARTS) && node->function.length > 0U);
+    mg_json_require(json, mg_json_has_all(seen, OP_PARTS) && node->function.length > 0U);
     return error;
-}
-
-mg_graph_reference mg_graph_read_reference(mg_json *json)
-{
-    mg_graph_reference reference = {0U, 0U};
-    uint32_t i;
-
-    mg_json_open(json, '[');
-    for (i = 0U; mg_json_more(json, i, ']'); i++) {
-        const uint32_t value = mg_json_unsigned(json);
-        if (i == 0U) {
-            reference.node = value;
-        } else if (i == 1U) {
-            reference.index = value;
-        }
-    }
-    require(json, i == 2U || i == 3U);
-    return reference;
-}
-
-static uint32_t count_references(mg_json *json)
-{
-    uint32_t i;
-
-    mg_json_open(json, '[');
-    for (i = 0U; mg_json_more(json, i, ']'); i++) {
-        (void)mg_graph_read_reference(json);
-    }
-    return i;
 }
 
 tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
@@ -166,7 +110,7 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
     node->num_outputs = 1U;
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        switch (read_key(json, node_keys, &seen)) {
+        switch (mg_json_known_key(json, node_keys, &seen)) {
         case OP:
             mg_json_string(json, &op);
             break;
@@ -175,11 +119,11 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
             break;
         case INPUTS:
             node->inputs = *json;
-            node->num_inputs = count_references(json);
+            node->num_inputs = mg_json_count_references(json);
             break;
         case NODE_ATTRS:
         case NODE_ATTR: /* the same by another name */
-            require(json, (~seen >> NODE_ATTRS & 3U) != 0U);
+            mg_json_require(json, (~seen >> NODE_ATTRS & 3U) != 0U);
             attrs = *json;
             mg_json_skip(json);
             break;
@@ -188,17 +132,17 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
                                 : kTvmErrorExecutorGraphUnsupported;
         }
     }
-    require(json, has_all(seen, NODE_PARTS));
+    mg_json_require(json, mg_json_has_all(seen, NODE_PARTS));
     if (json->failed) {
         return kTvmErrorExecutorGraphMalformed;
     }
     switch (mg_text_place(&op, op_names)) {
     case OP_NULL:
-        require(json, node->num_inputs == 0U);
+        mg_json_require(json, node->num_inputs == 0U);
         break;
     case OP_TVM: /* without "attrs" the reader is at the node, which has no "func_name" */
         error = read_op_attrs(&attrs, node, &num_inputs);
-        require(json, !attrs.failed && num_inputs == node->num_inputs);
+        mg_json_require(json, !attrs.failed && num_inputs == node->num_inputs);
         break;
     default:
         return kTvmErrorExecutorGraphUnsupported;
@@ -235,12 +179,12 @@ static uint32_t read_typed(mg_json *json, mg_json *list)
     mg_text type;
 
     mg_json_open(json, '[');
-    require(json, mg_json_more(json, 0U, ']'));
+    mg_json_require(json, mg_json_more(json, 0U, ']'));
     mg_json_string(json, &type);
-    require(json, mg_json_more(json, 1U, ']'));
+    mg_json_require(json, mg_json_more(json, 1U, ']'));
     *list = *json;
     mg_json_skip(json);
-    require(json, !mg_json_more(json, 2U, ']'));
+    mg_json_require(json, !mg_json_more(json, 2U, ']'));
     return mg_text_place(&type, type_names);
 }
 
@@ -256,17 +200,17 @@ static tvm_crt_error_t scan_attrs(mg_json *json, mg_graph_parts *parts, mg_json 
 
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        const uint32_t key = read_key(json, attr_keys, &seen);
+        const uint32_t key = mg_json_known_key(json, attr_keys, &seen);
         mg_json list;
         const uint32_t type = read_typed(json, &list);
         if (key != MG_TEXT_UNKNOWN) {
-            require(json, type == attr_types[key]);
+            mg_json_require(json, type == attr_types[key]);
             *places[key] = list;
         } else if (!json->failed && type != LIST_INT && type != SIZE_T) {
             return kTvmErrorExecutorGraphUnsupported;
         }
     }
-    require(json, has_all(seen, LISTS));
+    mg_json_require(json, mg_json_has_all(seen, LISTS));
     *has_devices = (seen >> DEVICE_INDEX & 1U) != 0U;
     return malformed_if_failed(json);
 }
@@ -280,7 +224,7 @@ static tvm_crt_error_t scan_parts(mg_json *json, mg_graph_parts *parts, mg_json 
 
     mg_json_open(json, '{');
     for (i = 0U; mg_json_more(json, i, '}'); i++) {
-        const uint32_t key = read_key(json, graph_keys, &seen);
+        const uint32_t key = mg_json_known_key(json, graph_keys, &seen);
         if (key == MG_TEXT_UNKNOWN) {
             return json->failed ? kTvmErrorExecutorGraphMalformed
                                 : kTvmErrorExecutorGraphUnsupported;
@@ -290,7 +234,7 @@ static tvm_crt_error_t scan_parts(mg_json *json, mg_graph_parts *parts, mg_json 
         }
         mg_json_skip(json);
     }
-    require(json, has_all(seen, PARTS) && mg_json_is_at_end(json));
+    mg_json_require(json, mg_json_has_all(seen, PARTS) && mg_json_is_at_end(json));
     return malformed_if_failed(json);
 }
 
@@ -306,7 +250,8 @@ static tvm_crt_error_t count_nodes(mg_json json, TVMGraphExecutorCounts *counts)
             return error;
         }
         /* More outputs than the text has room to describe: sums stay small. */
-        require(&json, node.num_outputs < MG_GRAPH_MAX_TEXT && counts->entries < MG_GRAPH_MAX_TEXT);
+        mg_json_require(&json, node.num_outputs < MG_GRAPH_MAX_TEXT &&
+                                   counts->entries < MG_GRAPH_MAX_TEXT);
         counts->entries += node.num_outputs;
         if (node.function.length > 0U) {
             const uint32_t args = node.num_inputs + node.num_outputs;
@@ -357,7 +302,7 @@ static tvm_crt_error_t count_dtypes(mg_json json, uint32_t expected)
             return kTvmErrorExecutorGraphUnsupported;
         }
     }
-    require(&json, i == expected);
+    mg_json_require(&json, i == expected);
     return malformed_if_failed(&json);
 }
 
@@ -368,14 +313,14 @@ static tvm_crt_error_t count_parts(mg_graph_parts parts, mg_json device_index, b
     uint32_t ignored;
 
     counts->inputs = count_integers(&parts.arg_nodes, &ignored);
-    counts->outputs = count_references(&parts.heads);
-    require(&parts.node_row_ptr,
-            count_integers(&parts.node_row_ptr, &ignored) == counts->nodes + 1U);
-    require(&parts.shape, count_dims(&parts.shape, &counts->dims) == counts->entries);
-    require(&parts.storage_id,
-            count_integers(&parts.storage_id, &counts->storages) == counts->entries);
+    counts->outputs = mg_json_count_references(&parts.heads);
+    mg_json_require(&parts.node_row_ptr,
+                    count_integers(&parts.node_row_ptr, &ignored) == counts->nodes + 1U);
+    mg_json_require(&parts.shape, count_dims(&parts.shape, &counts->dims) == counts->entries);
+    mg_json_require(&parts.storage_id,
+                    count_integers(&parts.storage_id, &counts->storages) == counts->entries);
     if (has_devices) {
-        require(&device_index, count_integers(&device_index, &ignored) == counts->entries);
+        mg_json_require(&device_index, count_integers(&device_index, &ignored) == counts->entries);
     }
     if (parts.arg_nodes.failed || parts.heads.failed || parts.node_row_ptr.failed ||
         parts.shape.failed || parts.storage_id.failed || (has_devices && device_index.failed)) {

@@ -6,7 +6,7 @@
 #ifndef MICROGEN_GRAPH_JSON_H
 #define MICROGEN_GRAPH_JSON_H
 
-#include "json_reader.h"
+#include "json_keys.h"
 #include "tvm/runtime/crt/graph_executor.h"
 
 /* Longer texts are not supported. Keeps every count and every size that follows from one below
@@ -32,11 +32,6 @@ typedef struct {
     uint32_t num_outputs; /* 1 for an input */
 } mg_graph_json_node;
 
-typedef struct {
-    uint32_t node;
-    uint32_t index; /* of its outputs */
-} mg_graph_reference;
-
 /* Finds the parts and counts what is in them. The text is valid JSON after this, each node is well
  * formed and the lists of "attrs" and "node_row_ptr" have the lengths that the nodes ask for; what
  * refers to nodes is not checked. */
@@ -46,9 +41,6 @@ tvm_crt_error_t mg_graph_scan(const char *text, size_t length, mg_graph_parts *p
 /* One node. The reader fails if it is malformed; kTvmErrorExecutorGraphUnsupported if it is not
  * supported. */
 tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node);
-
-/* [node, index] or [node, index, version]. */
-mg_graph_reference mg_graph_read_reference(mg_json *json);
 
 /* "int8", "uint8", "float32", "bool", ...: false for others. */
 bool mg_graph_dtype(const mg_text *text, DLDataType *dtype);

@@ -127,7 +127,7 @@ static TVMGraphExecutorStorage *storage_of(const TVMGraphExecutor *executor, uin
 }
 
 /* The entry of a node before `limit`; kTvmErrorExecutorGraphMalformed if there is none. */
-static tvm_crt_error_t resolve(const TVMGraphExecutor *executor, mg_graph_reference reference,
+static tvm_crt_error_t resolve(const TVMGraphExecutor *executor, mg_json_reference reference,
                                uint32_t limit, uint32_t *entry)
 {
     if (reference.node >= limit || reference.index >= executor->nodes[reference.node].num_outputs) {
@@ -146,7 +146,7 @@ static tvm_crt_error_t read_args(TVMGraphExecutor *executor, uint32_t i, mg_json
     mg_json_open(&inputs, '[');
     for (k = 0U; mg_json_more(&inputs, k, ']') && error == kTvmErrorNoError; k++) {
         uint32_t entry = 0U;
-        error = resolve(executor, mg_graph_read_reference(&inputs), i, &entry);
+        error = resolve(executor, mg_json_read_reference(&inputs), i, &entry);
         node->args[k].v_handle = &executor->tensors[entry];
     }
     for (k = 0U; k < node->num_outputs; k++) {
@@ -288,7 +288,7 @@ static tvm_crt_error_t read_outputs(TVMGraphExecutor *executor, mg_json json)
 
     mg_json_open(&json, '[');
     for (i = 0U; mg_json_more(&json, i, ']') && error == kTvmErrorNoError; i++) {
-        error = resolve(executor, mg_graph_read_reference(&json), executor->counts.nodes,
+        error = resolve(executor, mg_json_read_reference(&json), executor->counts.nodes,
                         &executor->outputs[i]);
     }
     return error;

@@ -4,33 +4,92 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from microgen.codegens.base import Codegen
+from microgen.codegens.external import ExternalCodegen
+from microgen.codegens.found import Found, in_folder, installed
+from microgen.errors import MicrogenError
+
+OWN = "microgen"  # the origin of what comes along
 
 
-def from_folder(path: Path) -> Mapping[str, Codegen]:
-    """Those of a folder of modules and packages."""
-    found = {}
-    for module in sorted(pkgutil.iter_modules([str(path)]), key=lambda m: m.name):
-        spec = module.module_finder.find_spec(module.name, None)
-        assert spec is not None, "it has been found"
-        assert spec.loader is not None, "it has been found"
-        loaded = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(loaded)
-        if hasattr(loaded, "CODEGEN"):
-            found[loaded.CODEGEN.name] = loaded.CODEGEN
-    return found
+class Registry(Mapping[str, Codegen]):
+    """Name -> codegen: microgen's own, those of installed packages, those of folders.
+
+    A package's is imported when it is asked for. What cannot be imported, or has a name that is
+    another's, too, is a MicrogenError then; ``broken`` says why.
+    """
+
+    def __init__(self, own: Mapping[str, Codegen], others: Sequence[Found]) -> None:
+        self._own = own
+        self._others: dict[str, list[Found]] = {}
+        for found in others:
+            self._others.setdefault(found.name, []).append(found)
+
+    def __getitem__(self, name: str) -> Codegen:
+        origins = self.origins(name)
+        if len(origins) > 1:
+            raise MicrogenError(
+                f"{' and '.join(origins)} each bring a codegen of this name",
+                where=name,
+                hint="uninstall all but one",
+            )
+        return self._own[name] if name in self._own else self._others[name][0].load()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._own, *sorted(self._others.keys() - self._own.keys())))
+
+    def __len__(self) -> int:
+        return len(self._own.keys() | self._others.keys())
+
+    def origins(self, name: str) -> tuple[str, ...]:
+        """Who brings it: microgen, a package and its version, or a folder. One, if all is well."""
+        own = (OWN,) if name in self._own else ()
+        return (*own, *(found.origin for found in self._others.get(name, ())))
+
+    def broken(self, name: str) -> MicrogenError | None:
+        """Why it cannot be had, None if it can."""
+        try:
+            self[name]
+        except MicrogenError as error:
+            return error
+        return None
 
 
 @functools.cache
-def registry() -> Mapping[str, Codegen]:
-    """Name -> codegen, for every module of this folder that has a ``CODEGEN``."""
+def _own() -> Mapping[str, Codegen]:
+    """Those of the modules and packages of this folder that have a ``CODEGEN``."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     found = [module.CODEGEN for module in modules if hasattr(module, "CODEGEN")]
     return MappingProxyType({codegen.name: codegen for codegen in found})
+
+
+@functools.cache
+def _installed() -> tuple[Found, ...]:
+    return tuple(installed())
+
+
+def registry(*folders: Path) -> Registry:
+    """Every codegen there is, with those of ``folders``, for which ``from_folder`` says what may be
+    raised."""
+    return Registry(_own(), [*_installed(), *(f for folder in folders for f in in_folder(folder))])
+
+
+def from_folder(folder: Path) -> Mapping[str, ExternalCodegen]:
+    """The codegens of the modules and packages of a folder that have a ``CODEGEN``.
+
+    They are imported as members of a package of their own, so that relative imports work. Raises
+    MicrogenError if there are none, one cannot be imported or is none, or two have one name.
+    """
+    found = Registry({}, in_folder(folder))
+    return {
+        name: codegen for name, codegen in found.items() if isinstance(codegen, ExternalCodegen)
+    }

@@ -159,6 +159,7 @@ class ExternalCodegen(abc.ABC):
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
     is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
     header, and sources, come with microgen or are ``files`` of what it compiled.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
     """
 
     name: str
@@ -166,6 +167,7 @@ class ExternalCodegen(abc.ABC):
     takes_nodes: bool = False
     needs_device_api: bool = False
     driver: DeviceDriver | None = None
+    runtimes: tuple[Runtime, ...] = ()
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises

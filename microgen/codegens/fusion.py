@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from microgen.codegens import inner_buffers
+from microgen.codegens import placement
 from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
-from microgen.codegens.inner_buffers import Span
+from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
 from microgen.passes.views import roots
@@ -134,7 +134,7 @@ class _InnerBuffers:
 
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
     """Places for what is computed and read inside."""
-    offsets, nbytes = inner_buffers.place(_spans(primitives, results))
+    offsets, nbytes = placement.placed(_spans(primitives, results))
     return _InnerBuffers(
         {key: offset for key, offset in offsets.items() if isinstance(key, str)},
         {key: offset for key, offset in offsets.items() if isinstance(key, int)},
@@ -142,17 +142,15 @@ def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) ->
     )
 
 
-def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Span[str | int]]:
+def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Span]:
     last = {name: i for i, p in enumerate(primitives) for name in p.inputs}
-    tensors: list[Span[str | int]] = [
+    tensors = [
         Span(name, nbytes, i, last.get(name, i))
         for i, p in enumerate(primitives)
         for name, nbytes in zip(p.outputs, p.output_bytes, strict=True)
         if name not in results
     ]
-    own: list[Span[str | int]] = [
-        Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch
-    ]
+    own = [Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch]
     return [*tensors, *own]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from microgen import codegens
 from microgen.codegens.base import Codegen
@@ -39,9 +39,10 @@ def external(found: Mapping[str, Codegen]) -> tuple[ExternalCodegen, ...]:
     return tuple(codegen for codegen in found.values() if isinstance(codegen, ExternalCodegen))
 
 
-def drivers(found: Mapping[str, Codegen]) -> dict[str, DeviceDriver]:
-    """Who answers the hooks of their devices, by name, where they say so."""
-    return {g.name: g.driver for g in external(found) if g.driver}
+def drivers(found: Mapping[str, Codegen], kinds: Collection[str]) -> dict[str, DeviceDriver]:
+    """Who answers the hooks of the devices of these kinds, where a generator says so."""
+    own = external({kind: found[kind] for kind in kinds if kind in found})
+    return {generator.name: generator.driver for generator in own if generator.driver}
 
 
 def _configured(codegen: Codegen, options: Mapping[str, str]) -> Codegen:

@@ -3,22 +3,58 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import Any
 
 from microgen import codegens
+from microgen.codegens import Registry
+from microgen.codegens.external import ExternalCodegen
 from microgen.console import Console, Outcome
 
 HELP = "List the code generators."
 
 
-def configure(_parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--codegen-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        type=Path,
+        help="a folder with code generators besides those installed; may be repeated",
+    )
 
 
-def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A line per codegen: its name, and the first sentence of its documentation."""
-    found = {
-        name: (type(codegen).__doc__ or "").splitlines()[0]
-        for name, codegen in codegens.registry().items()
+def execute(args: argparse.Namespace, _console: Console) -> Outcome:
+    """Of each codegen its title, who brings it, the type keys of its modules, the operators and
+    patterns that it takes; or why it cannot be used."""
+    known = codegens.registry(*args.codegen_path)
+    found = [_described(name, known) for name in known]
+    return Outcome(found, "\n".join(line for one in found for line in _lines(one)))
+
+
+def _described(name: str, known: Registry) -> dict[str, Any]:
+    origin = " and ".join(known.origins(name))
+    broken = known.broken(name)
+    if broken:
+        return {"name": name, "origin": origin, "broken": str(broken)}
+    codegen = known[name]
+    title = (type(codegen).__doc__ or "").strip().partition("\n")[0]
+    described = {"name": name, "title": title, "origin": origin}
+    if not isinstance(codegen, ExternalCodegen):
+        return described
+    return {
+        **described,
+        "type_keys": [runtime.type_key for runtime in codegen.runtimes],
+        "operators": list(codegen.support.operators),
+        "patterns": [pattern.name for pattern in codegen.support.patterns],
     }
-    lines = [f"{name}: {title}" for name, title in found.items()]
-    return Outcome([{"name": n, "title": t} for n, t in found.items()], "\n".join(lines))
+
+
+def _lines(one: dict[str, Any]) -> list[str]:
+    if "broken" in one:
+        return [f"{one['name']} ({one['origin']}) is broken: {one['broken']}"]
+    lists = {"modules of type": "type_keys", "operators": "operators", "patterns": "patterns"}
+    rest = [f"    {what}: {', '.join(one[key])}" for what, key in lists.items() if one.get(key)]
+    return [f"{one['name']} ({one['origin']}): {one['title']}", *rest]

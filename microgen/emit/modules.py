@@ -35,7 +35,10 @@ def _library(module: ExternalModule, code: CModule, unit: Unit) -> dict[str, Any
     return {
         **unit.common(),
         "codegen": cnames.comment(code.codegen),
-        "functions": [cnames.comment(name) for name in module.functions],
+        "functions": [
+            {"name": name, "implementation": unit.implementation(name)} for name in module.functions
+        ],
+        "unpacked": unit.options.unpacked,
         "code": code.code.rstrip("\n"),
     }
 

@@ -20,6 +20,7 @@ from microgen.relay.expr import (
     Constant,
     Expr,
     Function,
+    FuncType,
     IRModule,
     Op,
     TensorType,
@@ -133,6 +134,7 @@ def shown(graph: Graph) -> IRModule:
         types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
     params = tuple(values[tensor] for tensor in given)
     main = Function(tuple(p for p in params if isinstance(p, Var)), body, types[body])
+    types[main] = FuncType(tuple(types[param] for param in params), types[body])
     return IRModule(MappingProxyType({"main": main}), types)
 
 

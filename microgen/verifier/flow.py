@@ -278,7 +278,7 @@ class _Walk:
     def table(self, address: int, base: int) -> set[int]:
         """Every pointer of a constant table, whose words are relative to ``base``. An object must
         hold nothing else; a compiler's own table, for a switch, ends where its words no longer
-        lead to code.
+        lead into the function: the next one's may follow.
 
         The table is data, and not the vector table: both are at small addresses, which an index
         in a register looks like.
@@ -292,11 +292,19 @@ class _Walk:
         while end is None or at < end:
             word = _constant(self.code.elf, at)
             target = -1 if word is None else (base + word) % 2**32 & ~1
+            if end is None and not self.is_inside(target):
+                return targets
             if target not in self.code.instructions:
-                return targets if end is None else set()
+                return set()
             targets.add(target)
             at += 4
         return targets
+
+    def is_inside(self, address: int) -> bool:
+        """Whether an instruction is the function's own."""
+        behind = (start for start in self.code.functions if start > self.start)
+        is_own = self.start <= address < min(behind, default=2**32)
+        return is_own and address in self.code.instructions
 
     def is_vectors(self, section: Section) -> bool:
         table = self.code.arch.vector_table(self.code.board)

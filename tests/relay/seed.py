@@ -37,6 +37,20 @@ def @tvmgen_default_dnnl_main_2(%dnnl_2_i0: {_OUT}, {_ATTRS.format(2)}) -> {_OUT
 }}
 """
 
+PARTITIONED_FOR_MY = f"""\
+def @main({_PARAMS}) -> {_OUT} {{
+  %0 = @tvmgen_default_my_main_0(%d1, %w1) /* ty={_OUT} */;
+  %1 = nn.bias_add(%0, %b1) /* ty={_OUT} */;
+  nn.relu(%1) /* ty={_OUT} */
+}}
+
+def @tvmgen_default_my_main_0(%my_0_i0: {_OUT}, \
+%my_0_i1: Tensor[(32, 32, 3, 3), float32], \
+Inline=1, Compiler="my", global_symbol="tvmgen_default_my_main_0", Primitive=1) -> {_OUT} {{
+  nn.conv2d(%my_0_i0, %my_0_i1, padding=[1, 1, 1, 1]) /* ty={_OUT} */
+}}
+"""
+
 
 def demo() -> relay.IRModule:
     """Line for line as in the notes."""

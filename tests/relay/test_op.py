@@ -229,6 +229,7 @@ _ONLY_IN_GRAPHS = {
     *("nn.elu", "nn.hard_swish", "nn.lstm", "nn.svdf", "lookup", "squared_difference"),
     # What the frontend makes of Relay's own requantize, and of scales that only say something else.
     *("qnn.rescale", "qnn.reinterpret"),
+    "external",  # a call of a function
 }
 
 

@@ -1,5 +1,5 @@
 """The text of TVM's guide to codegens, ExampleJSON: subgraphs, each a line with its name, inputs
-and operators.
+and operators, and maybe a line with the symbol, see docs/examplejson.md.
 
     string graph text
 """
@@ -32,8 +32,14 @@ class ExampleJson(Payload):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The subgraphs: lines of one word."""
-        return tuple(line[0] for line in self._lines if len(line) == 1)
+        """The functions: names of subgraphs, or what the line ``<name>: <symbol>`` says instead."""
+        found: list[str] = []
+        for first, *rest in self._lines:
+            if found and rest and first == f"{found[-1]}:":
+                found[-1] = rest[0]
+            elif not rest:
+                found.append(first)
+        return tuple(found)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -43,7 +49,7 @@ class ExampleJson(Payload):
     @property
     def facts(self) -> Mapping[str, Any]:
         """``inputs`` and ``kernels`` (names) of all subgraphs."""
-        operators = [line[0] for line in self._lines if len(line) > 1]
+        operators = [x for x, *rest in self._lines if rest and not x.endswith(":")]
         kernels = [operator for operator in operators if operator != "input"]
         return {"inputs": len(operators) - len(kernels), "kernels": kernels}
 

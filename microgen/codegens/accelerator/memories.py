@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.codegens import inner_buffers
+from microgen.codegens import placement
 from microgen.codegens.accelerator.commands import Command, Operand
 from microgen.codegens.external import ExternalFunction
-from microgen.codegens.inner_buffers import Span
+from microgen.codegens.placement import Span
 from microgen.ir.graph import Array
 
 CONSTANTS, SCRATCH, FIRST_TENSOR = 0, 1, 2
@@ -51,15 +51,14 @@ def of(function: ExternalFunction, commands: Sequence[Command]) -> Memories:
         tensor.name: (number, 0, tensor.type.nbytes)
         for number, tensor in enumerate(tensors, FIRST_TENSOR)
     }
-    types = function.graph.types
-    spans = [span for span in _spans(commands, function) if span.key not in places]
-    offsets, scratch = inner_buffers.place(spans)
-    places |= {name: (SCRATCH, at, types[name].nbytes) for name, at in offsets.items()}
+    inner = [span for span in _spans(commands, function) if span.key not in places]
+    offsets, scratch = placement.placed(inner)
+    places |= {str(s.key): (SCRATCH, offsets[s.key], s.nbytes) for s in inner}
     sizes = [0, scratch, *(tensor.type.nbytes for tensor in tensors)]
     return Memories(sizes, bytearray(), places)
 
 
-def _spans(commands: Sequence[Command], function: ExternalFunction) -> list[Span[str]]:
+def _spans(commands: Sequence[Command], function: ExternalFunction) -> list[Span]:
     last = {name: i for i, made in enumerate(commands) for name in made.reads}
     return [
         Span(made.output, function.graph.types[made.output].nbytes, i, last.get(made.output, i))

@@ -10,7 +10,7 @@ from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, ExternalFunction, Tensor
 from microgen.ir.graph import Array, DType
 
-HEAD = '#include "microgen/accelerator.h"\n'
+HEAD = '#include "microgen/accelerator.h"\n\n#include <stddef.h>\n'
 
 
 def compiled(function: ExternalFunction) -> tuple[CFunction, str]:

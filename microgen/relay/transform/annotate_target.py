@@ -128,5 +128,6 @@ class _Annotator:
         else:
             reason = answer(predicate(seen), f"the predicate of {support.name} for {seen.op}")
         if reason is not None:
-            self._refusals.append(Refusal(support.name, self._name, seen.op, call, reason))
+            origin = self._rewriter.origin(call)
+            self._refusals.append(Refusal(support.name, self._name, seen.op, origin, reason))
         return reason is None

@@ -60,12 +60,20 @@ class _Merger:
             self._take_in(item, needed)
 
     def _take_in(self, region: Region, needed: list[Item]) -> None:
+        behind = self._behind[region]
         for other in needed:
             if not isinstance(other, Region) or not _joins(other, region):
                 continue
-            if not self._behind[region] & self._members[other]:
-                self._members[region] |= self._members[other]
-                self._regions.merge(other, region)
+            if not behind & self._members[other]:
+                region = self._joined(region, other)
+        self._behind[region] = behind
+
+    def _joined(self, a: Region, b: Region) -> Region:
+        """One region of two: the larger, so that long chains cost little."""
+        small, large = (a, b) if len(a.nodes) < len(b.nodes) else (b, a)
+        self._members[large] |= self._members[small]
+        self._regions.merge(small, large)
+        return large
 
 
 def _joins(region: Region, item: Item) -> bool:

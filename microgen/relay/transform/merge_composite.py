@@ -116,7 +116,8 @@ class _Merger:
         reason = answer(check(found), f"the check of {name}") if check is not None else None
         if reason is not None:
             support = name.partition(".")[0]
-            self._refusals.append(Refusal(support, self._name, name, found.root, reason))
+            origin = self._rewriter.origin(found.root)
+            self._refusals.append(Refusal(support, self._name, name, origin, reason))
         return reason is None
 
     def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:

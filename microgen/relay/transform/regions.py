@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from microgen.errors import ModelError
-from microgen.relay.expr import Call, Expr, Function, Tuple, TupleGetItem
+from microgen.relay.expr import Call, Expr, Tuple, TupleGetItem
 from microgen.relay.infer_type import place
 from microgen.relay.rebuild import values
 from microgen.relay.transform.annotations import bare, compiler, is_begin, is_end, is_mark
@@ -121,6 +121,5 @@ class Regions:
 
 
 def _error(expr: Expr, what: str) -> ModelError:
-    inner = bare(expr)
-    span = None if isinstance(inner, Function) else getattr(inner, "span", None)
+    span = getattr(expr, "span", None) or getattr(bare(expr), "span", None)
     return ModelError(what, where=place(span, "partition"), hint="annotate the module anew")

@@ -43,6 +43,7 @@ class Rewriter:
                 "the module's types are not known", where="partition", hint="run InferType first"
             )
         self.types: dict[Expr, Type] = dict(module.types)
+        self._origins: dict[Expr, Expr] = {}
 
     def typed(self, expr: AnyExpr, type_: Type) -> AnyExpr:
         """A new expression, whose type is ``type_``."""
@@ -51,7 +52,14 @@ class Rewriter:
 
     def rebuilt(self, expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
         """``expr`` with those below it replaced that are ``known``; its type stays."""
-        return self.typed(rebuilt(expr, known), self.types[expr])
+        new = rebuilt(expr, known)
+        if new is not expr:
+            self._origins[new] = self.origin(expr)
+        return self.typed(new, self.types[expr])
+
+    def origin(self, expr: Expr) -> Expr:
+        """The expression of the module, before any rewriting, that ``expr`` was."""
+        return self._origins.get(expr, expr)
 
     def rewrite(
         self, root: Expr, rule: Rule, below: Callable[[Expr], Sequence[Expr]] = operands

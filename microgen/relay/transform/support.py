@@ -85,8 +85,8 @@ class Support:
 class Refusal:
     """Why a codegen does not compile something.
 
-    ``what`` is an operator or a composite pattern; ``expr`` the call in @``function``, as it stands
-    in the module that the pass was given, unless that has lets.
+    ``what`` is an operator or a composite pattern; ``expr`` the call in @``function`` of the module
+    that the pass was given.
     """
 
     support: str

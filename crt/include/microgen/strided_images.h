@@ -1,0 +1,15 @@
+/* Images in memory of any layout. */
+#ifndef MICROGEN_STRIDED_IMAGES_H
+#define MICROGEN_STRIDED_IMAGES_H
+
+#include <stdint.h>
+
+/* Elements from one index to the next: of the axes N, C, H, W, or O, I, H, W of a weight. */
+typedef struct {
+    int32_t batch;
+    int32_t channel;
+    int32_t row;
+    int32_t column;
+} mg_image_steps;
+
+#endif

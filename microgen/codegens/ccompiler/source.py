@@ -1,0 +1,146 @@
+"""The C of one external function: a static function for each call of an operator, numbered from the
+result as the guide does, one that calls them, and the entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from microgen.codegens import placement
+from microgen.codegens.ccompiler.flow import Flow, Step, flow_of
+from microgen.codegens.ccompiler.macros import Use
+from microgen.codegens.ccompiler.operators import OPERATORS
+from microgen.codegens.element_types import C_TYPES
+from microgen.codegens.external import CFunction, ExternalFunction
+from microgen.ir.graph import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The code of a function, what microgen must know of it, the macros that it uses, and whether
+    it calls memcpy."""
+
+    function: CFunction
+    code: str
+    macros: tuple[Use, ...]
+    copies: bool
+
+
+def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
+    """The C of ``function``; ``symbols`` are those that no static function may have. Raises
+    UnsupportedError for what the generator does not take."""
+    flow = flow_of(function)
+    names = _names(function.symbol, flow, symbols)
+    offsets, scratch = placement.placed(_spans(flow))
+    places = _places(flow)
+    copies = _copies(flow, places)
+    body = [
+        *(_buffer(step, places, offsets) for step in flow.steps if step.value in offsets),
+        *(_call(step, names, places) for step in flow.steps),
+        *copies,
+        *(f"(void){name};" for name in flow.inputs if name not in flow.read),
+    ]
+    made = CFunction(
+        symbol=function.symbol,
+        constants=tuple((name, array) for name, array in flow.constants.items()),
+        scratch=scratch,
+        kernel="ccompiler",
+    )
+    declarations = [_declaration(s, names) for s in sorted(flow.steps, key=lambda s: s.number)]
+    functions = _functions(function, flow, made, names[-1], body)
+    code = "\n\n".join(["\n".join(declarations), *functions] if declarations else functions)
+    return Written(made, code, tuple(_use(s) for s in flow.steps), bool(copies))
+
+
+def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
+    """The static functions' names by the number of the call; -1 is the one that calls them."""
+    found: dict[int, str] = {}
+    for number in (-1, *(step.number for step in flow.steps)):
+        name = f"{symbol}_" if number < 0 else f"{symbol}_{number}"
+        while name in symbols or name in found.values():
+            name += "_"
+        found[number] = name
+    return found
+
+
+def _spans(flow: Flow) -> list[placement.Span]:
+    """The life of each result that is no output of the function."""
+    last = {name: at for at, step in enumerate(flow.steps) for name in step.arguments}
+    return [
+        placement.Span(step.value, step.nbytes, at, last[step.value])
+        for at, step in enumerate(flow.steps)
+        if step.value not in flow.results
+    ]
+
+
+def _places(flow: Flow) -> dict[str, str]:
+    """What C calls each value: its parameter, or a buffer."""
+    places = {name: name for name in (*flow.inputs, *flow.constants)}
+    inner = [step.value for step in flow.steps if step.value not in flow.results]
+    places.update({value: f"buf_{i}" for i, value in enumerate(inner)})
+    for i, value in enumerate(flow.results):
+        places.setdefault(value, f"out{i}")
+    return places
+
+
+def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
+    """Outputs that are an input, a constant, or the same as one before."""
+    return [
+        f"memcpy(out{i}, {places[value]}, {nbytes});"
+        for i, (value, nbytes) in enumerate(zip(flow.results, flow.result_bytes, strict=True))
+        if places[value] != f"out{i}"
+    ]
+
+
+def _buffer(step: Step, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
+    ctype = _ctype(step.dtype)
+    return f"{ctype} *{places[step.value]} = ({ctype} *)(void *)&scratch[{offsets[step.value]}];"
+
+
+def _call(step: Step, names: Mapping[int, str], places: Mapping[str, str]) -> str:
+    arguments = (places[value] for value in (*step.arguments, step.value))
+    return f"{names[step.number]}({', '.join(arguments)});"
+
+
+def _declaration(step: Step, names: Mapping[int, str]) -> str:
+    use, operator = _use(step), OPERATORS[step.op]
+    macro = use.form.macro(use.dtype, use.rank)
+    dims = step.shape if len(step.shape) == use.rank else (math.prod(step.shape),)
+    given = (names[step.number], operator.texts[step.dtype], *map(str, dims))
+    return f"{macro}({', '.join(given)});"
+
+
+def _use(step: Step) -> Use:
+    """Tensors of two dimensions are walked as such, all others as one row."""
+    return Use(OPERATORS[step.op].form, step.dtype, 2 if len(step.shape) == 2 else 1)
+
+
+def _functions(
+    function: ExternalFunction, flow: Flow, made: CFunction, inner: str, body: list[str]
+) -> list[str]:
+    """The function that calls the operators, and the entry around it."""
+    types = {name: C_TYPES[DType(a.dtype.name)] for name, a in flow.constants.items()}
+    inputs = {f"in{i}": C_TYPES[t.type.dtype] for i, t in enumerate(function.inputs)}
+    outputs = {f"out{i}": C_TYPES[t.type.dtype] for i, t in enumerate(function.outputs)}
+    read = [f"const {ctype} *{name}" for name, ctype in {**inputs, **types}.items()]
+    parameters = [*read, *(f"{ctype} *{name}" for name, ctype in outputs.items())]
+    passed = [*inputs, *types, *outputs]
+    if made.scratch:
+        parameters.append("uint8_t *scratch")
+        passed.append("scratch")
+    return [
+        _defined(f"static void {inner}", parameters, body),
+        _defined(
+            f"int32_t {made.symbol}", parameters, [f"{inner}({', '.join(passed)});", "return 0;"]
+        ),
+    ]
+
+
+def _defined(head: str, parameters: list[str], body: list[str]) -> str:
+    lines = ",\n    ".join(parameters)
+    return "\n".join([f"{head}(\n    {lines})", "{", *(f"    {line}" for line in body), "}"])
+
+
+def _ctype(dtype: str) -> str:
+    return C_TYPES[DType(dtype)]

@@ -1,0 +1,54 @@
+"""examplejsoncompiler: the codegen of TVM's guide that makes text, and a runtime reads it.
+
+docs/examplejson.md has the format and what is supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.codegens.examplejson import relay, sizes, text
+from microgen.codegens.external import (
+    CSource,
+    ExternalCodegen,
+    ExternalFunction,
+    LoadedModule,
+    Runtime,
+    RuntimeFunction,
+)
+from microgen.relay.transform.support import Support
+from microgen.target.board import Board
+
+NAME = "examplejsoncompiler"
+RUNTIME = Runtime("examplejson", "mg_examplejson", "runtime_examplejson.h")
+
+
+class ExampleJsonCodegen(ExternalCodegen):
+    """TVM's guide's ExampleJSON: float32 add, subtract and multiply, interpreted on the board."""
+
+    name = NAME
+    support = Support(NAME, dict.fromkeys(relay.OPERATORS, relay.refusal))
+
+    def compile(
+        self, functions: Sequence[ExternalFunction], board: Board
+    ) -> Sequence[CSource | LoadedModule]:
+        """One module, with a subgraph for each function."""
+        subgraphs = relay.subgraphs(functions)
+        made = tuple(
+            RuntimeFunction(
+                symbol=subgraph.symbol,
+                workspace=sizes.workspace_bytes(subgraph),
+                kernel=RUNTIME.type_key,
+            )
+            for subgraph in subgraphs
+        )
+        module = LoadedModule(
+            runtime=RUNTIME,
+            functions=made,
+            payload=text.payload(text.show(subgraphs)),
+            pool_bytes=sizes.pool_bytes(subgraphs, board.cpu.pointer_bytes),
+        )
+        return [module]
+
+
+CODEGEN = ExampleJsonCodegen()

@@ -1,0 +1,160 @@
+"""Where code generators come from: modules of a folder, and packages that are installed.
+
+A package is imported when its generator is asked for: what it does wrong is an error for those only
+who want it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from microgen.codegens.external import ExternalCodegen
+from microgen.errors import MicrogenError
+
+GROUP = "microgen.codegens"  # of entry points
+ATTRIBUTE = "CODEGEN"
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A code generator that there is: its name, who brings it, and how to get it. ``load`` raises
+    MicrogenError if it cannot be had."""
+
+    name: str
+    origin: str
+    load: Callable[[], ExternalCodegen]
+
+
+def installed() -> Iterator[Found]:
+    """Those of packages, by their entry points; a package whose entry points cannot be read stands
+    for one."""
+    seen: set[str] = set()
+    for package in importlib.metadata.distributions():
+        if GROUP not in (package.read_text("entry_points.txt") or ""):
+            continue
+        name = _metadata(package, "Name") or "a package"
+        if name not in seen:
+            seen.add(name)
+            yield from _of_package(package, name)
+
+
+def _of_package(package: importlib.metadata.Distribution, name: str) -> Iterator[Found]:
+    origin = " ".join(filter(None, (name, _metadata(package, "Version"))))
+    try:
+        points = package.entry_points.select(group=GROUP)
+    except Exception as error:
+        yield Found(name, origin, _failing(_trouble("reading its entry points", error, origin)))
+        return
+    for point in points:
+        yield Found(point.name, origin, _entry_point(point, origin))
+
+
+def _metadata(package: importlib.metadata.Distribution, field: str) -> str:
+    return next(iter(package.metadata.get_all(field) or ()), "")
+
+
+def _failing(error: MicrogenError) -> Callable[[], ExternalCodegen]:
+    def load() -> ExternalCodegen:
+        raise error
+
+    return load
+
+
+def _entry_point(
+    point: importlib.metadata.EntryPoint, origin: str
+) -> Callable[[], ExternalCodegen]:
+    def load() -> ExternalCodegen:
+        where = f"{origin}, {point.value}"
+        try:
+            value = point.load()
+        except (Exception, SystemExit) as error:
+            raise _trouble("importing it", error, where) from error
+        return _checked(value, where, point.name)
+
+    return load
+
+
+def _trouble(doing: str, error: BaseException, where: str) -> MicrogenError:
+    return MicrogenError(
+        f"{doing} ended with {type(error).__name__}: {error}",
+        where=where,
+        hint="mend the codegen, or ask who made it",
+    )
+
+
+def _checked(value: Any, where: str, name: str = "") -> ExternalCodegen:
+    """``value`` if it is a code generator, of that name if one is given."""
+    if not isinstance(value, ExternalCodegen):
+        found = value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"
+        raise MicrogenError(
+            f"expected an object of a subclass of ExternalCodegen, found {found}",
+            where=where,
+            hint="see docs/byoc.md",
+        )
+    own = getattr(value, "name", None)
+    if not isinstance(own, str) or not _NAME.fullmatch(own):
+        raise _misnamed(f"{own!r} cannot name a codegen: letters, digits, '_' and '-'", where)
+    if name and own != name:
+        raise _misnamed(f"its entry point is named {name!r}, and its codegen {own!r}", where)
+    supported = getattr(getattr(value, "support", None), "name", None)
+    if supported != own:
+        raise _misnamed(f"its support is named {supported!r}, and its codegen {own!r}", where)
+    return value
+
+
+def _misnamed(what: str, where: str) -> MicrogenError:
+    return MicrogenError(what, where=where, hint="give both the same name")
+
+
+def in_folder(folder: Path) -> tuple[Found, ...]:
+    """Those of the modules and packages of a folder that speak of ``CODEGEN``, which are imported
+    at once. Raises MicrogenError if there is none, or one cannot be imported."""
+    if not folder.is_dir():
+        raise MicrogenError("there is no such folder", where=str(folder))
+    package = _as_package(folder)
+    names = (name for _, name, _ in pkgutil.iter_modules([str(folder)]))
+    found = [_of_module(f"{package}.{name}", folder) for name in names]
+    present = [one for one in found if one]
+    if not present:
+        raise MicrogenError(
+            f"no module here has a {ATTRIBUTE}", where=str(folder), hint="see docs/byoc.md"
+        )
+    return tuple(present)
+
+
+def _as_package(folder: Path) -> str:
+    """The name of a package whose modules are the folder's, so that they clash with no others."""
+    path = str(folder.resolve())
+    name = f"microgen_codegens_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    package = sys.modules.setdefault(name, ModuleType(name))
+    package.__path__ = [path]
+    importlib.invalidate_caches()
+    return name
+
+
+def _of_module(name: str, folder: Path) -> Found | None:
+    where = str(folder / name.rpartition(".")[2])
+    try:
+        spec = importlib.util.find_spec(name)
+        path = Path(spec.origin) if spec and spec.origin else None
+        if path is None or not path.is_file() or ATTRIBUTE.encode() not in path.read_bytes():
+            return None
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise _trouble("importing it", error, where) from error
+    if not hasattr(module, ATTRIBUTE):
+        return None
+    codegen = _checked(getattr(module, ATTRIBUTE), where)
+    return Found(codegen.name, str(folder), lambda: codegen)

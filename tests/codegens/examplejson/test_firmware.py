@@ -1,0 +1,66 @@
+"""Firmware whose parts a text in its blob computes: the guide's graph, and random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen.errors import RunError
+from microgen.relay.expr import IRModule
+from tests.codegens.examplejson.functions import random_module
+from tests.codegens.examplejson.test_codegen import EXAMPLE
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+CODEGEN = ("examplejsoncompiler",)
+BOARDS = (
+    pytest.param("native", marks=NEEDS_NINJA),
+    pytest.param("mps2_an386", marks=NEEDS_ARM),
+    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
+)
+
+
+def generated(model: Path | IRModule, board: str, folder: Path, **options: bool) -> Path:
+    microgen.generate(model, board, folder, codegen=CODEGEN, **options)
+    return folder
+
+
+def check(folder: Path, *, sanitize: bool) -> None:
+    result = microgen.run(folder, compare=True, sanitize=sanitize)
+    verdict = result.verdicts[0]
+    assert verdict.ok, str(verdict)
+    assert "outputs equal" in str(verdict)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_guides_graph(board: str, merge: bool, tmp_path: Path) -> None:
+    folder = generated(EXAMPLE, board, tmp_path / "p", merge_regions=merge)
+    check(folder, sanitize=board == "native")
+    assert microgen.verify(folder).ok
+
+
+@pytest.mark.parametrize("seed", [1000, 1001])
+@pytest.mark.parametrize("board", BOARDS)
+def test_random_networks(board: str, seed: int, tmp_path: Path) -> None:
+    folder = generated(random_module(seed), board, tmp_path / "p", merge_regions=seed % 2 == 0)
+    check(folder, sanitize=board == "native")
+
+
+@NEEDS_ARM
+def test_what_runs_comes_out_of_the_blob(tmp_path: Path) -> None:
+    folder = generated(EXAMPLE, "mps2_an386", tmp_path / "p", merge_regions=True)
+    rng = np.random.default_rng(1)
+    inputs = {f"input{i}": 1 + rng.random((10, 10), np.float32) for i in range(4)}
+    elf = microgen.build(folder).elf
+    image = elf.read_bytes()
+    a, b, c, d = inputs.values()
+    for text, value in (("mul", (a + b - c) * d), ("add", a + b - c + d), ("sub", a + b - c - d)):
+        elf.write_bytes(image.replace(b"\n  mul 6 inputs", f"\n  {text} 6 inputs".encode()))
+        (found,) = microgen.run(folder, inputs).outputs.values()
+        np.testing.assert_array_equal(found, np.maximum(np.minimum(np.maximum(value, a), b), 0))
+    elf.write_bytes(image.replace(b"\n  mul 6 inputs", b"\n  div 6 inputs"))
+    with pytest.raises(RunError, match=r"0x0?781|1921"):
+        microgen.run(folder, inputs)

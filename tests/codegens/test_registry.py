@@ -1,0 +1,192 @@
+"""Code generators of packages and of folders; what is wrong with one hurts those who ask for it."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from microgen import cli, codegens
+from microgen.codegens.builtin import Builtin
+from microgen.errors import MicrogenError
+
+GOOD = """
+from microgen.codegens.external import ExternalCodegen
+from microgen.relay.transform import Support
+
+
+class Mine(ExternalCodegen):
+    '''The title
+
+    And more.'''
+
+    name = "{name}"
+    support = Support("{name}", {{"add": lambda call: None}})
+
+    def compile(self, functions, board):
+        return []
+
+
+CODEGEN = Mine()
+"""
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+
+def good(name: str = "mine") -> str:
+    return GOOD.format(name=name)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on Python's path, where packages look installed."""
+    monkeypatch.syspath_prepend(tmp_path)
+    codegens._installed.cache_clear()
+    yield tmp_path
+    codegens._installed.cache_clear()
+
+
+def _install(site: Path, name: str, points: str) -> None:
+    info = site / f"{name}-1.2.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n"
+    _write(info, {"METADATA": metadata, "entry_points.txt": f"[microgen.codegens]\n{points}\n"})
+
+
+def test_microgens_own_come_first() -> None:
+    known = codegens.registry()
+    assert isinstance(known["builtin"], Builtin)
+    assert next(iter(known)) == "builtin"
+    assert "ccompiler" in known
+    assert known.origins("ccompiler") == ("microgen",)
+    assert known.broken("ccompiler") is None
+
+
+def test_a_packages_codegen_is_found_and_imported_late(site: Path) -> None:
+    _write(site, {"vendor_a.py": good("vend-a")})
+    _install(site, "vendor-a", "vend-a = vendor_a:CODEGEN")
+    known = codegens.registry()
+    assert known.origins("vend-a") == ("vendor-a 1.2",)
+    (site / "vendor_a.py").unlink()
+    assert "No module named 'vendor_a'" in str(known.broken("vend-a"))
+    _write(site, {"vendor_a.py": good("vend-a")})
+    assert known["vend-a"].name == "vend-a"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("1 +", "importing it ended with SyntaxError: invalid syntax"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("x = 1", "has no attribute 'CODEGEN'"),
+        ("CODEGEN = 5", "expected an object of a subclass of ExternalCodegen, found a int"),
+        (good("other"), "its entry point is named 'mine', and its codegen 'other'"),
+        (good().replace('Support("mine"', 'Support("x"'), "its support is named 'x'"),
+        (good().replace("CODEGEN = Mine()", "CODEGEN = Mine"), "found Mine"),
+    ],
+)
+def test_a_broken_package_hurts_who_asks_for_it(code: str, why: str, site: Path) -> None:
+    module = f"broken_{site.name}"  # imported modules stay
+    _write(site, {f"{module}.py": code})
+    _install(site, "vendor-b", f"mine = {module}:CODEGEN")
+    known = codegens.registry()
+    assert known["builtin"].name == "builtin"
+    with pytest.raises(MicrogenError) as caught:
+        known["mine"]
+    assert str(caught.value).startswith(f"vendor-b 1.2, {module}:CODEGEN: ")
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_entry_points_that_cannot_be_read(site: Path) -> None:
+    _install(site, "vendor-c", "there is no sign of equality here")
+    known = codegens.registry()
+    assert "reading its entry points ended with" in str(known.broken("vendor-c"))
+    assert known["builtin"].name == "builtin"
+
+
+def test_a_name_that_two_have(site: Path) -> None:
+    _write(site, {"vendor_d.py": good("ccompiler")})
+    _install(site, "vendor-d", "ccompiler = vendor_d:CODEGEN")
+    known = codegens.registry()
+    assert len(known) == len(list(known)) == len(set(known))
+    with pytest.raises(MicrogenError, match=r"^ccompiler: microgen and vendor-d 1\.2 each bring"):
+        known["ccompiler"]
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    inner = good("inner").replace(
+        "import ExternalCodegen", "import ExternalCodegen\nfrom . import x"
+    )
+    _write(
+        tmp_path,
+        {
+            "one.py": good("one"),
+            "two/__init__.py": inner,
+            "two/x.py": "",
+            "helper.py": "raise RuntimeError('nobody asked for it')",
+            "no-package/three.py": good("three"),
+        },
+    )
+    assert set(codegens.from_folder(tmp_path)) == {"one", "inner"}
+    known = codegens.registry(tmp_path)
+    assert known["inner"].name == "inner"
+    assert known.origins("one") == (str(tmp_path),)
+    assert "builtin" in known
+    assert "one" not in codegens.registry()
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({}, "no module here has a CODEGEN; see docs/byoc.md"),
+        ({"a.py": "CODEGEN = (", "b.py": good()}, "/a: importing it ended with SyntaxError"),
+        ({"a.py": "CODEGEN = open('/does/not/exist')"}, "ended with FileNotFoundError"),
+        ({"a.py": "CODEGEN = 1 / 0"}, "ended with ZeroDivisionError"),
+        ({"a.py": "import sys\nCODEGEN = sys.exit(0)"}, "ended with SystemExit: 0"),
+        ({"a.py": "CODEGEN = None"}, "found a NoneType"),
+        ({"a.py": good("a.b")}, "'a.b' cannot name a codegen"),
+        ({"a.py": "CODEGEN = '\x00'"}, "ended with"),
+        ({"a.py": good(), "b.py": good()}, "each bring a codegen of this name"),
+    ],
+)
+def test_a_folder_that_is_wrong(files: Mapping[str, str], why: str, tmp_path: Path) -> None:
+    _write(tmp_path, files)
+    with pytest.raises(MicrogenError) as caught:
+        codegens.from_folder(tmp_path)
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(MicrogenError, match="there is no such folder"):
+        codegens.from_folder(tmp_path / "x")
+
+
+def test_the_list(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _write(site, {"vendor_e.py": good("vend-e"), "own/f.py": good("in-folder")})
+    _install(site, "vendor-e", "vend-e = vendor_e:CODEGEN\nsick = vendor_e:NOTHING")
+    assert cli.main(["codegens", "--json", "--codegen-path", str(site / "own")]) == 0
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["vend-e"] == {
+        "name": "vend-e",
+        "title": "The title",
+        "origin": "vendor-e 1.2",
+        "type_keys": [],
+        "operators": ["add"],
+        "patterns": [],
+    }
+    assert found["sick"]["broken"].startswith("vendor-e 1.2, vendor_e:NOTHING: importing it ended")
+    assert found["in-folder"]["origin"] == str(site / "own")
+    assert cli.main(["codegens"]) == 0
+    text = capsys.readouterr().out
+    assert "vend-e (vendor-e 1.2): The title\n    operators: add\n" in text
+    assert "sick (vendor-e 1.2) is broken: vendor-e 1.2, " in text
