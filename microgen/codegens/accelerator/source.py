@@ -38,9 +38,11 @@ def _text(function: ExternalFunction, declared: CFunction, places: Memories) -> 
         f"{{{name}, {name if is_written else 'NULL'}, {size}U}}"
         for (name, is_written), size in zip(_bases(function, places), places.sizes, strict=True)
     )
+    parameters = ",\n    ".join(_parameters(function, declared))
     nbytes = declared.constants[0][1].size
     return f"""\
-int32_t {function.symbol}({", ".join(_parameters(function, declared))})
+int32_t {function.symbol}(
+    {parameters})
 {{
     const mg_accelerator_memory memories[] = {{
         {rows},
