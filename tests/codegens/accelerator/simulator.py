@@ -14,6 +14,7 @@ from pathlib import Path
 
 from microgen import resources
 from microgen.codegens.accelerator import commands, memories, stream
+from microgen.codegens.accelerator.commands import Command
 from microgen.codegens.external import ExternalFunction
 from microgen.ir.graph import Array, Graph, Origin
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
@@ -51,16 +52,17 @@ class Job:
         return found
 
 
-def job(graph: Graph, inputs: Mapping[str, Array]) -> Job:
-    """The graph, all of whose nodes the accelerator takes, on these inputs."""
+def job(graph: Graph, inputs: Mapping[str, Array], given: Sequence[Command] = ()) -> Job:
+    """The graph, all of whose nodes the accelerator takes, on these inputs; ``given`` are commands
+    in place of those of its nodes."""
     function = ExternalFunction("f", graph, None, {}, Origin("test", "f"))
-    made = [commands.command(node, graph) for node in graph.nodes]
+    made = given or [commands.command(node, graph) for node in graph.nodes]
     places = memories.of(function, made)
     encoded = stream.encode(made, places)
     scratch = b"\x5a" * places.sizes[memories.SCRATCH]
-    given = [(False, inputs[name].tobytes()) for name in graph.inputs]
+    read = [(False, inputs[name].tobytes()) for name in graph.inputs]
     outputs = [(True, b"\xa5" * graph.types[name].nbytes) for name in graph.outputs]
-    all_memories = ((False, bytes(places.constants)), (bool(scratch), scratch), *given, *outputs)
+    all_memories = ((False, bytes(places.constants)), (bool(scratch), scratch), *read, *outputs)
     return Job(graph, encoded, all_memories)
 
 
