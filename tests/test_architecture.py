@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, *PROGRAM, "blob", "byte_stream", "c_layout", "checked_json", "cnames"}
-    | {"kernels", "passes", "relay", "target"},
+    | {"kernels", "passes", "relay", "target", "transforms"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
