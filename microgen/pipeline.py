@@ -134,8 +134,13 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """The modules that can share one workspace: what keeps a state stays apart."""
-    able = [part.options.name for part in parts if part.plan.peak and not part.program.state]
+    """The modules that can share one workspace: what keeps something from one run to the next, a
+    state or what it loaded, stays apart."""
+    able = [
+        part.options.name
+        for part in parts
+        if part.plan.peak and not (part.program.state or part.program.runtime_modules)
+    ]
     options = parts[0].options
     if options.executor == "graph":
         why = "the graph executor keeps its tables in its memory from one run to the next"
@@ -144,8 +149,9 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     elif options.workspace_io:
         why = "inputs and outputs that lie in the workspace outlive a model's run"
     elif len(able) < 2:
-        kept = [part.options.name for part in parts if part.program.state]
-        why = f"there are no two models that can share ({', '.join(kept) or 'none'} keeps a state)"
+        kept = [part.options.name for part in parts if part.options.name not in able]
+        names = ", ".join(kept) or "none"
+        why = f"there are no two models that can share ({names} keeps a state, or modules)"
     else:
         return tuple(able)
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")

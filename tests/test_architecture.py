@@ -54,17 +54,8 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {
-        *GRAPH,
-        *PROGRAM,
-        "blob",
-        "c_layout",
-        "checked_json",
-        "cnames",
-        "kernels",
-        "passes",
-    }
-    | {"relay", "target"},
+    "codegens": {*GRAPH, *PROGRAM, "blob", "byte_stream", "c_layout", "checked_json", "cnames"}
+    | {"kernels", "passes", "relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
     "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
