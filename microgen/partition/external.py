@@ -95,7 +95,7 @@ def _asked(
 @dataclass(frozen=True, slots=True)
 class Idle:
     """A generator that was asked for, and takes nothing of the model. ``reasons`` are its refusals'
-    sentences with what they are of, each once; ``hint`` is what may help."""
+    sentences, each once, behind what they are of; ``hint`` is what may help."""
 
     name: str
     reasons: tuple[str, ...]
@@ -124,7 +124,11 @@ def idle(
 
 
 def _reasons(name: str, refusals: Sequence[GeneratorRefusal]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{r.what}: {r.why}" for r in refusals if r.by == name))
+    of: dict[str, dict[str, None]] = {}
+    for refusal in refusals:
+        if refusal.by == name:
+            of.setdefault(refusal.why, {})[refusal.what] = None
+    return tuple(f"{', '.join(what)}: {why}" for why, what in of.items())
 
 
 def _hint(generator: ExternalCodegen, *, composite: bool) -> str:

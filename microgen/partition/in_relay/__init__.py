@@ -51,7 +51,7 @@ def module(node: Node, graph: Graph) -> relay.IRModule:
 
 def _check(tensor: TensorType) -> None:
     if tensor.quant is not None:
-        raise NoFormError(f"{tensor} is quantized, and TFLite's rounding has no form in Relay")
+        raise NoFormError("it is quantized, and TFLite's rounding has no form in Relay")
     if tensor.dtype not in _DTYPES:
         raise NoFormError(f"{tensor} is neither float32 nor plain int32")
     if tensor.size == 0:

@@ -23,7 +23,7 @@ def _concatenate(said: Said) -> Expr:
 
 def _pad(said: Said) -> Expr:
     value = Constant(frozen(np.array(said.attrs.value, said.output.dtype.numpy)))
-    return call("nn.pad", said.operands[0], value, pad_width=said.attrs.pads)
+    return call("nn.pad", said.operands[0], said.attrs.pads, value)
 
 
 FORMS = {

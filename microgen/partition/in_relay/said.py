@@ -32,8 +32,8 @@ class Said:
 Form = Callable[[Said], Expr]
 
 
-def call(name: str, *operands: Expr, **attrs: Any) -> Expr:
-    """A call of an operator that has one result."""
+def call(name: str, *operands: Any, **attrs: Any) -> Expr:
+    """A call of an operator that has one result, as the builder makes it."""
     made = build(name, *operands, **attrs)
     assert isinstance(made, Expr), "operators of several results are no form's"
     return made
