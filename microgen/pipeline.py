@@ -44,7 +44,7 @@ from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
 from microgen.partition import Partition, external
-from microgen.partition.external import GeneratorRefusal
+from microgen.partition.external import GeneratorRefusal, Idle
 from microgen.partition.relay_module import PartitionedModule
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
@@ -65,6 +65,7 @@ class _Part:
     program: Program
     plan: MemoryPlan
     executed: ExecutorGraph | None
+    idle: tuple[Idle, ...]
 
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
@@ -124,8 +125,10 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
     shown = text.show(found.source)
-    graph = parts.graph
-    return _Part(model, options, shown, found.files, graph, parts, program, plan, executed)
+    return _Part(
+        *(model, options, shown, found.files, parts.graph, parts),
+        *(program, plan, executed, found.idle),
+    )
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
@@ -257,6 +260,7 @@ def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> 
     return Compiled(
         *(part.graph, part.partition, part.program, part.plan),
         *(promise, files, described, board.cpu.name),
+        part.idle,
     )
 
 
@@ -292,7 +296,7 @@ class Partitioned:
 
     ``source`` is the graph as the frontend made it, ``files`` are what the project keeps of the
     model. ``module``: the Relay module, step by step, where external generators partitioned one.
-    ``refusals``: why these did not take what they did not take.
+    ``refusals``: why these did not take what they did not take; ``idle``: those that took nothing.
     """
 
     codegens: Mapping[str, Codegen]
@@ -301,6 +305,7 @@ class Partitioned:
     partition: Partition
     module: PartitionedModule | None = None
     refusals: tuple[GeneratorRefusal, ...] = ()
+    idle: tuple[Idle, ...] = ()
 
 
 def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
@@ -310,13 +315,20 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
     refusals = external.refusals_of(module, model.name)
-    if generators:
-        graph, more = external.partition_graph(
-            graph, generators, board, name=options.name, merge_regions=options.merge_regions
-        )
-        refusals = (*refusals, *more)
+    # Those that take Relay have seen a Relay model as it was.
+    asked = [generator for generator in generators if generator.takes_nodes or module is None]
+    graph, more = external.partition_graph(
+        graph, asked, board, name=options.name, **_partitioning(options)
+    )
+    refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
-    return Partitioned(found, source, files, parts, module, refusals)
+    took = {region.codegen for region in parts.regions}
+    idle = external.idle(generators, took, refusals, composite=options.composite)
+    return Partitioned(found, source, files, parts, module, refusals, idle)
+
+
+def _partitioning(options: Options) -> dict[str, bool]:
+    return {"composite": options.composite, "merge_regions": options.merge_regions}
 
 
 def _source(
@@ -331,8 +343,7 @@ def _source(
         frontends.relay_module(model),
         generators,
         name=options.name,
-        composite=options.composite,
-        merge_regions=options.merge_regions,
+        **_partitioning(options),
     )
     names = [generator.name for generator in generators]
     graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)

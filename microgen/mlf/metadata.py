@@ -150,8 +150,10 @@ def _scratch(program: Program) -> dict[str, int]:
 
 
 def _constants(program: Program) -> dict[str, int]:
-    """Bytes of constants by target; each counts for the first target that reads it."""
-    reader: dict[str, str] = {}
+    """Bytes of constants by target; each counts for the first target that reads it: a module's that
+    was handed it, then a call's."""
+    modules = program.external_modules
+    reader = {held.constant: module.target for module in modules for held in module.constants}
     for call in program.calls:
         target = program.function(call.function).target
         for argument in call.args:
