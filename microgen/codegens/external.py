@@ -50,7 +50,8 @@ class ExternalFunction:
 
     ``graph`` is what it computes, constants inside: the reference for the generator's code, and
     what generators of kernel graphs compile. ``relay``, with ``types``, is the same as a Relay
-    function, None where the generator took the nodes themselves. ``inputs`` and ``outputs`` are in C's order.
+    function, None where the generator took the nodes themselves. ``inputs`` and ``outputs`` are in
+    C's order.
     """
 
     symbol: str
