@@ -92,10 +92,8 @@ def compile_models(
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
-            record.module(
-                *(part.program, part.plan, board, part.options), model=part.model, files=files
-            )
-            for part in parts
+            record.module(unit, board, part.options, model=part.model, files=files)
+            for part, unit in zip(parts, units, strict=True)
         ],
         board,
         estimate=estimate,

@@ -15,7 +15,13 @@ from microgen import cnames
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.errors import InternalError, MicrogenError
-from microgen.external_modules import CModule, ModuleCode, Runtime, RuntimeModule
+from microgen.external_modules import (
+    CModule,
+    DeviceDriver,
+    ModuleCode,
+    Runtime,
+    RuntimeModule,
+)
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
 from microgen.ops.external import ExternalAttrs
@@ -27,6 +33,7 @@ from microgen.target.board import Board
 __all__ = [
     "CFunction",
     "CSource",
+    "DeviceDriver",
     "ExternalCodegen",
     "ExternalFunction",
     "LoadedModule",
@@ -151,7 +158,9 @@ class ExternalCodegen(abc.ABC):
     become kernel graphs, whose nodes it is asked for as Relay, where they can be said so. With
     ``takes_nodes`` it is asked for the nodes themselves by ``refusal``, and for what is left of
     Relay models, too.
-    ``needs_device_api``: its functions run between the hooks of a device of its name.
+    ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
+    is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
+    header, and sources, come with microgen or are ``files`` of what it compiled.
     ``runtimes`` are those of the modules that it makes; it has none if it makes C.
     """
 
@@ -159,6 +168,7 @@ class ExternalCodegen(abc.ABC):
     support: Support
     takes_nodes: bool = False
     needs_device_api: bool = False
+    driver: DeviceDriver | None = None
     runtimes: tuple[Runtime, ...] = ()
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:

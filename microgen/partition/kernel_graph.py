@@ -143,7 +143,7 @@ def shown(graph: Graph) -> IRModule:
     if len(graph.outputs) > 1:
         body = Tuple([values[name] for name in graph.outputs])
         types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
-    params = [v for v in (values[tensor] for tensor in given) if isinstance(v, Var)]
+    params = tuple(p for p in (values[tensor] for tensor in given) if isinstance(p, Var))
     main = Function(params, body, types[body])
     types[main] = FuncType(tuple(types[p] for p in params), types[body])
     return IRModule(MappingProxyType({"main": main}), types)
