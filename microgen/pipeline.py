@@ -8,9 +8,9 @@ from pathlib import Path
 
 from microgen import (
     capacity,
-    cnames,
     codegens,
     conventions,
+    external_files,
     frontends,
     llvm_ir,
     lowering,
@@ -34,8 +34,7 @@ from microgen.compiled import Compiled, Firmware
 from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
-from microgen.errors import ProjectError, UnsupportedError
-from microgen.external_modules import ModuleCode
+from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor_graph
 from microgen.executors import stored
 from microgen.executors.graph import ExecutorGraph
@@ -173,7 +172,8 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    for tree in (*own.values(), _codegen_files(parts)):
+    codegen_files = external_files.files(p.program for p in parts)
+    for tree in (*own.values(), codegen_files):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -182,7 +182,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
-        include_dirs=_include_dirs(parts),
+        include_dirs=external_files.include_dirs(p.program for p in parts),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
@@ -202,33 +202,6 @@ def _library(part: _Part) -> FileTree:
         return files
     described = metadata.metadata(part.program, part.plan, part.options)
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
-
-
-def _codegen_files(parts: Sequence[_Part]) -> FileTree:
-    """What external code generators brought of their own; models may share it."""
-    files: dict[str, bytes] = {}
-    for code in _codes(parts):
-        for name, data in code.files.items():
-            path = f"{project.CODEGENS}/{cnames.identifier(code.codegen)}/{name}"
-            if files.setdefault(path, data) != data:
-                raise ProjectError(
-                    f"the codegen {code.codegen} brings two files of one name", where=path
-                )
-    return FileTree(files)
-
-
-def _codes(parts: Sequence[_Part]) -> list[ModuleCode]:
-    return [m.code for part in parts for m in part.program.external_modules if m.code]
-
-
-def _include_dirs(parts: Sequence[_Part]) -> list[str]:
-    found = {
-        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
-        for code in _codes(parts)
-        if code.files
-        for folder in ("", *code.include_dirs)
-    }
-    return list(found)
 
 
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
