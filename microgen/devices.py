@@ -5,10 +5,11 @@ Names are TVM's (``tvm_names``), but that digits stay in the names of hooks.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from microgen import cnames
 from microgen.errors import MicrogenError
+from microgen.external_modules import DeviceDriver
 from microgen.program import Device
 from microgen.target.targets import Target, Targets
 from microgen.tvm_names import prefix_name, sanitize_name, to_c_function_style
@@ -16,14 +17,20 @@ from microgen.tvm_names import prefix_name, sanitize_name, to_c_function_style
 HOOKS = ("Activate", "Open", "Close", "Deactivate")  # in the order of a device's life
 
 
-def of(targets: Targets, used: Collection[str], taken: Collection[str]) -> tuple[Device, ...]:
+def of(
+    targets: Targets,
+    used: Collection[str],
+    taken: Collection[str],
+    drivers: Mapping[str, DeviceDriver],
+) -> tuple[Device, ...]:
     """A device for each target with the device API among the kinds that are ``used``, in the order
-    of declaration. ``taken`` are C names that no context may have.
+    of declaration. ``taken`` are C names that no context may have; ``drivers`` are who answers
+    hooks, by kind.
 
     Raises MicrogenError if two devices would have one name, or a hook that of a port.
     """
     needed = [t for t in targets if t.use_device_api and t.kind in used]
-    devices = tuple(_device(target, taken) for target in needed)
+    devices = tuple(_device(target, taken, drivers) for target in needed)
     owners: dict[str, Device] = {}
     for device in devices:
         for name in (device.name, *device.hooks):
@@ -48,10 +55,12 @@ def _check_hooks(device: Device, taken: Collection[str]) -> None:
         )
 
 
-def _device(target: Target, taken: Collection[str]) -> Device:
+def _device(target: Target, taken: Collection[str], drivers: Mapping[str, DeviceDriver]) -> Device:
     name = cnames.identifier(target.kind)
     context = cnames.unique(f"device_context_{name}", taken)
-    return Device(name, target.kind, context, *(hook_name(target.kind, hook) for hook in HOOKS))
+    activate, opened, close, deactivate = (hook_name(target.kind, hook) for hook in HOOKS)
+    driver = drivers.get(target.kind)
+    return Device(name, target.kind, context, activate, opened, close, deactivate, driver)
 
 
 def hook_name(kind: str, hook: str) -> str:

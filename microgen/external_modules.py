@@ -1,4 +1,5 @@
-"""What external code generators made of a program's functions: C, or modules of the blob."""
+"""What external code generators made of a program's functions: C, or modules of the blob; and who
+drives their devices."""
 
 from __future__ import annotations
 
@@ -44,6 +45,18 @@ class RuntimeModule:
 
 
 ModuleCode = CModule | RuntimeModule
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceDriver:
+    """Who answers a device's hooks in a project, where that is known: the functions
+    ``<prefix>_activate``, ``_open``, ``_close``, ``_deactivate`` that ``header`` declares, each
+    ``int32_t (void *context)``. The context is an object of type ``context_type``, at first all
+    zeros."""
+
+    header: str
+    context_type: str
+    prefix: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from microgen import cnames, devices, lowering_cache, transforms
+from microgen.codegens import selection
 from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.external_modules import ExternalModule, HeldConstant
 from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
@@ -57,7 +58,8 @@ def lower(
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
     taken = {port.name for port in (*inputs, *outputs)}
     lowering_cache.check_symbols(partition.regions, taken)
-    needed = devices.of(targets, {region.target for region in partition.regions}, taken)
+    used = {region.target for region in partition.regions}
+    needed = devices.of(targets, used, taken, selection.drivers(codegens, used))
     lowered = lowering_cache.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )

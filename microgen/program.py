@@ -10,7 +10,13 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from microgen.external_modules import CModule, ExternalModule, ModuleCode, RuntimeModule
+from microgen.external_modules import (
+    CModule,
+    DeviceDriver,
+    ExternalModule,
+    ModuleCode,
+    RuntimeModule,
+)
 from microgen.ir.graph import Array, Origin, TensorType
 
 
@@ -100,7 +106,8 @@ class Device:
 
     ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
     ``context`` the C parameter that passes its context to the runner and to operators. The others
-    are the hooks' C functions.
+    are the hooks' C functions. ``driver``: who answers them in a project, None if microgen has
+    nobody who drives the device.
     """
 
     name: str
@@ -110,6 +117,7 @@ class Device:
     open: str
     close: str
     deactivate: str
+    driver: DeviceDriver | None = None
 
     @property
     def hooks(self) -> tuple[str, str, str, str]:

@@ -160,7 +160,12 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".s")
-_RUNTIME_HEADERS = ("src/", "include/tvm/runtime/crt/", "include/microgen/tracing_device.h")
+_RUNTIME_HEADERS = (
+    "src/",
+    "include/tvm/runtime/crt/",
+    "include/microgen/accelerator.h",
+    "include/microgen/tracing_device.h",
+)
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.

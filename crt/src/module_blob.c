@@ -274,6 +274,19 @@ tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
     return error;
 }
 
+tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symbols,
+                                    uint32_t num_symbols, const mg_module_constant *constants,
+                                    uint32_t num_constants, mg_module_function *functions)
+{
+    tvm_crt_error_t error = kTvmErrorNoError;
+    uint32_t i;
+
+    for (i = 0U; i < num_symbols && error == kTvmErrorNoError; i++) {
+        error = mg_modules_init(modules, symbols[i], constants, num_constants, &functions[i]);
+    }
+    return error;
+}
+
 tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,
                                const mg_module_call *call)
 {

@@ -65,8 +65,10 @@ class Registry(Mapping[str, Codegen]):
 
 @functools.cache
 def _own() -> Mapping[str, Codegen]:
-    """Those of the modules and packages of this folder that have a ``CODEGEN``."""
+    """Those of the modules and packages of this folder that have a ``CODEGEN``, our kernels first,
+    the others by name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    names.sort(key=lambda name: name != "builtin")
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     found = [module.CODEGEN for module in modules if hasattr(module, "CODEGEN")]
     return MappingProxyType({codegen.name: codegen for codegen in found})

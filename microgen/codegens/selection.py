@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from microgen import codegens
 from microgen.codegens.base import Codegen
-from microgen.codegens.external import ExternalCodegen
+from microgen.codegens.external import DeviceDriver, ExternalCodegen
 from microgen.errors import MicrogenError, UnsupportedError
 
 BUILTIN = "builtin"
@@ -37,6 +37,12 @@ def chosen(
 def external(found: Mapping[str, Codegen]) -> tuple[ExternalCodegen, ...]:
     """Those of them that are not the built-in kernels."""
     return tuple(codegen for codegen in found.values() if isinstance(codegen, ExternalCodegen))
+
+
+def drivers(found: Mapping[str, Codegen], kinds: Collection[str]) -> dict[str, DeviceDriver]:
+    """Who answers the hooks of the devices of these kinds, where a generator says so."""
+    own = external({kind: found[kind] for kind in kinds if kind in found})
+    return {generator.name: generator.driver for generator in own if generator.driver}
 
 
 def _configured(codegen: Codegen, options: Mapping[str, str]) -> Codegen:

@@ -50,6 +50,7 @@ def device(device: Device) -> dict[str, Any]:
         "close": device.close,
         "deactivate": device.deactivate,
         "hooks": device.hooks,
+        "driver": device.driver,
     }
 
 

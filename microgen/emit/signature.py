@@ -17,11 +17,13 @@ _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
 
 
 def argument_types(call: Call, function: PrimFunc) -> tuple[TensorType, ...]:
-    """The types of a call's arguments in the order of the C parameters, scratch included."""
+    """The types of a call's arguments in the order of the C parameters, scratch included, but not
+    the device's context, which comes last."""
     given = iter(call.types)
     return tuple(
         TensorType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
         for p in function.parameters
+        if p.role is not Role.DEVICE
     )
 
 

@@ -92,11 +92,13 @@ def build(program: Program) -> ExecutorGraph:
     Raises UnsupportedError for a program with devices: the JSON has no place for their hooks.
     """
     if program.devices:
+        needs_hooks = program.devices[0].driver is not None
         raise UnsupportedError(
             f"target {program.devices[0].target!r} has the device API, which only the AOT executor "
             "drives",
             where="--executor graph",
-            hint="generate with --executor aot, or declare the target without :device-api",
+            hint="generate with --executor aot"
+            + ("" if needs_hooks else ", or declare the target without :device-api"),
         )
     state = _Building(program)
     for port in program.inputs:

@@ -78,8 +78,16 @@ class Targets:
 
     def with_generators(self, generators: Mapping[str, bool]) -> Targets:
         """These, and a target for each code generator, by name, that none is declared for: whether
-        it needs the hooks of a device."""
-        declared = {target.kind for target in self.declared}
+        it needs the hooks of a device. Raises MicrogenError if it does, and the declared one has
+        none."""
+        declared = {target.kind: target.use_device_api for target in self.declared}
+        for name, api in generators.items():
+            if api and not declared.get(name, True):
+                raise MicrogenError(
+                    f"the target {name!r} is declared without device-api, its codegen needs hooks",
+                    where=_WHERE,
+                    hint=f"write {_WHERE} {name}:device-api, or leave it out",
+                )
         more = (Target(n, EXT_DEV, api) for n, api in generators.items() if n not in declared)
         return Targets((*self.declared, *more))
 

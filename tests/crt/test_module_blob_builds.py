@@ -18,6 +18,7 @@ COMPILERS = {
     "clang": ["clang"],
     "cortex-m0": ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m0"],
     "cortex-m4": ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4"],
+    "cortex-m55": ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m55", "-mfloat-abi=hard"],
     # Debian's compiler has no C library.
     "riscv": ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", f"-I{CRT / 'libc'}"],
 }

@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, frontends, inspection, manifest, toolchain
+from microgen import builder, frontends, inspection
 from microgen.errors import RunError
 from microgen.ir.graph import Graph
 from microgen.options import Options
 from microgen.program import Program
-from microgen.target import board as boards
 from tests.compiling import write_project
-from tests.devices import sequences
+from tests.devices import hooked, sequences
 from tests.devices.networks import BOTH, NPU, chain, dividing, placed
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
-FAILURES = "microgen_devices.txt"
 
 
 def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Program, Path]:
@@ -38,38 +35,6 @@ def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Progr
     operators.write_text(text.replace("#include", '#include "io.h"\n#include', 1))
     builder.build(folder)
     return program, folder
-
-
-def _run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[str], int]:
-    """What was called, and what run returned. ``failing``: number of a hook, its status."""
-    pairs = "".join(f"{number} {status}\n" for number, status in failing.items())
-    if pairs:
-        (folder / FAILURES).write_text(pairs)
-    board = boards.from_json(manifest.load(project).board)
-    elf = project / "build" / "firmware.elf"
-    command: list[str | Path] = [elf]
-    if board.qemu:
-        command = [board.qemu.system, "-M", board.qemu.machine, *board.qemu.args, "-nographic"]
-        command += ["-semihosting-config", "enable=on,target=native", "-kernel", elf]
-    output = toolchain.run(command, seconds=20, cwd=folder).output
-    called = re.findall(r"^microgen: (?:device|operator) ([\w-]+(?: [A-Z]\w+)?)", output, re.M)
-    (status,) = re.findall(r"^microgen: status=(-?\d+)", output, re.M)
-    return called, int(status)
-
-
-def _expected(program: Program, failing: Mapping[int, int]) -> tuple[list[str], int]:
-    """The same by the model of tests/devices/sequences.py, in which operators are numbered, too."""
-    devices = [d.target for d in program.devices]
-    operators = [(call.function, call.device) for call in program.calls]
-    called: list[str] = []
-    numbers: dict[int, int] = {}
-    for number, status in sorted(failing.items()):  # where it lies depends on those before
-        called = sequences.run(devices, operators, numbers).called
-        hooks = [i for i, what in enumerate(called, 1) if " " in what]
-        if number <= len(hooks):
-            numbers[hooks[number - 1]] = status
-    ran = sequences.run(devices, operators, numbers)
-    return ran.called, ran.status
 
 
 @pytest.fixture(scope="module", params=["one", "two"])
@@ -85,9 +50,9 @@ def firmware(
 
 def test_the_whole_sequence(firmware: tuple[Program, Path], tmp_path: Path) -> None:
     program, project = firmware
-    called, status = _run(project, {}, tmp_path)
+    called, status = hooked.run(project, {}, tmp_path)
     assert status == 0
-    assert called == _expected(program, {})[0]
+    assert called == hooked.expected(program, {})[0]
     active = [d.target for d in program.devices]
     assert called[: len(active)] == [f"{name} Activate" for name in active]
     assert called[-len(active) :] == [f"{name} Deactivate" for name in reversed(active)]
@@ -95,11 +60,11 @@ def test_the_whole_sequence(firmware: tuple[Program, Path], tmp_path: Path) -> N
 
 def test_each_hook_made_to_fail_in_turn(firmware: tuple[Program, Path], tmp_path: Path) -> None:
     program, project = firmware
-    count = len(list(sequences.hooks(_expected(program, {})[0])))
+    count = len(list(sequences.hooks(hooked.expected(program, {})[0])))
     for number in range(1, count + 1):
         failing = {number: 100 + number}
-        found = _run(project, failing, tmp_path)
-        assert found == _expected(program, failing)
+        found = hooked.run(project, failing, tmp_path)
+        assert found == hooked.expected(program, failing)
         assert found[1] == 100 + number
 
 
@@ -107,7 +72,7 @@ def test_several_hooks_that_fail(firmware: tuple[Program, Path], tmp_path: Path)
     program, project = firmware
     last = len(program.devices)
     for failing in ({3 + last: 9, 4 + last: -8}, {last: 5, last + 1: 6}, {4: -3, 5: 1, 6: 2}):
-        assert _run(project, failing, tmp_path) == _expected(program, failing)
+        assert hooked.run(project, failing, tmp_path) == hooked.expected(program, failing)
 
 
 def test_verify_passes_and_bounds_the_stack_with_hooks(tmp_path: Path) -> None:
@@ -143,12 +108,12 @@ def test_an_operator_that_fails_is_cleaned_up_after(
 ) -> None:
     """A division by zero: on the device, and on the host while the device is active."""
     _, project = _built(dividing(*places), tmp_path / "p", "mps2_an386", NPU)
-    called, status = _run(project, {}, tmp_path)
+    called, status = hooked.run(project, {}, tmp_path)
     assert [what.split(" ")[-1] if " " in what else "operator" for what in called] == expected
     assert status == 0x0803  # kTvmErrorFunctionCallInvalidArg
     hooks = list(sequences.hooks(called))
     for number in range(2, len(hooks) + 1):
-        failed = _run(project, {number: 77}, tmp_path)[1]
+        failed = hooked.run(project, {number: 77}, tmp_path)[1]
         assert failed == (77 if hooks[number - 1].endswith("Open") else 0x0803)
 
 

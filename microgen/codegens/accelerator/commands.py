@@ -1,0 +1,90 @@
+"""Nodes as commands of the accelerator: an opcode, operands, and the parameters of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen import transforms
+from microgen.ir.graph import Array, Graph, Node
+from microgen.kernels import registry as kernels
+from microgen.kernels.base import Kernel, KernelConstant
+
+# The kernels that the accelerator has, and their opcodes: crt/src/accelerator_stream.h.
+OPCODES = {
+    "mg_add_s8": 1,
+    "mg_multiply_s8": 2,
+    "mg_clip_s8": 3,
+    "mg_lookup_s8": 4,
+    "mg_max_pool2d_s8": 5,
+    "mg_avg_pool2d_s8": 6,
+    "mg_dense_s8": 7,
+    "mg_conv2d_s8": 8,
+    "mg_depthwise_conv2d_s8": 9,
+}
+
+# A tensor's name; a constant; or nothing, where the kernel takes NULL.
+Operand = str | Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """One command. ``operands`` are in the kernel's order, the output last; ``parameters`` are the
+    fields of the kernel's structure, arrays as their elements."""
+
+    opcode: int
+    operands: tuple[Operand, ...]
+    parameters: tuple[int, ...]
+
+    @property
+    def output(self) -> str:
+        """The tensor that it computes."""
+        name = self.operands[-1]
+        assert isinstance(name, str), "constants are not computed"
+        return name
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tensors that it reads."""
+        return tuple(name for name in self.operands[:-1] if isinstance(name, str))
+
+
+def refusal(node: Node, graph: Graph) -> str | None:
+    """Why no kernel of the accelerator computes the node, None if one does."""
+    kernel = _kernel(node)
+    return kernel.refusal(node, graph) if kernel else "it has no command for it"
+
+
+def command(node: Node, graph: Graph) -> Command:
+    """The command that computes a node which is not refused."""
+    kernel = _kernel(node)
+    assert kernel is not None, "it was not refused"
+    ((positions, fields),) = kernel.calls(node, graph)
+    tensors = [_tensor(node.inputs[i], graph) if i < len(node.inputs) else None for i in positions]
+    constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
+    words = np.concatenate([np.atleast_1d(np.array(value)) for _, value in fields])
+    return Command(
+        OPCODES[kernel.symbol],
+        (*tensors, *constants, *node.outputs),
+        tuple(int(word) for word in words),
+    )
+
+
+def _kernel(node: Node) -> Kernel | None:
+    return next((k for k in kernels().get(node.op, ()) if k.symbol in OPCODES), None)
+
+
+def _tensor(name: str, graph: Graph) -> Operand:
+    return graph.constants.get(name, name)
+
+
+def _constant(constant: KernelConstant, graph: Graph) -> Operand:
+    if constant.is_absent:
+        return None
+    array = graph.constants[constant.tensor]
+    if constant.what == "scale":
+        quant = graph.types[constant.tensor].quant
+        assert quant is not None, "it has scales"
+        array = np.array(quant.scale, np.float32)
+    return transforms.apply(constant.transform, [array], dict(constant.arguments))

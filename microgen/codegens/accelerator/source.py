@@ -1,0 +1,77 @@
+"""The C function of a region: it says where the memories are, and hands the stream over."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.codegens.accelerator import commands, memories, stream
+from microgen.codegens.accelerator.memories import Memories
+from microgen.codegens.element_types import C_TYPES
+from microgen.codegens.external import CFunction, ExternalFunction, Tensor
+from microgen.ir.graph import Array, DType
+
+HEAD = '#include "microgen/accelerator.h"\n\n#include <stddef.h>\n'
+
+
+def compiled(function: ExternalFunction) -> tuple[CFunction, str]:
+    """What becomes of a function, and its C."""
+    graph = function.graph
+    made = [commands.command(node, graph) for node in graph.nodes]
+    places = memories.of(function, made)
+    encoded = stream.encode(made, places)
+    # Words, because the requantization tables among the constants are read as such.
+    weights = np.frombuffer(bytes(places.constants), "<i4")
+    constants: list[tuple[str, Array]] = [("commands", np.frombuffer(encoded, np.uint8))]
+    if weights.size:
+        constants.append(("weights", weights))
+    declared = CFunction(
+        symbol=function.symbol,
+        constants=tuple(constants),
+        scratch=places.sizes[memories.SCRATCH],
+        kernel="mg_accelerator_run",
+    )
+    return declared, _text(function, declared, places)
+
+
+def _text(function: ExternalFunction, declared: CFunction, places: Memories) -> str:
+    rows = ",\n        ".join(
+        f"{{{name}, {name if is_written else 'NULL'}, {size}U}}"
+        for (name, is_written), size in zip(_bases(function, places), places.sizes, strict=True)
+    )
+    parameters = ",\n    ".join(_parameters(function, declared))
+    nbytes = declared.constants[0][1].size
+    return f"""\
+int32_t {function.symbol}(
+    {parameters})
+{{
+    const mg_accelerator_memory memories[] = {{
+        {rows},
+    }};
+
+    return mg_accelerator_run(context, commands, {nbytes}U, memories, {len(places.sizes)}U);
+}}
+"""
+
+
+def _parameters(function: ExternalFunction, declared: CFunction) -> list[str]:
+    inputs = [f"const {_ctype(t)} *in{i}" for i, t in enumerate(function.inputs)]
+    kinds = [(name, C_TYPES[DType(array.dtype.name)]) for name, array in declared.constants]
+    constants = [f"const {kind} *{name}" for name, kind in kinds]
+    outputs = [f"{_ctype(t)} *out{i}" for i, t in enumerate(function.outputs)]
+    scratch = ["uint8_t *scratch"] if declared.scratch else []
+    return [*inputs, *constants, *outputs, *scratch, "void *context"]
+
+
+def _ctype(tensor: Tensor) -> str:
+    return C_TYPES[tensor.type.dtype]
+
+
+def _bases(function: ExternalFunction, places: Memories) -> list[tuple[str, bool]]:
+    """What C calls each memory, and whether it is written."""
+    constants, scratch = places.sizes[: memories.FIRST_TENSOR]
+    return [
+        ("weights" if constants else "NULL", False),
+        ("scratch" if scratch else "NULL", bool(scratch)),
+        *((f"in{i}", False) for i in range(len(function.inputs))),
+        *((f"out{i}", True) for i in range(len(function.outputs))),
+    ]

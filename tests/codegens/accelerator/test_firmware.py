@@ -1,0 +1,171 @@
+"""Firmware that runs on the simulated accelerator, alone, with the kernels, and with a device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import builder, frontends, resources
+from microgen.compiled import Compiled
+from microgen.errors import RunError
+from microgen.ir.graph import Graph
+from tests.codegens.accelerator.networks import everything, values
+from tests.codegens.accelerator.test_codegen import ACCELERATOR, DIGITS
+from tests.devices import hooked, sequences
+from tests.devices.networks import NPU, placed
+from tests.graphs import random_graph
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+BOARDS = (
+    pytest.param("native", marks=NEEDS_NINJA),
+    pytest.param("mps2_an386", marks=[NEEDS_ARM, NEEDS_NINJA]),
+    pytest.param("qemu_riscv32", marks=[NEEDS_RISCV, NEEDS_NINJA]),
+)
+CRT = resources.folder("crt")
+INVALID_STATE = 0x0400  # kTvmErrorSessionInvalidState
+
+
+def _same_as_builtin(graph: Graph, board: str, folder: Path, *, merge: bool) -> Compiled:
+    """What a graph's inputs give on the accelerator is what they give on the kernels."""
+    inputs = {
+        name: np.stack([values(graph, seed)[name] for seed in range(3)]) for name in graph.inputs
+    }
+    found = []
+    for name, codegen in (("accelerator", ACCELERATOR), ("builtin", ())):
+        made = microgen.generate(
+            DIGITS, board, folder / name, codegen=codegen, merge_regions=merge and bool(codegen)
+        )
+        ran = microgen.run(folder / name, inputs, sanitize=board == "native")
+        found.append((made, ran.outputs))
+    (made, outputs), (_, expected) = found
+    assert outputs.keys() == expected.keys()
+    for name, array in expected.items():
+        assert outputs[name].tobytes() == array.tobytes()
+    return made
+
+
+def _instead(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontends, "load", lambda *_arguments, **_options: graph)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_digits_network(board: str, merge: bool, tmp_path: Path) -> None:
+    made = _same_as_builtin(frontends.load(DIGITS), board, tmp_path, merge=merge)
+    assert {call.device for call in made.program.calls} == {"accelerator", ""}
+    project = tmp_path / "accelerator"
+    report = microgen.verify(project)
+    assert report.ok
+    assert report.check("device_hooks").status == "ok"
+    assert "4 hooks" in report.check("device_hooks").expected
+    verdicts = microgen.run(project, compare=True).verdicts
+    assert [str(verdict) for verdict in verdicts if not verdict.ok] == []
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_every_command(
+    board: str, merge: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = everything()
+    _instead(graph, monkeypatch)
+    made = _same_as_builtin(graph, board, tmp_path, merge=merge)
+    assert all(call.device for call in made.program.calls)
+    assert (len(made.program.calls) < len(graph.nodes)) == merge
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("seed", range(8))
+def test_random_networks_beside_the_kernels(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(7000 + seed)
+    _instead(graph, monkeypatch)
+    _same_as_builtin(graph, "native", tmp_path, merge=seed % 2 == 0)
+
+
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_beside_a_device_without_a_driver(
+    board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = frontends.load(DIGITS)
+    places = ["npu0" if i in (1, 4) else "" for i in range(len(graph.nodes))]
+    _instead(placed(graph, places), monkeypatch)
+    made = microgen.generate(DIGITS, board, tmp_path / "p", codegen=ACCELERATOR, targets=(NPU,))
+    assert {d.target: d.driver is None for d in made.program.devices} == {
+        "npu0": True,
+        "accelerator": False,
+    }
+    result = microgen.run(tmp_path / "p", compare=True)
+    assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
+    assert "8 hooks" in result.checks.check("device_hooks").expected
+    assert "microgen: device npu0 Open" in result.console
+    assert "device accelerator" not in result.console
+    readme = (tmp_path / "p" / "README.md").read_text()
+    assert "partly on `accelerator`" in readme
+    assert "on devices: `npu0`" in readme
+
+
+def _replaced(project: Path, driver: str) -> None:
+    (project / "src" / "devices.c").write_text(driver)
+    builder.build(project)
+
+
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_each_hook_made_to_fail_in_turn(board: str, tmp_path: Path) -> None:
+    """The status is returned, what was begun is ended, and nothing is computed after."""
+    project = tmp_path / "p"
+    made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, merge_regions=True)
+    name = "include/microgen/tracing_device.h"
+    (project / "crt" / name).write_bytes((CRT / name).read_bytes())
+    source = CRT / "src" / "tracing_device.c"
+    (project / "src" / "tracing_device.c").write_bytes(source.read_bytes())
+    _replaced(project, Path(__file__).with_name("traced_driver.c").read_text())
+    whole = list(sequences.hooks(hooked.expected(made.program, {})[0]))
+    assert [what.split()[1] for what in whole] == [
+        *("Activate", "Open", "Close", "Open", "Close", "Deactivate"),
+    ]
+    for failing in [{}, *({n: 100 + n} for n in range(1, len(whole) + 1)), {3: 9, 4: 8}]:
+        called, status = hooked.run(project, failing, tmp_path)
+        expected, wanted = hooked.expected(made.program, failing)
+        assert called == list(sequences.hooks(expected)), failing
+        assert status == wanted
+        (tmp_path / hooked.FAILURES).unlink(missing_ok=True)
+
+
+ASLEEP = """
+#include "devices.h"
+#include "microgen/accelerator.h"
+
+static mg_accelerator device;
+struct tvmgen_default_devices tvmgen_default_contexts = {.accelerator = &device};
+"""
+
+
+@pytest.mark.parametrize("left_out", ["Activate", "Open"])
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_path: Path) -> None:
+    """Its functions refuse to run: the hooks are what makes them work."""
+    project = tmp_path / "p"
+    microgen.generate(DIGITS, board, project, codegen=ACCELERATOR)
+    hooks = [f"int32_t TVMDeviceAccelerator{left_out}(void *c)\n{{\n    (void)c; return 0;\n}}\n"]
+    for hook in {"Activate", "Open", "Close", "Deactivate"} - {left_out}:
+        failing = "mg_accelerator_activate" if hook == "Activate" else ""
+        body = f"return {failing}(c);" if failing else "(void)c; return 0;"
+        hooks.append(f"int32_t TVMDeviceAccelerator{hook}(void *c)\n{{\n    {body}\n}}\n")
+    _replaced(project, ASLEEP + "".join(hooks))
+    assert hooked.run(project, {}, tmp_path)[1] == INVALID_STATE
+    with pytest.raises(RunError):
+        microgen.run(project)
+
+
+@NEEDS_NINJA
+def test_a_context_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR)
+    driver = (project / "src" / "devices.c").read_text()
+    _replaced(project, driver.replace("&accelerator_context,", "0,").replace("static", "extern"))
+    assert hooked.run(project, {}, tmp_path)[1] == 0x0803  # kTvmErrorFunctionCallInvalidArg
