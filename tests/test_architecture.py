@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "quantize16": GRAPH,
     "target": TARGET,
     "external_modules": set(),
+    "external_files": {*PROGRAM, "cnames", "files", "project"},
     "program": {"external_modules", "ir"},
     "metadata": {*BASE, "options", "program"},
     "conventions": {*BASE, "metadata", "options", "program"},
