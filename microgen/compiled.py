@@ -12,6 +12,7 @@ from microgen.ir.graph import Array, Graph
 from microgen.manifest import Manifest
 from microgen.metadata import Metadata
 from microgen.partition import Partition
+from microgen.partition.external import Idle
 from microgen.program import Call, MemoryPlan, PrimFunc, Program, Storage
 
 MAIN = "__tvm_main__"
@@ -41,7 +42,8 @@ class Compiled:
     """What each stage made of a model; ``files`` is the whole project.
 
     The methods have the names and the meanings of TVM v0.14's AOTExecutorCodegenModule. ``host``
-    is the target that the runner is compiled for.
+    is the target that the runner is compiled for; ``idle`` are the code generators that were asked
+    for and take nothing.
     """
 
     graph: Graph
@@ -52,6 +54,7 @@ class Compiled:
     files: FileTree
     metadata: Metadata
     host: str
+    idle: tuple[Idle, ...] = ()
 
     def list_params_name(self) -> list[str]:
         """The names of the model's parameters, ``p0``, ``p1``, ..., in the order of their use."""

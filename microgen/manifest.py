@@ -16,6 +16,7 @@ from microgen.errors import ProjectError
 from microgen.files import MANIFEST
 
 FORMAT = 1
+_OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,67 @@ class ConstantRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeRecord:
+    """What a function of a module takes or gives: a tensor."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRecord:
+    """A constant that a function is handed when its module is loaded: the module's name for it, and
+    the ELF symbol."""
+
+    name: str
+    symbol: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """An external function by its symbol, as TVM names it: what it is called with, in order, and
+    the constants it is handed before that."""
+
+    symbol: str
+    inputs: tuple[TypeRecord, ...]
+    outputs: tuple[TypeRecord, ...]
+    constants: tuple[HeldRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalRecord:
+    """What an external code generator made of functions.
+
+    ``kind`` is "c", "runtime" or "kernels", where the built-in ones stand in. C has a ``source``,
+    below the project. A module for a runtime lies in the blob: its ``type_key``, the bytes and the
+    SHA-256 of its payload, and what the names of the runtime's C functions begin with, ``prefix``.
+    """
+
+    codegen: str
+    kind: str
+    functions: tuple[FunctionRecord, ...]
+    source: str = ""
+    type_key: str = ""
+    prefix: str = ""
+    nbytes: int = 0
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRecord:
+    """The module blob: ELF symbol, output section, bytes, SHA-256, and the name of the pool that
+    modules are loaded into."""
+
+    symbol: str
+    section: str
+    nbytes: int
+    sha256: str
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRecord:
     """The model: its file's name, digest, and where the project keeps it."""
 
@@ -184,7 +246,8 @@ class SharedRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
     """One model of the firmware. ``options`` are those of ``generate``; ``kernels`` are the C
-    kernel symbols whose code the operators contain or call."""
+    kernel symbols whose code the operators contain or call. ``external`` and ``blob`` are what
+    external code generators made, if there are any."""
 
     module: str
     model: ModelRecord
@@ -196,11 +259,18 @@ class ModuleRecord:
     plan: PlanRecord
     constants: tuple[ConstantRecord, ...]
     devices: tuple[DeviceRecord, ...] = ()
+    external: tuple[ExternalRecord, ...] = ()
+    blob: BlobRecord | None = None
 
     @property
     def prefix(self) -> str:
         """``tvmgen_<module>``, which every symbol of the model starts with."""
         return f"tvmgen_{self.module}"
+
+    @property
+    def loaded(self) -> tuple[ExternalRecord, ...]:
+        """The modules that lie in the blob."""
+        return tuple(module for module in self.external if module.kind == "runtime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,8 +313,10 @@ class Manifest(ModuleRecord):
     def dumps(self) -> bytes:
         """The file's content: sorted keys, so that equal manifests are equal bytes."""
         data = cattrs.unstructure(self)
-        if self.shared_workspace is None:
-            del data["shared_workspace"]
+        for record in (data, *data["more"]):
+            for key in _OPTIONAL:
+                if not record.get(key, True):
+                    del record[key]
         return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 

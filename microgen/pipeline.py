@@ -8,9 +8,9 @@ from pathlib import Path
 
 from microgen import (
     capacity,
-    cnames,
     codegens,
     conventions,
+    external_files,
     frontends,
     llvm_ir,
     lowering,
@@ -44,7 +44,7 @@ from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
 from microgen.options import Options
 from microgen.partition import Partition, external
-from microgen.partition.external import GeneratorRefusal
+from microgen.partition.external import GeneratorRefusal, Idle
 from microgen.partition.relay_module import PartitionedModule
 from microgen.program import MemoryPlan, Program
 from microgen.target import board as boards
@@ -65,6 +65,7 @@ class _Part:
     program: Program
     plan: MemoryPlan
     executed: ExecutorGraph | None
+    idle: tuple[Idle, ...]
 
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
@@ -91,10 +92,8 @@ def compile_models(
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
-            record.module(
-                *(part.program, part.plan, board, part.options), model=part.model, files=files
-            )
-            for part in parts
+            record.module(unit, board, part.options, model=part.model, files=files)
+            for part, unit in zip(parts, units, strict=True)
         ],
         board,
         estimate=estimate,
@@ -126,13 +125,20 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
     shown = text.show(found.source)
-    graph = parts.graph
-    return _Part(model, options, shown, found.files, graph, parts, program, plan, executed)
+    return _Part(
+        *(model, options, shown, found.files, parts.graph, parts),
+        *(program, plan, executed, found.idle),
+    )
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """The modules that can share one workspace: what keeps a state stays apart."""
-    able = [part.options.name for part in parts if part.plan.peak and not part.program.state]
+    """The modules that can share one workspace: what keeps something from one run to the next, a
+    state or what it loaded, stays apart."""
+    able = [
+        part.options.name
+        for part in parts
+        if part.plan.peak and not (part.program.state or part.program.runtime_modules)
+    ]
     options = parts[0].options
     if options.executor == "graph":
         why = "the graph executor keeps its tables in its memory from one run to the next"
@@ -141,8 +147,9 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     elif options.workspace_io:
         why = "inputs and outputs that lie in the workspace outlive a model's run"
     elif len(able) < 2:
-        kept = [part.options.name for part in parts if part.program.state]
-        why = f"there are no two models that can share ({', '.join(kept) or 'none'} keeps a state)"
+        kept = [part.options.name for part in parts if part.options.name not in able]
+        names = ", ".join(kept) or "none"
+        why = f"there are no two models that can share ({names} keeps a state, or modules)"
     else:
         return tuple(able)
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
@@ -165,7 +172,8 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    for tree in (*own.values(), *map(_codegen_files, parts)):
+    codegen_files = external_files.files(p.program for p in parts)
+    for tree in (*own.values(), codegen_files):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -174,7 +182,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
-        include_dirs=_include_dirs(parts),
+        include_dirs=external_files.include_dirs(p.program for p in parts),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
@@ -194,28 +202,6 @@ def _library(part: _Part) -> FileTree:
         return files
     described = metadata.metadata(part.program, part.plan, part.options)
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
-
-
-def _codegen_files(part: _Part) -> FileTree:
-    """What external code generators brought of their own."""
-    codes = [m.code for m in part.program.external_modules if m.code]
-    files = {
-        f"{project.CODEGENS}/{cnames.identifier(code.codegen)}/{name}": data
-        for code in codes
-        for name, data in code.files.items()
-    }
-    return FileTree(files)
-
-
-def _include_dirs(parts: Sequence[_Part]) -> list[str]:
-    codes = [m.code for part in parts for m in part.program.external_modules if m.code]
-    found = {
-        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
-        for code in codes
-        if code.files
-        for folder in ("", *code.include_dirs)
-    }
-    return list(found)
 
 
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
@@ -253,6 +239,7 @@ def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> 
     return Compiled(
         *(part.graph, part.partition, part.program, part.plan),
         *(promise, files, described, board.cpu.name),
+        part.idle,
     )
 
 
@@ -288,7 +275,7 @@ class Partitioned:
 
     ``source`` is the graph as the frontend made it, ``files`` are what the project keeps of the
     model. ``module``: the Relay module, step by step, where external generators partitioned one.
-    ``refusals``: why these did not take what they did not take.
+    ``refusals``: why these did not take what they did not take; ``idle``: those that took nothing.
     """
 
     codegens: Mapping[str, Codegen]
@@ -297,6 +284,7 @@ class Partitioned:
     partition: Partition
     module: PartitionedModule | None = None
     refusals: tuple[GeneratorRefusal, ...] = ()
+    idle: tuple[Idle, ...] = ()
 
 
 def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
@@ -306,13 +294,20 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
     refusals = external.refusals_of(module, model.name)
-    if generators:
-        graph, more = external.partition_graph(
-            graph, generators, board, name=options.name, merge_regions=options.merge_regions
-        )
-        refusals = (*refusals, *more)
+    # Those that take Relay have seen a Relay model as it was.
+    asked = [generator for generator in generators if generator.takes_nodes or module is None]
+    graph, more = external.partition_graph(
+        graph, asked, board, name=options.name, **_partitioning(options)
+    )
+    refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
-    return Partitioned(found, source, files, parts, module, refusals)
+    took = {region.codegen for region in parts.regions}
+    idle = external.idle(generators, took, refusals, composite=options.composite)
+    return Partitioned(found, source, files, parts, module, refusals, idle)
+
+
+def _partitioning(options: Options) -> dict[str, bool]:
+    return {"composite": options.composite, "merge_regions": options.merge_regions}
 
 
 def _source(
@@ -327,8 +322,7 @@ def _source(
         frontends.relay_module(model),
         generators,
         name=options.name,
-        composite=options.composite,
-        merge_regions=options.merge_regions,
+        **_partitioning(options),
     )
     names = [generator.name for generator in generators]
     graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)

@@ -282,6 +282,11 @@ class Program:
         return tuple((m, m.code) for m in found if isinstance(m.code, RuntimeModule))
 
     @property
+    def held_constants(self) -> frozenset[str]:
+        """The constants that modules are handed when they are loaded: no call passes them."""
+        return frozenset(c.constant for m in self.external_modules for c in m.constants)
+
+    @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:
         """The functions that the built-in kernels compute."""
         return tuple(function for function in self.functions if function.module is None)

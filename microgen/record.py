@@ -7,17 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from microgen import mlf
-from microgen.emit import symbols
+from microgen.blob import c_source
+from microgen.emit import modules, symbols
 from microgen.emit.shared import Shared
+from microgen.emit.signature import argument_types, held_type
+from microgen.emit.unit import Unit
+from microgen.external_modules import MODULE_POOL, ExternalModule, RuntimeModule
 from microgen.files import FileTree
 from microgen.manifest import (
     FORMAT,
     ArgumentRecord,
+    BlobRecord,
     BufferRecord,
     CallRecord,
     ConstantRecord,
     DeviceRecord,
     EstimateRecord,
+    ExternalRecord,
+    FunctionRecord,
+    HeldRecord,
     Manifest,
     ModelRecord,
     ModuleRecord,
@@ -25,6 +33,7 @@ from microgen.manifest import (
     PoolRecord,
     PortRecord,
     SharedRecord,
+    TypeRecord,
     record_fields,
 )
 from microgen.options import Options
@@ -67,15 +76,10 @@ def _shared(memory: Shared) -> SharedRecord:
 
 
 def module(
-    program: Program,
-    plan: MemoryPlan,
-    board: Board,
-    options: Options,
-    *,
-    model: Path,
-    files: FileTree,
+    unit: Unit, board: Board, options: Options, *, model: Path, files: FileTree
 ) -> ModuleRecord:
     """What the project promises of one model; ``files`` has the model's own file."""
+    program, plan = unit.program, unit.plan
     return ModuleRecord(
         module=program.module,
         model=_model(model, files, program.module),
@@ -87,6 +91,8 @@ def module(
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, program.module, plan) for c in program.constants),
         devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
+        external=tuple(_external(module, unit) for module in program.external_modules),
+        blob=_blob(unit) if unit.blob else None,
     )
 
 
@@ -199,3 +205,52 @@ def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantReco
         pool=place.pool if place else "",
         offset=place.offset if place and is_passed else 0,
     )
+
+
+def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
+    code = module.code
+    functions = tuple(_function(name, module, unit) for name in module.functions)
+    if code is None:
+        return ExternalRecord(codegen=module.target, kind="kernels", functions=functions)
+    if isinstance(code, RuntimeModule):
+        return ExternalRecord(
+            codegen=code.codegen,
+            kind="runtime",
+            functions=functions,
+            type_key=code.runtime.type_key,
+            prefix=code.runtime.prefix,
+            nbytes=len(code.payload),
+            sha256=hashlib.sha256(code.payload).hexdigest(),
+        )
+    source = modules.source(module, unit)
+    return ExternalRecord(codegen=code.codegen, kind="c", functions=functions, source=source)
+
+
+def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:
+    program = unit.program
+    function = program.function(name)
+    call = next(call for call in program.calls if call.function == name)
+    kinds = zip(function.parameters, argument_types(call, function), strict=False)
+    types = [(p.role, TypeRecord(kind.shape, kind.dtype.value)) for p, kind in kinds]
+    return FunctionRecord(
+        name,
+        inputs=tuple(kind for role, kind in types if role is Role.INPUT),
+        outputs=tuple(kind for role, kind in types if role is Role.OUTPUT),
+        constants=tuple(
+            _held(held.name, held.constant, program)
+            for held in module.constants
+            if held.function == name
+        ),
+    )
+
+
+def _held(name: str, constant: str, program: Program) -> HeldRecord:
+    kind = held_type(next(c for c in program.constants if c.name == constant))
+    symbol = symbols.constant(program.module, constant)
+    return HeldRecord(name, symbol, kind.shape, kind.dtype.value)
+
+
+def _blob(unit: Unit) -> BlobRecord:
+    symbol, digest = c_source.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
+    section = symbols.constant_section("")
+    return BlobRecord(symbol, section, len(unit.blob), digest.hexdigest(), MODULE_POOL)

@@ -54,19 +54,18 @@ def write_project(
     plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    emitted = emit(
-        Unit(
-            program,
-            plan,
-            EmitOptions(
-                model.name,
-                options.specialises,
-                options.interface,
-                options.is_unpacked,
-                options.constant_alignment,
-            ),
-        )
+    unit = Unit(
+        program,
+        plan,
+        EmitOptions(
+            model.name,
+            options.specialises,
+            options.interface,
+            options.is_unpacked,
+            options.constant_alignment,
+        ),
     )
+    emitted = emit(unit)
     kernels = {k for function in program.functions for k in function.body}
     library = mlf.library(program, frontends.files(model), text=text.show(graph)).merged(
         mlf.described({options.name: mlf.metadata.module(program, plan, board)})
@@ -86,7 +85,7 @@ def write_project(
     )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
-        [record.module(program, plan, board, options, model=model, files=files)],
+        [record.module(unit, board, options, model=model, files=files)],
         board,
         estimate=estimate,
         files=files,

@@ -124,7 +124,9 @@ static scaled binary(scaled decimal)
 static uint32_t rounded(scaled number)
 {
     const int32_t field = number.exponent + 63 + MG_F32_EXPONENT_BIAS;
-    const int32_t shift = field > 0 ? 40 : 41 - field; /* what denormals have less */
+    const int32_t shift = field > 0 ? 39 : 40 - field; /* denormals have less bits */
+    /* so that there is a bit for half of the least float; what is lost is not forgotten */
+    const uint64_t mantissa = number.mantissa >> 1 | (number.mantissa & 1U);
     uint64_t half;
     uint64_t rest;
     uint32_t bits;
@@ -136,8 +138,8 @@ static uint32_t rounded(scaled number)
         return 0U;
     }
     half = (uint64_t)1 << (shift - 1);
-    rest = number.mantissa & (half * 2U - 1U);
-    bits = (uint32_t)(number.mantissa >> shift);
+    rest = mantissa & (half * 2U - 1U);
+    bits = (uint32_t)(mantissa >> shift);
     bits += (rest > half || (rest == half && (bits & 1U) != 0U)) ? 1U : 0U;
     /* the hidden bit adds 1 to the exponent's field */
     return bits + (field > 0 ? (uint32_t)(field - 1) << 23 : 0U);

@@ -109,6 +109,13 @@ typedef struct {
     uint32_t workspace_bytes;
 } mg_dnnl_graph;
 
+/* What mg_dnnl_read_graph takes of a pool, for so many nodes, inputs of all of them, heads and
+ * constants: a constant expression. */
+#define MG_DNNL_POOL_BYTES(nodes, inputs, heads, constants)                                        \
+    (MG_POOL_ALIGNED(sizeof(mg_dnnl_graph)) + MG_POOL_ALIGNED((nodes) * sizeof(mg_dnnl_node)) +    \
+     MG_POOL_ALIGNED((inputs) * sizeof(uint16_t)) + MG_POOL_ALIGNED((heads) * sizeof(uint16_t)) +  \
+     MG_POOL_ALIGNED((constants) * sizeof(mg_dnnl_constant)))
+
 /* Makes a graph of its text. The stream is at the names of its constants, a list of strings: the
  * constants of the text must be these, one after the other. */
 tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,

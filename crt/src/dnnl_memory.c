@@ -8,20 +8,22 @@ static uint32_t size_of(const mg_dnnl_node *node)
     return (nbytes + MG_DNNL_ALIGNMENT - 1U) / MG_DNNL_ALIGNMENT * MG_DNNL_ALIGNMENT;
 }
 
-/* The end of an earlier output that is needed while node i is computed and has bytes from `place`
- * on, or `place` if there is none. */
-static uint32_t collision(const mg_dnnl_graph *graph, uint32_t i, uint32_t place, uint32_t size)
+/* Moves `place` behind each earlier output that is needed while node i is computed and has bytes of
+ * `size` from there on: whether there was one. */
+static bool evade(const mg_dnnl_graph *graph, uint32_t i, uint32_t size, uint32_t *place)
 {
+    bool has_moved = false;
     uint32_t k;
 
     for (k = 0U; k < i; k++) {
         const mg_dnnl_node *const other = &graph->nodes[k];
         if (other->storage == MG_DNNL_WORKSPACE && other->last_use >= i &&
-            other->place < place + size && place < other->place + size_of(other)) {
-            return other->place + size_of(other);
+            other->place < *place + size && *place < other->place + size_of(other)) {
+            *place = other->place + size_of(other);
+            has_moved = true;
         }
     }
-    return place;
+    return has_moved;
 }
 
 tvm_crt_error_t mg_dnnl_lay_out(mg_dnnl_graph *graph)
@@ -31,19 +33,18 @@ tvm_crt_error_t mg_dnnl_lay_out(mg_dnnl_graph *graph)
     for (i = 0U; i < graph->num_nodes; i++) {
         mg_dnnl_node *const node = &graph->nodes[i];
         const uint32_t size = size_of(node);
-        uint32_t next = 0U;
+        uint32_t place = 0U;
         if (node->storage != MG_DNNL_WORKSPACE) {
             continue;
         }
-        do {
-            node->place = next;
-            if (size > (uint32_t)INT32_MAX - next) {
-                return kTvmErrorPlatformNoMemory;
-            }
-            next = collision(graph, i, node->place, size);
-        } while (next != node->place);
-        if (next + size > graph->workspace_bytes) {
-            graph->workspace_bytes = next + size;
+        while (evade(graph, i, size, &place)) {
+        }
+        if (size > (uint32_t)INT32_MAX - place) {
+            return kTvmErrorPlatformNoMemory;
+        }
+        node->place = place;
+        if (place + size > graph->workspace_bytes) {
+            graph->workspace_bytes = place + size;
         }
     }
     return kTvmErrorNoError;

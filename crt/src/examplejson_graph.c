@@ -1,5 +1,8 @@
 #include "examplejson_graph.h"
 
+#include "examplejson_plan.h"
+#include "examplejson_words.h"
+
 #include <stdbool.h>
 
 typedef struct {
@@ -33,89 +36,13 @@ static void *take(reader *in, size_t count, size_t size)
     return block;
 }
 
-/* Words */
-
-#define IS(word, literal) is((word), (literal), sizeof(literal) - 1U)
-
-static bool is(mg_text word, const char *bytes, uint32_t length)
-{
-    const mg_text other = {bytes, length};
-
-    return mg_text_same(word, other);
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void advance(mg_text *text, uint32_t nbytes)
-{
-    text->at += nbytes;
-    text->length -= nbytes;
-}
-
-/* The next line, which moves from `rest`. */
-static mg_text next_line(mg_text *rest)
-{
-    mg_text line = *rest;
-
-    line.length = 0U;
-    while (line.length < rest->length && line.at[line.length] != '\n') {
-        line.length++;
-    }
-    advance(rest, line.length < rest->length ? line.length + 1U : line.length);
-    return line;
-}
-
-/* The next word, which moves from `line`; empty at its end. */
-static mg_text next_word(mg_text *line)
-{
-    mg_text word;
-
-    while (line->length > 0U && is_space(*line->at)) {
-        advance(line, 1U);
-    }
-    word.at = line->at;
-    word.length = 0U;
-    while (word.length < line->length && !is_space(word.at[word.length])) {
-        word.length++;
-    }
-    advance(line, word.length);
-    return word;
-}
-
-static uint32_t count_words(mg_text line)
-{
-    uint32_t count = 0U;
-
-    while (next_word(&line).length > 0U) {
-        count++;
-    }
-    return count;
-}
-
 static uint32_t next_number(reader *in, mg_text *line)
 {
-    const mg_text word = next_word(line);
+    const mg_text word = mg_words_next(line);
     uint32_t value = 0U;
 
     require(in, mg_text_unsigned(&word, &value));
     return value;
-}
-
-/* Whether a word is a subgraph's name, by the rule of TVM's guide. */
-static bool names_subgraph(mg_text word)
-{
-    static const char mark[] = "subgraph_";
-
-    for (; word.length >= sizeof(mark) - 1U; advance(&word, 1U)) {
-        const mg_text start = {word.at, sizeof(mark) - 1U};
-        if (IS(start, mark)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Nodes */
@@ -158,7 +85,7 @@ static mg_examplejson_node *new_node(reader *in, mg_text *line)
 
 static void read_shape(reader *in, mg_text line, mg_examplejson_node *node)
 {
-    const uint32_t ndim = count_words(line);
+    const uint32_t ndim = mg_words_count(line);
     int64_t *shape;
     uint32_t i;
 
@@ -202,7 +129,7 @@ static bool has_shape(reader *in, const mg_examplejson_node *node, mg_text line)
             return false;
         }
     }
-    return next_word(&line).length == 0U;
+    return mg_words_next(&line).length == 0U;
 }
 
 /* An operand of `node`, which is not among the function's yet: an earlier line's. */
@@ -219,13 +146,13 @@ static mg_examplejson_node *read_operand(reader *in, mg_text *line, const mg_exa
 
 static mg_examplejson_op op_of(reader *in, mg_text word)
 {
-    if (IS(word, "add")) {
+    if (MG_WORD_IS(word, "add")) {
         return MG_EXAMPLEJSON_ADD;
     }
-    if (IS(word, "sub")) {
+    if (MG_WORD_IS(word, "sub")) {
         return MG_EXAMPLEJSON_SUB;
     }
-    if (!IS(word, "mul")) {
+    if (!MG_WORD_IS(word, "mul")) {
         fail(in, kTvmErrorExecutorGraphUnsupported);
     }
     return MG_EXAMPLEJSON_MUL;
@@ -241,11 +168,11 @@ static void read_operator(reader *in, mg_text word, mg_text line)
     if (node == NULL) {
         return;
     }
-    require(in, IS(next_word(&line), "inputs:"));
+    require(in, MG_WORD_IS(mg_words_next(&line), "inputs:"));
     for (i = 0U; i < 2U; i++) {
         node->operands[i] = read_operand(in, &line, node);
     }
-    require(in, IS(next_word(&line), "shape:"));
+    require(in, MG_WORD_IS(mg_words_next(&line), "shape:"));
     for (i = 0U; i < 2U && in->error == kTvmErrorNoError; i++) {
         require(in, has_shape(in, node->operands[i], line));
     }
@@ -295,57 +222,6 @@ static mg_examplejson_node *last_operator(const mg_examplejson_function *functio
     return found;
 }
 
-/* The first of the nodes before `node` whose bytes it can have, or NULL. Operators are elementwise,
- * so a result may lie where an operand was. */
-static mg_examplejson_node *find_free(mg_examplejson_node *first, const mg_examplejson_node *node)
-{
-    while (first != node &&
-           (first->storage != MG_EXAMPLEJSON_FREE || first->nbytes != node->nbytes)) {
-        first = first->next;
-    }
-    return first != node ? first : NULL;
-}
-
-static void release(mg_examplejson_node *node, const mg_examplejson_node *by)
-{
-    if (node->storage == MG_EXAMPLEJSON_WORKSPACE && node->last_reader == by) {
-        node->storage = MG_EXAMPLEJSON_FREE;
-    }
-}
-
-static void place(reader *in, mg_examplejson_node *node)
-{
-    mg_examplejson_function *const function = in->function;
-    mg_examplejson_node *const other = find_free(function->nodes, node);
-
-    if (other != NULL) {
-        node->place = other->place;
-        other->storage = MG_EXAMPLEJSON_WORKSPACE;
-    } else if (node->nbytes > (uint32_t)INT32_MAX - function->workspace_bytes) {
-        fail(in, kTvmErrorPlatformNoMemory);
-    } else {
-        node->place = function->workspace_bytes;
-        function->workspace_bytes += node->nbytes;
-    }
-}
-
-static void plan(reader *in)
-{
-    mg_examplejson_node *node;
-
-    for (node = in->function->nodes; node != NULL; node = node->next) {
-        if (node->op == MG_EXAMPLEJSON_INPUT) {
-            continue;
-        }
-        release(node->operands[0], node);
-        release(node->operands[1], node);
-        if (node->storage == MG_EXAMPLEJSON_WORKSPACE) {
-            place(in, node);
-            release(node, NULL); /* if nothing reads it */
-        }
-    }
-}
-
 /* Ends the subgraph that is being read. */
 static void end_subgraph(reader *in)
 {
@@ -355,7 +231,9 @@ static void end_subgraph(reader *in)
     if (in->function->outputs == NULL) {
         add_output(in, last_operator(in->function));
     }
-    plan(in);
+    if (in->error == kTvmErrorNoError && !mg_examplejson_plan(in->function)) {
+        fail(in, kTvmErrorPlatformNoMemory);
+    }
     in->function = NULL;
 }
 
@@ -365,7 +243,7 @@ static void read_header(reader *in, mg_text word, mg_text line)
     mg_examplejson_function **end = &in->functions;
 
     end_subgraph(in);
-    require(in, next_word(&line).length == 0U);
+    require(in, mg_words_next(&line).length == 0U);
     while (*end != NULL) {
         end = &(*end)->next;
     }
@@ -383,15 +261,15 @@ static void read_name(reader *in, mg_text word, mg_text line)
 
     word.length--; /* the colon */
     require(in, in->function != NULL && mg_text_same(word, in->function->symbol));
-    symbol = next_word(&line);
+    symbol = mg_words_next(&line);
     require(in, symbol.length > 0U);
     if (in->error != kTvmErrorNoError) {
         return;
     }
     in->function->symbol = symbol;
-    if (count_words(line) > 0U) {
-        require(in, IS(next_word(&line), "outputs:") && count_words(line) > 0U);
-        while (in->error == kTvmErrorNoError && count_words(line) > 0U) {
+    if (mg_words_count(line) > 0U) {
+        require(in, MG_WORD_IS(mg_words_next(&line), "outputs:") && mg_words_count(line) > 0U);
+        while (in->error == kTvmErrorNoError && mg_words_count(line) > 0U) {
             add_output(in, find_node(in->function, next_number(in, &line)));
         }
     }
@@ -400,12 +278,12 @@ static void read_name(reader *in, mg_text word, mg_text line)
 
 static void read_line(reader *in, mg_text line)
 {
-    const mg_text word = next_word(&line);
+    const mg_text word = mg_words_next(&line);
 
     if (word.length == 0U) {
         return;
     }
-    if (names_subgraph(word)) {
+    if (MG_WORD_HAS(word, "subgraph_")) { /* the rule of TVM's guide */
         if (word.at[word.length - 1U] == ':') {
             read_name(in, word, line);
         } else {
@@ -413,7 +291,7 @@ static void read_line(reader *in, mg_text line)
         }
     } else if (in->function == NULL) {
         fail(in, kTvmErrorExecutorGraphMalformed);
-    } else if (IS(word, "input")) {
+    } else if (MG_WORD_IS(word, "input")) {
         read_input(in, line);
     } else {
         read_operator(in, word, line);
@@ -440,7 +318,7 @@ tvm_crt_error_t mg_examplejson_read(mg_text text, mg_pool *pool,
     reader in = {pool, NULL, NULL, kTvmErrorNoError};
 
     while (text.length > 0U && in.error == kTvmErrorNoError) {
-        read_line(&in, next_line(&text));
+        read_line(&in, mg_words_line(&text));
     }
     end_subgraph(&in);
     require(&in, !has_twins(in.functions));

@@ -65,7 +65,7 @@ static tvm_crt_error_t read_groups(mg_stream *stream, uint32_t groups, mg_pool *
         has_library = has_library || module->loader == kMgModuleLibrary;
     }
     modules->num_modules = i;
-    return mg_module_tree_default(pool, modules);
+    return has_library ? kTvmErrorExecutorGraphMalformed : mg_module_tree_default(pool, modules);
 }
 
 tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
@@ -101,14 +101,15 @@ tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *poo
 /* The symbol of a function's name "__init_<symbol>". False for other names. */
 static bool is_init_of(mg_text name, mg_text *symbol)
 {
-    static const mg_text prefix = {"__init_", 7U};
-    const mg_text start = {name.at, prefix.length};
+    static const char prefix[] = "__init_";
+    const uint32_t length = sizeof(prefix) - 1U;
+    const mg_text start = {name.at, length};
 
-    if (name.length < prefix.length || !mg_text_same(start, prefix)) {
+    if (name.length < length || !mg_text_is_name(start, prefix)) {
         return false;
     }
-    symbol->at = name.at + prefix.length;
-    symbol->length = name.length - prefix.length;
+    symbol->at = name.at + length;
+    symbol->length = name.length - length;
     return true;
 }
 
@@ -131,21 +132,19 @@ static tvm_crt_error_t find(const mg_module *module, mg_text name, mg_module_fun
     return error;
 }
 
-/* The next of the module's imports that the search has not come to yet, NOBODY if there is none. */
+/* The next of the module's imports, NOBODY behind the last. */
 static uint32_t next_import(const mg_modules *modules, mg_module *module)
 {
-    while (module->next_child < module->num_children) {
-        const uint32_t child = modules->children[module->first_child + module->next_child];
-        module->next_child++;
-        if (modules->modules[child].importer == NOBODY) {
-            return child;
-        }
+    if (module->next_child == module->num_children) {
+        return NOBODY;
     }
-    return NOBODY;
+    module->next_child++;
+    return modules->children[module->first_child + module->next_child - 1U];
 }
 
 /* Looks in a module, and depth first in what it imports: with `query_imports` of all modules, else
- * of const loaders only. */
+ * of const loaders only. Comes to a module once for each that imports it, and to its imports the
+ * first time only. */
 static tvm_crt_error_t search(const mg_modules *modules, uint32_t root, mg_text name,
                               bool query_imports, mg_module_function *function)
 {
@@ -153,14 +152,14 @@ static tvm_crt_error_t search(const mg_modules *modules, uint32_t root, mg_text 
     uint32_t i;
 
     for (i = 0U; i < modules->num_modules; i++) {
-        modules->modules[i].importer = NOBODY;
         modules->modules[i].next_child = 0U;
     }
+    modules->modules[root].importer = NOBODY;
     while (at != NOBODY) {
         mg_module *const module = &modules->modules[at];
         const bool follows = query_imports || module->loader == kMgModuleConstLoader;
         uint32_t next;
-        if (module->next_child == 0U) { /* the first time */
+        if (module->next_child == 0U) {
             const tvm_crt_error_t error = find(module, name, function);
             if (error != kTvmErrorFunctionNameNotFound) {
                 function->module = at;
@@ -271,6 +270,19 @@ tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
     }
     if (error == kTvmErrorNoError) {
         *function = found;
+    }
+    return error;
+}
+
+tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symbols,
+                                    uint32_t num_symbols, const mg_module_constant *constants,
+                                    uint32_t num_constants, mg_module_function *functions)
+{
+    tvm_crt_error_t error = kTvmErrorNoError;
+    uint32_t i;
+
+    for (i = 0U; i < num_symbols && error == kTvmErrorNoError; i++) {
+        error = mg_modules_init(modules, symbols[i], constants, num_constants, &functions[i]);
     }
     return error;
 }

@@ -113,6 +113,11 @@ tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
                                 const mg_module_constant *constants, uint32_t count,
                                 mg_module_function *function);
 
+/* The same for each of several symbols, up to the first error. */
+tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symbols,
+                                    uint32_t num_symbols, const mg_module_constant *constants,
+                                    uint32_t num_constants, mg_module_function *functions);
+
 /* kTvmErrorFunctionIndexInvalid for no function of a loader's module,
  * kTvmErrorFunctionCallNotImplemented for an "__init_<symbol>", or what the loader returns. */
 tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,

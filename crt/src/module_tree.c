@@ -1,5 +1,6 @@
 #include "module_tree.h"
 
+/* They end at `num_children`, so that none is greater. */
 static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_children)
 {
     uint32_t first = mg_stream_unsigned(rows);
@@ -10,7 +11,7 @@ static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_childre
     }
     for (i = 0U; i < modules->num_modules && !rows->failed; i++) {
         const uint32_t next = mg_stream_unsigned(rows);
-        if (next < first || next > num_children) {
+        if (next < first) {
             mg_stream_fail(rows);
             return;
         }
@@ -23,7 +24,7 @@ static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_childre
     }
 }
 
-/* Imports are behind who imports them, so that there are no cycles. */
+/* Each module after the first has an importer, none has one twice. */
 static void read_children(mg_stream *stream, const mg_modules *modules)
 {
     uint32_t n = 0U;
@@ -31,12 +32,17 @@ static void read_children(mg_stream *stream, const mg_modules *modules)
 
     for (i = 0U; i < modules->num_modules; i++) {
         const uint32_t end = n + modules->modules[i].num_children;
+        if (i > 0U && modules->modules[i].importer == 0U) {
+            mg_stream_fail(stream);
+        }
         for (; n < end; n++) {
             const uint32_t child = mg_stream_unsigned(stream);
-            if (child <= i || child >= modules->num_modules) {
+            if (child <= i || child >= modules->num_modules ||
+                modules->modules[child].importer == i + 1U) {
                 mg_stream_fail(stream);
                 return;
             }
+            modules->modules[child].importer = i + 1U;
             modules->children[n] = child;
         }
     }

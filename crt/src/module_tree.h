@@ -1,4 +1,5 @@
-/* Which module imports which. Imports are behind who imports them, so that there are no cycles. */
+/* Which module imports which. Imports are behind who imports them, so that there are no cycles, and
+ * all modules are imports of the first, or of its imports, and so on. */
 #ifndef MICROGEN_MODULE_TREE_H
 #define MICROGEN_MODULE_TREE_H
 

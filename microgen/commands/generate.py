@@ -33,20 +33,21 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     options = compiling.selected(args)
     asked = options.pop("name")
     names = module_names.given(asked.split(",") if asked else (), args.models)
-    with console.step(f"generating {args.output}"):
-        if len(args.models) > 1:
-            return _several(args, names, options)
-        return _one(args, names[0], options)
+    if len(args.models) > 1:
+        return _several(args, names, options, console)
+    return _one(args, names[0], options, console)
 
 
-def _one(args: argparse.Namespace, name: str, options: dict[str, Any]) -> Outcome:
+def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: Console) -> Outcome:
     if args.shared_workspace:
         raise MicrogenError(
             "there is only one model", where="--shared-workspace", hint="leave it out"
         )
-    done = api.generate(
-        args.models[0], args.board, args.output, force=args.force, name=name, **options
-    )
+    with console.step(f"generating {args.output}"):
+        done = api.generate(
+            args.models[0], args.board, args.output, force=args.force, name=name, **options
+        )
+    _note_idle(done, args.models[0], console)
     estimate = done.manifest.estimate
     data = {
         "ok": True,
@@ -61,16 +62,21 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any]) -> Outcom
     )
 
 
-def _several(args: argparse.Namespace, names: tuple[str, ...], options: dict[str, Any]) -> Outcome:
+def _several(
+    args: argparse.Namespace, names: tuple[str, ...], options: dict[str, Any], console: Console
+) -> Outcome:
     models = list(zip(args.models, names, strict=True))
-    done = api.generate_models(
-        models,
-        args.board,
-        args.output,
-        force=args.force,
-        shared_workspace=args.shared_workspace,
-        **options,
-    )
+    with console.step(f"generating {args.output}"):
+        done = api.generate_models(
+            models,
+            args.board,
+            args.output,
+            force=args.force,
+            shared_workspace=args.shared_workspace,
+            **options,
+        )
+    for compiled, model in zip(done.models, args.models, strict=True):
+        _note_idle(compiled, model, console)
     estimate, common = done.manifest.estimate, done.manifest.shared_workspace
     data = {
         "ok": True,
@@ -85,6 +91,11 @@ def _several(args: argparse.Namespace, names: tuple[str, ...], options: dict[str
     return Outcome(data, f"{head}{''.join(lines)}{_shared(done)}{_next(args)}")
 
 
+def _note_idle(done: Compiled, model: Path, console: Console) -> None:
+    for generator in done.idle:
+        console.note(f"{model.name}: {generator}")
+
+
 def _planned(done: Compiled) -> dict[str, Any]:
     plan = done.manifest.plan
     return {
@@ -93,6 +104,7 @@ def _planned(done: Compiled) -> dict[str, Any]:
         "arena": plan.peak + plan.io_bytes,
         "workspace": plan.peak,
         "lower_bound": plan.lower_bound,
+        "idle_codegens": [{"codegen": i.name, "reasons": list(i.reasons)} for i in done.idle],
     }
 
 

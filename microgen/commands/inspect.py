@@ -1,22 +1,34 @@
-"""``microgen inspect``: what is inside a model, a project, a model library or an ELF."""
+"""``microgen inspect``: what is inside a model, a project, a model library, an ELF or a blob."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from rich.console import Group
+
 from microgen import inspection
 from microgen.console import Console, Outcome
+from microgen.inspection import blobs
+from microgen.inspection.base import plain
 
-HELP = "Show what is inside a model, a project, a model library or a firmware ELF."
+HELP = "Show what is inside a model, a project, a model library, a firmware ELF or a module blob."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("path", metavar="FILE|DIR", type=Path)
+    parser.add_argument(
+        "--extract", type=Path, metavar="DIR", help="write each payload of module blobs there"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     """Tell the kinds apart by what they are, not by their names."""
     found = inspection.inspect(args.path)
-    return Outcome(found.data, found.text)
+    if args.extract is None:
+        return Outcome(found.data, found.text)
+    written = blobs.write(found.payloads, args.extract, force=args.force)
+    text = Group(found.text, "", *(plain(f"wrote {path}") for path in written))
+    return Outcome({**found.data, "extracted": written}, text)

@@ -11,14 +11,17 @@ from microgen.program import Constant, Pool
 
 
 def constants(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/params.h.j2`` and ``src/params.c.j2``."""
+    """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays. The
+    graph executor's are in its parameter file, but for those that modules are handed."""
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
+    held = unit.program.held_constants
+    own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
     return {
         **unit.common("PARAMS_"),
         "alignment": unit.options.constant_alignment,
         "pools": [_pool(pool) for pool in pools],
-        "constants": [_constant(c, unit) for c in unit.program.constants if c.name not in passed],
+        "constants": [_constant(c, unit) for c in own if c.name not in passed],
     }
 
 

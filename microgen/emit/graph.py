@@ -21,8 +21,10 @@ _ALIGNMENT = 16
 
 def parameters(unit: Unit) -> dict[str, Constant]:
     """The constants as the parameter file has them: those with the widest elements first, so that
-    each is aligned to its elements when the first one is."""
-    constants = sorted(unit.program.constants, key=lambda c: -c.array.dtype.itemsize)
+    each is aligned to its elements when the first one is. What modules are handed are C arrays:
+    the graph does not know them."""
+    known = [c for c in unit.program.constants if c.name not in unit.program.held_constants]
+    constants = sorted(known, key=lambda c: -c.array.dtype.itemsize)
     return {constant.name: constant for constant in constants}
 
 
@@ -46,7 +48,7 @@ def runner(unit: Unit, graph: ExecutorGraph) -> dict[str, Any]:
         "parameter_bytes": len(parameter_file(unit)),
         "input_ports": [_port(p, names.index(p.name), "inputs", unit) for p in unit.program.inputs],
         "output_ports": [_port(p, i, "outputs", unit) for i, p in enumerate(unit.program.outputs)],
-        "has_parameters": bool(unit.program.constants),
+        "has_parameters": bool(parameters(unit)),
         "devices": [_device(d) for d in unit.program.devices],
     }
 

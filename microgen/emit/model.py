@@ -74,9 +74,10 @@ def emit_model(unit: Unit) -> FileTree:
 
 
 def _loaded(unit: Unit) -> Outputs:
-    """What calls the modules of the blob."""
+    """What calls the modules of the blob, and the constants that they are handed."""
     module = unit.module
-    return {
+    held = _parameters(unit) if unit.program.held_constants else {}
+    return held | {
         f"src/{module}_modules.c": ("src/modules.c.j2", modules.modules(unit)),
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
         f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
@@ -94,12 +95,17 @@ def _blob(unit: Unit) -> FileTree:
 def _ahead_of_time(unit: Unit) -> Outputs:
     """The runner and its constants."""
     module = unit.module
-    outputs: Outputs = {
-        f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)),
-        f"src/{module}_params.h": ("src/params.h.j2", constants(unit)),
-        f"src/{module}_params.c": ("src/params.c.j2", constants(unit)),
-    }
+    outputs = {f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)), **_parameters(unit)}
     return outputs | (_packed(unit) if unit.options.interface == "packed" else {})
+
+
+def _parameters(unit: Unit) -> Outputs:
+    """The constants as C arrays."""
+    values = constants(unit)
+    return {
+        f"src/{unit.module}_params.h": ("src/params.h.j2", values),
+        f"src/{unit.module}_params.c": ("src/params.c.j2", values),
+    }
 
 
 def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:

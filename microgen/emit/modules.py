@@ -20,15 +20,22 @@ from microgen.external_modules import (
 )
 from microgen.program import PrimFunc, Role
 
-FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
+_SOURCES = "model/codegen/host/src"
+_FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
 
 
 def libraries(unit: Unit) -> dict[str, dict[str, Any]]:
     """File name below ``src`` -> values of ``src/external.c.j2``, for each C module."""
     return {
-        f"{unit.module}_lib{number}.c": _library(module, code, unit)
-        for number, (module, code) in enumerate(unit.program.c_modules, FIRST_LIBRARY)
+        source(module, unit).removeprefix(f"{_SOURCES}/"): _library(module, code, unit)
+        for module, code in unit.program.c_modules
     }
+
+
+def source(module: ExternalModule, unit: Unit) -> str:
+    """The path of a C module's source in the project."""
+    owned = [own for own, _ in unit.program.c_modules]
+    return f"{_SOURCES}/{unit.module}_lib{_FIRST_LIBRARY + owned.index(module)}.c"
 
 
 def _library(module: ExternalModule, code: CModule, unit: Unit) -> dict[str, Any]:

@@ -74,11 +74,13 @@ def _fields(unit: Unit) -> list[_Field]:
 def _used(unit: Unit) -> set[str]:
     """The parameters of main that some call needs."""
     plan = unit.plan
-    names = {argument.name for call in unit.program.calls for argument in call.args}
+    passed = [argument for call in unit.program.calls for argument in call.args]
+    constants = {a.name for a in passed if a.storage is Storage.CONSTANT}
+    names = {a.name for a in passed if a.storage is not Storage.CONSTANT}
     names |= {device.context for device in unit.program.devices}
     names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
     pools = {p.pool for p in plan.placements if p.name in names}
-    pools |= {p.pool for p in plan.constants if p.name in names}
+    pools |= {p.pool for p in plan.constants if p.name in constants}
     return names | {name for pool, name in unit.passed_pools.items() if pool in pools}
 
 

@@ -112,14 +112,14 @@ def _loaded(unit: Unit) -> list[TensorType]:
     """The types of what functions of loaded modules are called with, and of their constants."""
     program = unit.program
     functions = {name for module, _ in program.runtime_modules for name in module.functions}
-    held = {c.constant for module, _ in program.runtime_modules for c in module.constants}
     kinds = [
         kind
         for call in program.calls
         if call.function in functions
         for kind in argument_types(call, program.function(call.function))
     ]
-    return [*kinds, *(held_type(c) for c in program.constants if c.name in held)]
+    held = (c for c in program.constants if c.name in program.held_constants)
+    return [*kinds, *map(held_type, held)]
 
 
 def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:

@@ -1,4 +1,5 @@
-"""What is inside a model, a generated project, a model library or an ELF, as data and as text."""
+"""What is inside a model, a generated project, a model library, an ELF or a module blob, as data
+and as text."""
 
 from __future__ import annotations
 
@@ -11,21 +12,21 @@ from rich.console import Group
 
 from microgen import cnames, frontends, manifest
 from microgen.errors import MicrogenError
-from microgen.inspection import library
-from microgen.inspection.base import Inspected, columns
+from microgen.inspection import blobs, library
+from microgen.inspection.base import Inspected, columns, plain
 from microgen.ir.graph import Graph
 from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.mlf import contents, tar
 
 
 def inspect(path: Path) -> Inspected:
-    """Inspect a project or library directory, an ELF, a library archive or a model.
+    """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
     Raises MicrogenError for anything else.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
-        return library.inspect(path) if is_library else _project(manifest.load(path))
+        return library.inspect(path) if is_library else _of_project(path, manifest.load(path))
     if not path.exists():
         raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
     with path.open("rb") as file:
@@ -34,10 +35,16 @@ def inspect(path: Path) -> Inspected:
         return _elf(path)
     if tar.is_tar(head) or path.name.endswith((".tar", ".tar.gz")):
         return library.inspect(path)
+    if blobs.is_blob(head, path.stat().st_size):
+        return blobs.inspect(path)
     return _model(frontends.load(path))
 
 
 _HEAD_BYTES = 262  # up to tar's magic
+
+
+def _of_project(path: Path, record: Manifest) -> Inspected:
+    return blobs.with_blobs(_project(record), blobs.of_project(path, record), [record])
 
 
 def _project(record: Manifest) -> Inspected:
@@ -106,18 +113,19 @@ def _elf(path: Path) -> Inspected:
     table = columns("section", "address", "bytes")
     sections = [s for s in elf.sections if s.size]
     for section in sections:
-        table.add_row(section.name, f"0x{section.address:08x}", f"{section.size:,}")
+        table.add_row(plain(section.name), f"0x{section.address:08x}", f"{section.size:,}")
     objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]
     largest = columns("largest symbols", "bytes")
     for symbol in objects:
-        largest.add_row(symbol.name, f"{symbol.size:,}")
+        largest.add_row(plain(symbol.name), f"{symbol.size:,}")
     data = {
         "kind": "elf",
         "entry": elf.entry,
         "sections": [{"name": s.name, "address": s.address, "nbytes": s.size} for s in sections],
         "largest": [{"name": s.name, "nbytes": s.size} for s in objects],
     }
-    return Inspected(data, Group(table, "", largest))
+    shown = Inspected(data, Group(table, "", largest))
+    return blobs.with_blobs(shown, blobs.of_elf(elf), blobs.beside(path))
 
 
 def _model(graph: Graph) -> Inspected:

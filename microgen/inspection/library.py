@@ -7,9 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Group, RenderableType
-from rich.text import Text
 
-from microgen.inspection.base import Inspected, columns
+from microgen.inspection.base import Inspected, columns, plain
 from microgen.mlf import reader
 from microgen.mlf.reader import Library, Main, Module, Workspace
 
@@ -26,8 +25,8 @@ def _text(library: Library) -> Iterator[RenderableType]:
     yield f"Model Library Format {library.version}, {len(library.files)} files, {total:,} bytes"
     for name, module in library.modules.items():
         yield ""
-        yield _plain(f"{name}: {module.style}, {' '.join(module.executors) or 'no'} executor")
-        yield _plain(f"targets: {'; '.join(module.target)}")
+        yield plain(f"{name}: {module.style}, {' '.join(module.executors) or 'no'} executor")
+        yield plain(f"targets: {'; '.join(module.target)}")
         yield from _memory(module)
         yield from _operators(module)
     yield from _rows(("file", "bytes"), library.files.items())
@@ -91,12 +90,7 @@ def _rows(
     """An empty line and a table; nothing if it has no rows."""
     made = columns(*headings)
     for row in rows:
-        made.add_row(*(f"{x:,}" if isinstance(x, int) else _plain(x) for x in row))
+        made.add_row(*(f"{x:,}" if isinstance(x, int) else plain(x) for x in row))
     if made.row_count:
         yield ""
         yield made
-
-
-def _plain(text: str) -> Text:
-    """Text of an archive for a terminal: no markup, no control characters."""
-    return Text("".join(c if c.isprintable() else "?" for c in text))

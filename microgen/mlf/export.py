@@ -10,14 +10,19 @@ from pathlib import Path
 from microgen import manifest
 from microgen.errors import ProjectError
 from microgen.mlf import tar
-from microgen.mlf.metadata import RUNTIME_FOLDER
+from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
 # Folder of the project -> folder of the archive.
-_PLACES = {"model/": "", "crt/": f"{RUNTIME_FOLDER}/"}
+_PLACES = {
+    "model/": "",
+    "crt/": f"{RUNTIME_FOLDER}/",
+    f"{CODEGENS_FOLDER}/": f"{CODEGENS_FOLDER}/",
+}
 
 
 def export(project: Path, output: Path) -> int:
-    """Write ``model/``, and the runtime that it needs, as a tar archive; returns its bytes.
+    """Write ``model/``, and the runtime and code generators' files that it needs, as a tar archive;
+    returns its bytes.
 
     Only files of the manifest are packed. Raises ProjectError if one is absent or changed, or if
     ``output`` cannot be written.

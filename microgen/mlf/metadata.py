@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from microgen import cnames
 from microgen.errors import MicrogenError
+from microgen.external_modules import RuntimeModule
 from microgen.mlf import storage
 from microgen.program import MemoryPlan, Port, Program, Storage
 from microgen.target.board import Board
@@ -21,6 +23,7 @@ from microgen.version import __version__
 
 VERSION = 7
 RUNTIME_FOLDER = "runtime"  # of the exported archive; a project has it as crt/
+CODEGENS_FOLDER = "codegens"  # of both: what external code generators brought of their own
 _CPU = 1  # DLPack's kDLCPU: every target here computes on a CPU's memory
 _DATE = "%Y-%m-%d %H:%M:%SZ"
 
@@ -47,13 +50,27 @@ def module(
         "style": "full-model",
         "external_dependencies": [
             {
-                "short_name": "microgen_crt",
-                "url": f"./{RUNTIME_FOLDER}",
+                "short_name": name,
+                "url": f"./{folder}",
                 "url_type": "mlf_path",
                 "version_spec": __version__,
             }
+            for name, folder in _needed(program).items()
         ],
     }
+
+
+def _needed(program: Program) -> dict[str, str]:
+    """What the module's code needs besides itself, and the folder of the archive that has it: the
+    runtime, in it that of each type of loaded modules, and what code generators brought along."""
+    needed = {"microgen_crt": RUNTIME_FOLDER}
+    for module in program.external_modules:
+        code = module.code
+        if code is not None and code.files:
+            needed[code.codegen] = f"{CODEGENS_FOLDER}/{cnames.identifier(code.codegen)}"
+        elif isinstance(code, RuntimeModule):
+            needed[code.runtime.type_key] = RUNTIME_FOLDER
+    return needed
 
 
 def export_datetime() -> str:
@@ -133,13 +150,18 @@ def _scratch(program: Program) -> dict[str, int]:
 
 
 def _constants(program: Program) -> dict[str, int]:
-    """Bytes of constants by target; each counts for the first target that reads it."""
-    reader: dict[str, str] = {}
+    """Bytes of constants by target; each counts for the first target that reads it: a module's that
+    was handed it, then a call's."""
+    modules = program.external_modules
+    reader = {held.constant: module.target for module in modules for held in module.constants}
     for call in program.calls:
         target = program.function(call.function).target
         for argument in call.args:
             if argument.storage is Storage.CONSTANT:
                 reader.setdefault(argument.name, target)
+    for module in program.external_modules:
+        for held in module.constants:
+            reader.setdefault(held.constant, module.target)
     found: dict[str, int] = {}
     for constant in program.constants:
         target = reader[constant.name]

@@ -20,7 +20,7 @@ class ExternalAttrs(Attrs):
 
     ``symbol`` is the function's global symbol, ``codegen`` the name of who compiles it. ``graph``
     has the function's constants inside; its outputs are the function's. ``function``: the Relay
-    function that it is, with the types of its expressions in ``types``, or None if it never was.
+    function that it is, with the types of its expressions in ``types``, or None if it is none.
     """
 
     symbol: str

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from microgen.codegens.external import ExternalCodegen
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import Graph
 from microgen.partition import kernel_graph, relay_module
 from microgen.partition.relay_module import PartitionedModule
+from microgen.partition.relay_regions import RelayRegions
 from microgen.relay.expr import Call, IRModule
 from microgen.target.board import Board
+
+_SHOWN = 3  # reasons of an idle generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,15 @@ def partition_graph(
     board: Board,
     *,
     name: str,
+    composite: bool,
     merge_regions: bool,
 ) -> tuple[Graph, tuple[GeneratorRefusal, ...]]:
-    """The kernel graph with a node for each region that a generator takes, and their refusals."""
-    asked = {g.name: _refuses(g, graph, board) for g in generators if g.takes_nodes}
+    """The kernel graph with a node for each region that a generator takes, and their refusals.
+
+    One that does not take nodes is asked for what they are in Relay; ``composite``: its patterns
+    count, too.
+    """
+    asked = {g.name: _asked(g, graph, board, composite=composite) for g in generators}
     if not asked:
         return graph, ()
     done = kernel_graph.partition_graph(graph, asked, name=name, merge_regions=merge_regions)
@@ -75,8 +83,56 @@ def partition_graph(
     return done.graph, tuple(refusals)
 
 
-def _refuses(generator: ExternalCodegen, graph: Graph, board: Board) -> kernel_graph.Refuses:
-    def refuses(node: Node) -> str | None:
-        return generator.refusal(node, graph, board)
+def _asked(
+    generator: ExternalCodegen, graph: Graph, board: Board, *, composite: bool
+) -> kernel_graph.Generator:
+    if generator.takes_nodes:
+        return kernel_graph.Generator(lambda node: generator.refusal(node, graph, board))
+    regions = RelayRegions(generator.support, composite)
+    return kernel_graph.Generator(lambda node: regions.refusal(node, graph), regions.function)
 
-    return refuses
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A generator that was asked for, and takes nothing of the model. ``reasons`` are its refusals'
+    sentences, each once, behind what they are of; ``hint`` is what may help."""
+
+    name: str
+    reasons: tuple[str, ...]
+    hint: str
+
+    def __str__(self) -> str:
+        shown = "; ".join(self.reasons[:_SHOWN]) or "it has no operator that the model has"
+        more = len(self.reasons) - _SHOWN
+        rest = f"; and {more} more" if more > 0 else ""
+        return f"{self.name} takes nothing of the model: {shown}{rest} ({self.hint})"
+
+
+def idle(
+    generators: Sequence[ExternalCodegen],
+    took: Collection[str],
+    refusals: Sequence[GeneratorRefusal],
+    *,
+    composite: bool,
+) -> tuple[Idle, ...]:
+    """The generators that are not among those that ``took`` a part."""
+    return tuple(
+        Idle(g.name, _reasons(g.name, refusals), _hint(g, composite=composite))
+        for g in generators
+        if g.name not in took
+    )
+
+
+def _reasons(name: str, refusals: Sequence[GeneratorRefusal]) -> tuple[str, ...]:
+    of: dict[str, dict[str, None]] = {}
+    for refusal in refusals:
+        if refusal.by == name:
+            of.setdefault(refusal.why, {})[refusal.what] = None
+    return tuple(f"{', '.join(what)}: {why}" for why, what in of.items())
+
+
+def _hint(generator: ExternalCodegen, *, composite: bool) -> str:
+    shows = "`microgen partition` shows where"
+    if composite or not generator.support.patterns:
+        return shows
+    return f"{shows}; with --composite its patterns of several operators count, too"

@@ -36,6 +36,16 @@ from microgen.relay.visit import post_order
 _LAYER = "layer"  # the attribute by which a call says which node it is: its first output
 
 Refuses = Callable[[Node], str | None]  # why a generator does not take a node
+Typed = tuple[Function, Mapping[Expr, Type]]  # a function, and the types of its expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """What partitioning asks of a code generator. ``function``, of one that compiles Relay: the
+    function of a region, whose inputs are the parameters given by name, under its symbol."""
+
+    refuses: Refuses
+    function: Callable[[Graph, Mapping[str, Var], str], Typed] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +66,7 @@ class PartitionedGraph:
 
 
 def partition_graph(
-    graph: Graph, generators: Mapping[str, Refuses], *, name: str, merge_regions: bool
+    graph: Graph, generators: Mapping[str, Generator], *, name: str, merge_regions: bool
 ) -> PartitionedGraph:
     """The graph with a node for each region that a generator takes.
 
@@ -64,8 +74,8 @@ def partition_graph(
     """
     nodes = {node.outputs[0]: node for node in graph.nodes}
     supports = [
-        Support(by, dict.fromkeys(ops(), _predicate(refuses, nodes, graph)))
-        for by, refuses in generators.items()
+        Support(by, dict.fromkeys(ops(), _predicate(generator.refuses, nodes, graph)))
+        for by, generator in generators.items()
     ]
     done = partition_module(
         shown(graph), supports, name=name, composite=False, merge_regions=merge_regions
@@ -78,7 +88,8 @@ def partition_graph(
     taken = {other.function for other in graph.nodes}
     for symbol, function in done.module.functions.items():
         if symbol != "main":
-            graph = _contracted(graph, _free(symbol, taken), function)
+            generator = generators[str(function.attrs["Compiler"])]
+            graph = _contracted(graph, _free(symbol, taken), function, generator)
     return PartitionedGraph(graph, refusals)
 
 
@@ -132,9 +143,9 @@ def shown(graph: Graph) -> IRModule:
     if len(graph.outputs) > 1:
         body = Tuple([values[name] for name in graph.outputs])
         types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
-    params = tuple(values[tensor] for tensor in given)
-    main = Function(tuple(p for p in params if isinstance(p, Var)), body, types[body])
-    types[main] = FuncType(tuple(types[param] for param in params), types[body])
+    params = tuple(p for p in (values[tensor] for tensor in given) if isinstance(p, Var))
+    main = Function(params, body, types[body])
+    types[main] = FuncType(tuple(types[p] for p in params), types[body])
     return IRModule(MappingProxyType({"main": main}), types)
 
 
@@ -143,39 +154,49 @@ def _type(graph: Graph, tensor: str) -> TensorType:
     return TensorType(found.shape, found.dtype.value)
 
 
-def _contracted(graph: Graph, symbol: str, function: Function) -> Graph:
+def _contracted(graph: Graph, symbol: str, function: Function, generator: Generator) -> Graph:
     """The graph with the nodes of a function as one."""
-    calls = (e for e in post_order(function) if isinstance(e, Call) and _LAYER in e.attrs)
-    layers = {str(call.attrs[_LAYER]) for call in calls}
+    calls = [e for e in post_order(function) if isinstance(e, Call) and _LAYER in e.attrs]
+    layers = {str(call.attrs[_LAYER]): call for call in calls}
     inside = tuple(node for node in graph.nodes if node.outputs[0] in layers)
     outside = tuple(node for node in graph.nodes if node.outputs[0] not in layers)
-    attrs = ExternalAttrs(symbol, str(function.attrs["Compiler"]), _cut(graph, inside, outside))
-    node = Node(
-        "external",
-        attrs.graph.inputs,
-        attrs.graph.outputs,
-        attrs,
-        inside[-1].origin,
-        attrs.codegen,
-        symbol,
-    )
+    params = _params(function, inside, layers)
+    cut = _cut(graph, inside, outside, tuple(params))
+    codegen = str(function.attrs["Compiler"])
+    relay, types = generator.function(cut, params, symbol) if generator.function else (None, None)
+    attrs = ExternalAttrs(symbol, codegen, cut, relay, types)
+    origin = inside[-1].origin
+    node = Node("external", cut.inputs, cut.outputs, attrs, origin, codegen, symbol)
     return graph.replace(nodes=_ordered((*outside, node), graph))
 
 
-def _cut(graph: Graph, inside: Sequence[Node], outside: Sequence[Node]) -> Graph:
+def _params(
+    function: Function, inside: Sequence[Node], layers: Mapping[str, Call]
+) -> dict[str, Var]:
+    """The function's parameters, in order, by the tensors that they stand for."""
+    tensors = {
+        value: name
+        for node in inside
+        for value, name in zip(layers[node.outputs[0]].args, node.inputs, strict=True)
+    }
+    return {tensors[param]: param for param in function.params}
+
+
+def _cut(
+    graph: Graph, inside: Sequence[Node], outside: Sequence[Node], inputs: tuple[str, ...]
+) -> Graph:
     """The nodes ``inside`` as a graph."""
     computed = {name: None for node in inside for name in node.outputs}
     read = dict.fromkeys(name for node in inside for name in node.inputs)
     wanted = {*graph.outputs, *(name for node in outside for name in node.inputs)}
-    constants = {name: graph.constants[name] for name in read if name in graph.constants}
     names = {*computed, *read}
     return Graph(
         name=graph.name,
-        inputs=tuple(n for n in read if n not in computed and n not in constants),
+        inputs=inputs,
         outputs=tuple(n for n in computed if n in wanted) or inside[-1].outputs,
         nodes=tuple(inside),
         types={name: kind for name, kind in graph.types.items() if name in names},
-        constants=constants,
+        constants={name: graph.constants[name] for name in read if name in graph.constants},
     )
 
 

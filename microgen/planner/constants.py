@@ -16,11 +16,13 @@ def place(
 ) -> tuple[tuple[Pool, ...], tuple[ConstantPlacement, ...]]:
     """The pools with their planned sizes, and the constants' places, in the program's order.
 
-    Without pools there are no places: constants are then ``.rodata.tvm``'s. Raises CapacityError.
+    Without pools there are no places: constants are then ``.rodata.tvm``'s. What modules are
+    handed when they are loaded always is. Raises CapacityError.
     """
     ends = [0] * len(pools)
     placements = []
-    for constant in program.constants if pools else ():
+    passed = [c for c in program.constants if c.name not in program.held_constants]
+    for constant in passed if pools else ():
         lacks = []
         for number, pool in enumerate(pools):
             offset = align(ends[number], pool.alignment)

@@ -16,10 +16,12 @@ from microgen.target import board as boards
 from microgen.verifier import (
     constants,
     elf,
+    external_functions,
     graph,
     image,
     linked,
     memory,
+    module_blob,
     registry,
     sizes,
     stack,
@@ -52,6 +54,9 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "device_hooks": linked.device_hooks,
     "registry": registry.registry,
     "graph": graph.graph,
+    "module_blob": module_blob.module_blob,
+    "module_loaders": module_blob.module_loaders,
+    "external_functions": external_functions.external_functions,
     "sids": memory.sids,
     "sid_overlap": memory.sid_overlap,
     "arena": memory.arena,
@@ -76,7 +81,8 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 # model by itself.
 _OF_FIRMWARE = frozenset(
     {
-        *("entry_point", "vector_table", "registry", "graph", "shared_workspace", "segments"),
+        *("entry_point", "vector_table", "registry", "graph", "module_loaders"),
+        *("shared_workspace", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files"),
     }

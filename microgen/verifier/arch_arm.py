@@ -69,7 +69,7 @@ class Arm:
         if not _leaves(instruction):
             return Control("next")
         table = _clangs_table(instruction, registers, code)
-        return Control("switch", table=table) if table else _leaving(instruction, registers)
+        return Control("switch", table=table) if table else _leaving(instruction, registers, code)
 
     def vector_table(self, board: Board) -> int:
         """The start of flash."""
@@ -181,12 +181,23 @@ def _leaves(instruction: Instruction) -> bool:
     return name.startswith(("mov", "ldr", "add")) and operands[0] == "pc"
 
 
-def _leaving(instruction: Instruction, known: Registers) -> Control:
+def _leaving(instruction: Instruction, known: Registers, code: Code) -> Control:
     """A return, or a jump through a register."""
-    if _is_return(instruction):
+    if _is_return(instruction) or _is_popped(instruction, code):
         return Control("return")
     is_register = instruction.mnemonic in ("bx", "mov")
     return Control("jump", _operand(instruction, known) if is_register else None)
+
+
+def _is_popped(instruction: Instruction, code: Code) -> bool:
+    """Whether it is the end of ``pop {r3}; add sp, #8; bx r3``: so Armv6-M returns from a function
+    that has put arguments on the stack below the return address."""
+    before = code.instructions.get(instruction.address - 2)
+    if before is not None and before.mnemonic == "add" and before.operands[0] == "sp":
+        before = code.instructions.get(before.address - 2)
+    if instruction.mnemonic != "bx" or before is None or before.mnemonic != "pop":
+        return False
+    return registers.register_list(before.operands[-1]) == [*instruction.operands]
 
 
 def _is_return(instruction: Instruction) -> bool:

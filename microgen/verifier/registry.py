@@ -8,6 +8,7 @@ from itertools import takewhile
 from microgen.manifest import ModuleRecord
 from microgen.verifier.constants import is_writable
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.tables import bytes_of, words
 
 _ENTRY = "TVMSystemLibEntryPoint"
 _NAMES = "tvm_function_names"
@@ -47,7 +48,7 @@ def _functions(module: ModuleRecord) -> list[str]:
 
 
 def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
-    names, functions = _bytes_of(subject, _NAMES), _bytes_of(subject, FUNCTIONS)
+    names, functions = bytes_of(subject, _NAMES), bytes_of(subject, FUNCTIONS)
     if names is None or functions is None:
         yield f"{_NAMES} and {FUNCTIONS} are not one object each, with bytes"
         return
@@ -70,18 +71,8 @@ def _pointer_problems(subject: Subject) -> Iterator[str]:
                 yield f"{name} at {symbol.address:#x} is in writable memory"
     for name, targets in _POINTERS.items():
         planned = [s.address for target in targets for s in subject.elf.named(target)]
-        if _words(_bytes_of(subject, name) or b"", len(targets)) != planned:
+        if words(subject, name, len(targets)) != planned:
             yield f"{name} does not lead to {' and '.join(targets)}"
-
-
-def _words(data: bytes, count: int) -> list[int]:
-    width = len(data) // count
-    return [int.from_bytes(data[i * width : (i + 1) * width], "little") for i in range(count)]
-
-
-def _bytes_of(subject: Subject, name: str) -> bytes | None:
-    found = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
-    return subject.elf.read(found[0].address, found[0].size) if len(found) == 1 else None
 
 
 def _listed(names: bytes) -> tuple[int, list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen import resources
 from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, CSource, ExternalFunction
 from microgen.ir.graph import Array, DType
@@ -66,13 +67,44 @@ def compiled(text: str, folder: Path, *command: str, name: str = "source") -> Pa
     return target
 
 
-def run(sources: Sequence[tuple[CSource, Sequence[Case]]], folder: Path) -> list[list[Array]]:
-    """The outputs of all cases, in order. Buffers have exactly the sizes that are needed."""
+@dataclass(frozen=True)
+class _Brought:
+    """Files that a source brings: those to compile, and the flags to find the others."""
+
+    sources: Sequence[Path]
+    includes: Sequence[str]
+
+
+def _brought(source: CSource, root: Path) -> _Brought:
+    paths = []
+    for name, contents in source.files.items():
+        paths.append(root / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        paths[-1].write_bytes(contents)
+    includes = [flag for name in source.include_dirs for flag in ("-isystem", str(root / name))]
+    runtime = str(resources.folder("crt") / "include")
+    return _Brought([p for p in paths if p.suffix == ".c"], [*includes, f"-I{runtime}"])
+
+
+def _object(path: Path, *flags: str) -> Path:
+    target = path.with_suffix(".o")
+    subprocess.run(["gcc", "-std=c99", *flags, "-c", str(path), "-o", str(target)], check=True)
+    return target
+
+
+def run(
+    sources: Sequence[tuple[CSource, Sequence[Case]]], folder: Path, *lenient: str
+) -> list[list[Array]]:
+    """The outputs of all cases, in order. Buffers have exactly the sizes that are needed.
+
+    ``lenient`` are flags for the files that sources bring."""
     everything = [case for _, of in sources for case in of]
-    objects = [
-        compiled(source_text(s, of), folder, "gcc", *SANITIZERS, name=f"source{i}")
-        for i, (s, of) in enumerate(sources)
-    ]
+    objects = []
+    for i, (source, of) in enumerate(sources):
+        brought = _brought(source, folder / f"files{i}")
+        flags = [*SANITIZERS, *brought.includes]
+        objects += [_object(path, *flags, "-w", *lenient) for path in brought.sources]
+        objects.append(compiled(source_text(source, of), folder, "gcc", *flags, name=f"source{i}"))
     (folder / "calls.h").write_text(_calls(everything))
     (folder / "in.bin").write_bytes(
         b"".join(np.ascontiguousarray(a).tobytes() for case in everything for a in case.read)

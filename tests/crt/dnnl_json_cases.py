@@ -23,10 +23,10 @@ HERE = Path(__file__).parent
 FLOAT32 = 2 | 32 << 8 | 1 << 16  # code, bits, lanes of a DLDataType
 HOST_POINTER = struct.calcsize("P")
 NOT_RUN = 0xFFFF
+FITTED, STRIDES, NO_DATA, UNALIGNED, OFFSET = 1, 2, 4, 8, 16  # of the driver
 
 # By error_codes.h.
 MALFORMED, UNSUPPORTED, NOT_SET, NO_MEMORY = 0x780, 0x781, 0x783, 0x503
-NO_NAME, BAD_INDEX = 0x100, 0x101
 WRONG_COUNT, WRONG_TYPE, INVALID = 0x800, 0x801, 0x803
 
 
@@ -50,7 +50,8 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Case:
-    """A payload, and what its function is given. A ``fitted`` one is given what it asks for."""
+    """A payload, and what its function is given. ``flags``: FITTED gives it what it asks for, the
+    others make its first argument odd, OFFSET all of them."""
 
     payload: bytes
     constants: Sequence[Tensor] = ()
@@ -58,10 +59,10 @@ class Case:
     outputs: int = 0  # of the args, the last
     pool: int = 1 << 14
     workspace: int = 1 << 14
-    fitted: bool = False
+    flags: int = 0
 
     def packed(self) -> bytes:
-        head = (int(self.fitted), self.pool, self.workspace, len(self.payload))
+        head = (self.flags, self.pool, self.workspace, len(self.payload))
         counts = (len(self.constants), len(self.args), self.outputs)
         constants = (c.packed() + _named(c.name) for c in self.constants)
         args = (arg.packed() for arg in self.args)

@@ -160,8 +160,60 @@ static tvm_crt_error_t give_constants(void *module, uint32_t count)
     return error;
 }
 
+static void expect(bool condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s\n", what);
+        exit(2);
+    }
+}
+
+/* The module has the function of its symbol, and no other. */
+static void check_functions(void *module, mg_text symbol)
+{
+    const mg_module_call none = {args, 0U, NULL, 0U, NULL};
+    const mg_text longer = {"a symbol that no graph has", 26U};
+    uint32_t function = 7U;
+
+    expect(mg_dnnl_json_find(module, symbol, &function) == kTvmErrorNoError && function == 0U,
+           "it has not the function of its symbol");
+    expect(mg_dnnl_json_find(module, longer, &function) == kTvmErrorFunctionNameNotFound,
+           "it has another function");
+    expect(mg_dnnl_json_init(module, 1U, 0U, symbol, args) == kTvmErrorFunctionIndexInvalid,
+           "function 1 has constants");
+    expect(mg_dnnl_json_run(module, 1U, &none) == kTvmErrorFunctionIndexInvalid, "function 1 runs");
+}
+
+/* What is odd about the first argument, or about all of them. */
+enum {
+    FITTED = 1,
+    STRIDES = 2,
+    NO_DATA = 4,
+    UNALIGNED = 8,
+    OFFSET = 16
+};
+
+static void make_odd(uint32_t flags, DLTensor *first, uint32_t count)
+{
+    uint32_t i;
+
+    if ((flags & STRIDES) != 0U) {
+        first->strides = first->shape;
+    }
+    if ((flags & NO_DATA) != 0U) {
+        first->data = NULL;
+    }
+    if ((flags & UNALIGNED) != 0U) {
+        first->byte_offset = 2U;
+    }
+    for (i = 0U; i < count && (flags & OFFSET) != 0U; i++) {
+        first[i].data = (uint8_t *)first[i].data - 8;
+        first[i].byte_offset = 8U;
+    }
+}
+
 /* Blocks from `first` on are the arguments. */
-static tvm_crt_error_t call_module(void *module, uint32_t first, uint32_t count,
+static tvm_crt_error_t call_module(void *module, uint32_t flags, uint32_t first, uint32_t count,
                                    uint32_t workspace_bytes)
 {
     mg_module_call call = {args, 0U, NULL, workspace_bytes, NULL};
@@ -171,6 +223,7 @@ static tvm_crt_error_t call_module(void *module, uint32_t first, uint32_t count,
     for (i = first; i < count; i++) {
         args[call.num_args++] = blocks[i].tensor;
     }
+    make_odd(flags, args, call.num_args);
     call.workspace = malloc(workspace_bytes);
     (void)memset(call.workspace, 0xA5, workspace_bytes);
     error = mg_dnnl_json_run(module, 0U, &call);
@@ -190,7 +243,8 @@ static void print_bytes(const block *b)
 
 static void run_case(void)
 {
-    const uint32_t is_fitted = next_u32();
+    const uint32_t flags = next_u32();
+    const bool is_fitted = (flags & FITTED) != 0U;
     const uint32_t pool_bytes = next_u32();
     uint32_t workspace_bytes = next_u32();
     const uint32_t payload_bytes = next_u32();
@@ -215,26 +269,29 @@ static void run_case(void)
             blocks[i].name.at = (const char *)next_block(blocks[i].name.length);
         }
     }
-    if (load == kTvmErrorNoError && is_fitted != 0U) {
+    if (load == kTvmErrorNoError) {
+        check_functions(module, graph->symbol);
+    }
+    if (load == kTvmErrorNoError && is_fitted) {
         const int fitted = fit(graph, &constants);
         count = fitted < 0 ? 0U : (uint32_t)fitted;
         workspace_bytes = graph->workspace_bytes;
     }
-    if (load == kTvmErrorNoError && (is_fitted == 0U || count > 0U)) {
+    if (load == kTvmErrorNoError && (!is_fitted || count > 0U)) {
         init = (int)give_constants(module, constants);
     }
     if (init == 0) {
-        run = (int)call_module(module, constants, count, workspace_bytes);
+        run = (int)call_module(module, flags, constants, count, workspace_bytes);
     }
     printf("%d %d %d %u %u %u", (int)load, init, run, (unsigned)(pool.at - memory),
            graph != NULL ? (unsigned)graph->workspace_bytes : 0U,
            (unsigned)(stream.end - stream.at));
     for (i = 0U; i < count; i++) {
-        if (i + shown >= count && run == 0 && is_fitted == 0U) {
+        if (i + shown >= count && run == 0 && !is_fitted) {
             print_bytes(&blocks[i]);
         }
         free(blocks[i].tensor.data);
-        if (i < constants && is_fitted == 0U) {
+        if (i < constants && !is_fitted) {
             free((void *)(uintptr_t)blocks[i].name.at);
         }
     }

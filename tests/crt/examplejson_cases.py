@@ -208,6 +208,7 @@ def _shape(rng: random.Random) -> tuple[int, ...]:
 NUMBERS = (
     *("0", "1", "2", "3", "7", "10", "00", "65536", "46341", "536870911", "536870912", "-1", "+1"),
     *("2147483647", "2147483648", "4294967296", "4294967297", "18446744073709551617", "1e3", "0x1"),
+    *("9" * 5000, "0" * 5000 + "2", "\xb2"),
 )
 WORDS = (
     *("input", "add", "sub", "mul", "div", "inputs:", "shape:", "outputs:", "subgraph_0", "f"),
@@ -225,8 +226,10 @@ def mutations(seed: int, count: int) -> Iterator[Case]:
     for _ in range(count):
         text = rng.choice(texts)
         kind = rng.random()
-        if kind < 0.55:
+        if kind < 0.45:
             data = payload_of(_tokens(rng, text))
+        elif kind < 0.55:
+            data = payload_of(_everywhere(rng, text))
         elif kind < 0.7:
             data = payload_of(_lines(rng, text))
         elif kind < 0.9:
@@ -259,10 +262,16 @@ def _tokens(rng: random.Random, text: str) -> str:
     return "".join(words)
 
 
+def _everywhere(rng: random.Random, text: str) -> str:
+    """One number, wherever it stands, is another: whole shapes, ids with what reads them."""
+    number = rng.choice(re.findall(r"(?<= )\d+", text))
+    return re.sub(rf"(?<= ){number}(?=[ \n])", rng.choice(NUMBERS), text)
+
+
 def _other(rng: random.Random, word: str, words: Sequence[str]) -> str:
     if word.isspace():
         return rng.choice(BREAKS)
-    if word.isdigit() and rng.random() < 0.9:
+    if re.fullmatch("[0-9]{1,10}", word) and rng.random() < 0.9:
         near = str(max(0, int(word) + rng.choice((-1, 1))))
         return rng.choice((near, near, rng.choice(NUMBERS), rng.choice(words)))
     if word in OPERATORS and rng.random() < 0.5:

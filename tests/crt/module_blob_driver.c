@@ -49,6 +49,13 @@ static void look_up(const mg_modules *modules)
     if (error != kTvmErrorNoError && function.module != 77U) {
         exit(3);
     }
+    if (module < modules->num_modules && modules->modules[module].loader < 0) {
+        const mg_module_function none = {module, 0U, false};
+        int32_t result = 0;
+        if (toy_call(modules, none, 5, &result) != kTvmErrorFunctionIndexInvalid) {
+            exit(6);
+        }
+    }
     printf(" %d,%lu,%lu,%d", (int)error, (unsigned long)function.module,
            (unsigned long)function.function, function.is_init);
     free(name);
@@ -71,8 +78,24 @@ static void run(mg_modules *modules)
     free(symbol);
 }
 
+/* Products that only seem to fit. */
+static void check_pool(void)
+{
+    uint64_t memory[2];
+    uint8_t *const block = (uint8_t *)memory;
+    mg_pool pool = {block, block + sizeof(memory)};
+
+    if (mg_pool_take(&pool, SIZE_MAX / 4U + 2U, 4U) != NULL ||
+        mg_pool_take(&pool, SIZE_MAX, SIZE_MAX) != NULL ||
+        mg_pool_take(&pool, SIZE_MAX, 1U) != NULL || pool.at != block ||
+        mg_pool_take(&pool, 9U, 1U) != block || pool.at != pool.end) {
+        exit(7);
+    }
+}
+
 int main(void)
 {
+    check_pool();
     for (;;) {
         const uint32_t num_pool = read_number();
         uint8_t *const block = toy_block(num_pool);

@@ -136,6 +136,50 @@ static uint32_t splice(uint8_t *data, uint32_t length)
     return made;
 }
 
+static bool is_string(const uint8_t *data, uint32_t length, uint32_t at)
+{
+    const uint64_t count = get(data + at);
+    uint32_t i;
+
+    if (count == 0U || count > length - at - 8U) {
+        return false;
+    }
+    for (i = 0U; i < count; i++) {
+        if (data[at + 8U + i] < 0x20U) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Another string in the place of one, with the right length: what is around it stays readable. */
+static uint32_t another_string(uint8_t *data, uint32_t length)
+{
+    static const char letters[] = "fgch0123_{}\\\"\0\xff";
+    uint32_t at = below(length - 7U);
+    uint32_t tries;
+    uint32_t i;
+
+    for (tries = 0U; tries < 200U; tries++) {
+        const uint32_t old = (uint32_t)get(data + at);
+        uint32_t more = below(4U) != 0U ? old : below(12U);
+        if (!is_string(data, length, at)) {
+            at = below(length - 7U);
+            continue;
+        }
+        length = resize(data, length, at + 8U, old > more ? old - more : 0U,
+                        more > old ? more - old : 0U);
+        more = more > length - at - 8U ? length - at - 8U : more;
+        put(data + at, more);
+        i = more > 0U ? below(more) : 0U;
+        for (; i < more && below(2U) == 0U; i++) {
+            data[at + 8U + i] = (uint8_t)letters[below(sizeof(letters) - 1U)];
+        }
+        break;
+    }
+    return length;
+}
+
 static uint32_t damage(uint8_t *data, uint32_t length)
 {
     uint32_t at;
@@ -143,7 +187,7 @@ static uint32_t damage(uint8_t *data, uint32_t length)
     if (length < 24U) {
         return length;
     }
-    switch (below(8U)) {
+    switch (below(12U)) {
     case 0U:
         data[below(length)] = (uint8_t)below(256U);
         return length;
@@ -159,6 +203,10 @@ static uint32_t damage(uint8_t *data, uint32_t length)
         at = place_of_number(data, length);
         put(data + at, get(data + place_of_number(data, length)));
         return length;
+    case 5U:
+    case 6U:
+    case 7U:
+        return another_string(data, length);
     default:
         at = place_of_number(data, length);
         put(data + at, interesting(get(data + at)));
@@ -259,7 +307,7 @@ int main(int argc, char **argv)
         uint32_t length = lengths[from];
         uint32_t changes;
         (void)memcpy(data, originals[from], length);
-        for (changes = 1U + below(4U); changes > 0U; changes--) {
+        for (changes = 1U + below(3U); changes > 0U; changes--) {
             length = damage(data, length);
         }
         if (below(32U) != 0U && length >= 8U) {

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.codegens.dnnl import serializer
+from microgen.codegens.dnnl import runtime, serializer
+from microgen.codegens.json_graph import JSONGraph, JSONNode
 from tests.codegens.dnnl.random_functions import random_function, random_inputs
 from tests.crt import dnnl_json_cases as cases
 from tests.crt.dnnl_json_numpy import DRAWS, drawn
@@ -65,3 +66,32 @@ def test_values_that_are_no_numbers(driver: Path) -> None:
         examples.append(cases.Example(graph, operands))
         values.append([value])
     cases.check(driver, examples, values)
+
+
+def _tangle(seed: int) -> cases.Example:
+    """Vectors of several lengths, read by whatever comes later."""
+    rng = np.random.default_rng(seed)
+    lengths = [1, *(int(n) for n in rng.integers(2, 30, 3))]
+    inputs = [rng.standard_normal(n).astype(np.float32) for n in lengths]
+    nodes = [JSONNode("input", f"i{n}", ((n,),), ("float32",)) for n in lengths]
+    for _ in range(60):
+        first = int(rng.integers(max(0, len(nodes) - 12), len(nodes)))
+        (length,) = nodes[first].shapes[0]
+        others = [i for i, node in enumerate(nodes) if node.shapes[0] in ((1,), (length,))]
+        second = others[int(rng.integers(len(others)))]
+        entries = ((first, 0, 0), (second, 0, 0))
+        if rng.integers(2):
+            nodes.append(JSONNode("kernel", "tanh", ((length,),), ("float32",), entries[:1]))
+        else:
+            nodes.append(JSONNode("kernel", "add", ((length,),), ("float32",), entries))
+    heads = tuple((int(i), 0, 0) for i in rng.integers(4, len(nodes), 3))
+    return cases.Example(JSONGraph("dnnl_f", tuple(nodes), heads), inputs)
+
+
+def test_intermediates_share_the_workspace(driver: Path) -> None:
+    """By lifetimes, with holes: each sits where Python says the largest end is."""
+    examples = [_tangle(seed) for seed in range(100)]
+    cases.check(driver, examples, [example.wanted for example in examples])
+    sizes = [runtime.workspace_bytes(example.graph) for example in examples]
+    assert min(sizes) > 100
+    assert len(set(sizes)) > 20

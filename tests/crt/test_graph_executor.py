@@ -413,8 +413,8 @@ def test_a_project_gets_what_the_executor_needs() -> None:
     names = {source.stem for source in EXECUTOR_SOURCES}
     assert names == {
         *("graph_executor", "graph_json", "graph_memory", "graph_params", "graph_tables"),
-        *("json_reader", "json_text", "module_stream", "param_file", "module", "func_registry"),
-        *("platform_memory", "stack_allocator"),
+        *("json_keys", "json_reader", "json_text", "module_stream", "param_file", "module"),
+        *("func_registry", "platform_memory", "stack_allocator"),
     }
 
 
@@ -430,7 +430,7 @@ HEADERS = [
         f"{name}.h"
         for name in ("graph_json", "graph_memory", "graph_params", "graph_tables", "json_reader")
     ),
-    *("json_text.h", "module_stream.h", "param_file.h"),
+    *("json_keys.h", "json_text.h", "module_stream.h", "param_file.h"),
 ]
 
 

@@ -25,7 +25,7 @@ needs_gcc = pytest.mark.skipif(
 Make = Callable[..., Any]
 BOARD = "qemu_riscv32"
 NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
-    "shared_workspace"
+    *("shared_workspace", "module_blob", "module_loaders", "external_functions")
 }
 LEVELS = pytest.mark.parametrize("level", ["-O0", "-Os", "-O2", "-O3"])
 MODELS = pytest.mark.parametrize("model", ["medlow", "medany"])

@@ -21,7 +21,7 @@ needs_arm = pytest.mark.skipif(
 
 Make = Callable[..., Any]
 NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
-    "shared_workspace"
+    *("shared_workspace", "module_blob", "module_loaders", "external_functions")
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 

@@ -12,7 +12,7 @@ from microgen.target.board import Board
 
 
 class CCompiler(ExternalCodegen):
-    """Elementwise operators in plain C, as TVM's guide generates them"""
+    """Elementwise operators in plain C, as TVM's guide generates them."""
 
     name = "ccompiler"
     support = Support("ccompiler", PREDICATES)

@@ -24,6 +24,7 @@ class Dnnl(ExternalCodegen):
 
     name = "dnnl"
     support = table.SUPPORT
+    runtimes = (RUNTIME,)
 
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board

@@ -28,6 +28,7 @@ class ExampleJsonCodegen(ExternalCodegen):
 
     name = NAME
     support = Support(NAME, dict.fromkeys(relay.OPERATORS, relay.refusal))
+    runtimes = (RUNTIME,)
 
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board

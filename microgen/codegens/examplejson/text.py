@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen import byte_stream
+from microgen import byte_stream, cnames
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
 
 MARK = "subgraph_"  # what a subgraph's name has in it, by the guide's rule
@@ -21,6 +21,7 @@ MAX_DIMS = 6
 MAX_NUMBER = 2**31 - 1
 ITEM_BYTES = 4  # of float32, which all tensors are
 
+_MAX_DIGITS = len(str(MAX_NUMBER)) + 1
 _WORD = re.compile(r"[^ \t\r]+")
 _HINT = "docs/examplejson.md has the format"
 
@@ -208,9 +209,11 @@ class _Reader:
         return found
 
     def _number(self, word: str) -> int:
-        if re.fullmatch("[0-9]+", word) is None or int(word) > MAX_NUMBER:
-            raise self._malformed(f"found {word!r}, expected a number up to {MAX_NUMBER}")
-        return int(word)
+        digits = word.lstrip("0")[:_MAX_DIGITS] or "0"
+        if not (word.isascii() and word.isdigit() and int(digits) <= MAX_NUMBER):
+            found = cnames.short(word)
+            raise self._malformed(f"found {found!r}, expected a number up to {MAX_NUMBER}")
+        return int(digits)
 
     def _malformed(self, what: str) -> MicrogenError:
         return ModelError(what, where=self.where, hint=_HINT)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from microgen.relay.support import OperatorCall
 
 from microgen import relay
 from microgen.codegens.dnnl import patterns, reference, serializer
 from microgen.codegens.dnnl.support import OPERATORS
 from microgen.relay.expr import Call, Expr, Function, IRModule, Op, Tuple, Var
+from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import post_order
 from tests.codegens.dnnl.random_functions import random_function
 

@@ -141,6 +141,16 @@ def test_relu_of_integers(dtype: str) -> None:
     close(found, np.maximum(x, 0))
 
 
+@pytest.mark.parametrize("name", ["abs", "negative"])
+@pytest.mark.parametrize("shape", [(), (100,), (2, 3, 4)])
+def test_signs_of_int32(name: str, shape: tuple[int, ...]) -> None:
+    x = drawn(np.random.default_rng(8), shape, "int32")
+    x.flat[0] = np.iinfo(np.int32).min  # wraps
+    (found,) = computed(operator(name)(next(iter(params := {var("x", x): x}))), params)
+    assert found.shape == shape
+    close(found, UNARY[name](x))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int32"])
 @pytest.mark.parametrize("limits", [(0.0, 6.0), (-1.0, 1.0), (-2.0, 5.0), (-1e9, 3.0), (4.0, 4.0)])
 def test_clip(limits: tuple[float, float], dtype: str) -> None:

@@ -8,7 +8,7 @@ from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import EXTREMA
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.relay.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.abs import AbsAttrs
 from microgen.ops.base import Activation
@@ -26,6 +26,7 @@ from microgen.ops.rsqrt import RsqrtAttrs
 from microgen.ops.sigmoid import SigmoidAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 from microgen.ops.sqrt import SqrtAttrs
+from microgen.ops.subtract import SubtractAttrs
 from microgen.ops.tanh import TanhAttrs
 
 _RANGES = {  # of floats, what a kernel may clamp its own output to
@@ -42,6 +43,28 @@ def _unary(op: str, attrs: Attrs, accepted: DType = DType.FLOAT32) -> Importer:
         return call.emit(op, attrs, (data,))
 
     return importer
+
+
+_float_negative = _unary("negative", NegativeAttrs())
+_float_abs = _unary("abs", AbsAttrs())
+
+
+def _negative(call: RelayCall) -> Value:
+    data = call.tensor(0)
+    return _negated(call, data) if data.dtype is DType.INT32 else _float_negative(call)
+
+
+def _abs(call: RelayCall) -> Value:
+    data = call.tensor(0)
+    if data.dtype is not DType.INT32:
+        return _float_abs(call)
+    return call.emit("maximum", MaximumAttrs(), (data, _negated(call, data)))
+
+
+def _negated(call: RelayCall, data: Tensor) -> Tensor:
+    """0 - x, which as Relay has it is x of the least int32."""
+    zero = call.constant(np.zeros((1,) * len(data.shape), np.int32), "zero")
+    return call.emit("subtract", SubtractAttrs(Activation.NONE), (zero, data))
 
 
 def _relu(call: RelayCall) -> Tensor:
@@ -121,8 +144,8 @@ IMPORTERS = {
     "log": _unary("log", LogAttrs()),
     "sqrt": _unary("sqrt", SqrtAttrs()),
     "rsqrt": _unary("rsqrt", RsqrtAttrs()),
-    "abs": _unary("abs", AbsAttrs()),
-    "negative": _unary("negative", NegativeAttrs()),
+    "abs": _abs,
+    "negative": _negative,
     "logical_not": _unary("logical_not", LogicalAttrs(), DType.BOOL),
     "copy": _same,
     "nn.dropout": _same,

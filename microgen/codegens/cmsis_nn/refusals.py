@@ -1,0 +1,109 @@
+"""Which nodes CMSIS-NN computes to the bit as the numpy references do, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from microgen.codegens.cmsis_nn import window
+from microgen.codegens.cmsis_nn.arithmetic import multipliers
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base
+from microgen.ops import multiply
+from microgen.ops.base import Rounding
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.dense import DenseAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.softmax import SoftmaxAttrs
+from microgen.quantize import softmax_parameters
+
+_INT32 = 2**31
+_LARGEST_SIZE = 2**15 - 1  # of what CMSIS-NN holds in int16_t and uint16_t
+_LARGEST_SUM = 2**16 - 1  # terms, which it counts in uint16_t
+_LARGEST_PRODUCT = 255 * 255
+_ONCE = "its sums are rounded once, CMSIS-NN rounds them twice (as --numerics tflm does)"
+
+
+def refusal(node: Node, graph: Graph) -> str | None:
+    """Why CMSIS-NN does not take the node, or None."""
+    rule = _RULES.get(node.op)
+    if rule is None:
+        return f"cmsis-nn has no {node.op}"
+    return base.only(DType.INT8)(node, graph) or rule(node, graph)
+
+
+def _convolution(axis: int) -> base.Refuse:
+    def rule(node: Node, graph: Graph) -> str | None:
+        return _weighted(node, graph, axis) or _sizes(node, graph)
+
+    return rule
+
+
+def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
+    """Rounding and constants are right, and no sum leaves int32 before it is rounded."""
+    assert isinstance(node.attrs, Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs)
+    if node.attrs.rounding is Rounding.SINGLE:
+        return _ONCE
+    return base.constant_weights(
+        node, graph, axis=axis, roundings=(Rounding.DOUBLE,)
+    ) or _shifted_sums(node, graph, axis)
+
+
+def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
+    _, shifts = multipliers(node, graph)
+    sums = base.largest_sums(node, graph, axis).sum(axis=0)
+    worst = int((sums << np.maximum(shifts, 0).astype(np.int64)).max())
+    if worst < _INT32:
+        return None
+    return f"sums that are shifted left may reach {worst}, CMSIS-NN's int32 holds {_INT32 - 1}"
+
+
+def _sizes(node: Node, graph: Graph) -> str | None:
+    w = window.of(node, graph)
+    padded = (w.data[1] + w.pads[0] + w.pads[2], w.data[2] + w.pads[1] + w.pads[3])
+    largest = max(*padded, *w.data, *w.output, *w.strides, *w.dilation)
+    if largest > _LARGEST_SIZE:
+        return f"a size is {largest}, CMSIS-NN takes up to {_LARGEST_SIZE}"
+    terms = w.kernel[0] * w.kernel[1] * w.depth
+    if terms > _LARGEST_SUM:
+        return f"{terms} products are summed, CMSIS-NN counts up to {_LARGEST_SUM}"
+    return None
+
+
+def _dense(node: Node, graph: Graph) -> str | None:
+    return _weighted(node, graph, axis=0)
+
+
+def _elementwise(node: Node, graph: Graph) -> str | None:
+    sizes = {graph.types[name].size for name in (*node.inputs, *node.outputs)}
+    if len(sizes) == 1:
+        return None
+    shapes = " and ".join(str(graph.types[name]) for name in node.inputs)
+    return f"{shapes} are broadcast, CMSIS-NN takes operands of the output's size"
+
+
+def _multiply(node: Node, graph: Graph) -> str | None:
+    lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
+    _, shift = multiply.parameters(lhs, rhs, output)
+    if _LARGEST_PRODUCT << max(shift, 0) >= _INT32:
+        return f"products are shifted left by {shift}, which may leave CMSIS-NN's int32"
+    return _elementwise(node, graph)
+
+
+def _softmax(node: Node, graph: Graph) -> str | None:
+    assert isinstance(node.attrs, SoftmaxAttrs)
+    shift = softmax_parameters(graph.types[node.inputs[0]], node.attrs.beta).input_left_shift
+    return "differences are shifted left by 31, CMSIS-NN's int32 by 30" if shift > 30 else None
+
+
+_RULES: Mapping[str, Callable[[Node, Graph], str | None]] = {
+    "nn.conv2d": _convolution(axis=0),
+    "nn.depthwise_conv2d": _convolution(axis=3),
+    "nn.dense": _dense,
+    "nn.max_pool2d": _sizes,
+    "nn.avg_pool2d": _sizes,
+    "nn.softmax": _softmax,
+    "add": _elementwise,
+    "multiply": _multiply,
+}

@@ -1,0 +1,152 @@
+"""Module blobs: in an ELF, in a generated project, in a file of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from microgen import blob, manifest
+from microgen.blob import c_source, describe
+from microgen.errors import MicrogenError, ModelError, ProjectError
+from microgen.inspection.base import Inspected, plain
+from microgen.manifest import Manifest
+from microgen.verifier.blob_image import known
+from microgen.verifier.elf import Elf
+
+_MAX_BLOBS = 64
+_MAX_BYTES = 256 << 20
+_BYTE = re.compile(rb"0x([0-9a-f]{2}),")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A blob's bytes, and its symbol: empty for a file of its own."""
+
+    symbol: str
+    data: bytes
+
+
+def is_blob(head: bytes, nbytes: int) -> bool:
+    """Whether a file of that size, which begins so, may be a blob: it says how long it is."""
+    return nbytes >= 16 and int.from_bytes(head[:8], "little") == nbytes - 8
+
+
+def inspect(path: Path) -> Inspected:
+    """Inspect a file that is a blob and nothing else. Raises ModelError for a malformed one."""
+    if path.stat().st_size > _MAX_BYTES:
+        raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
+    found = Found("", path.read_bytes())
+    listed = describe.listing(_read(found, beside(path)))
+    text = Group(*map(plain, listed.lines))
+    return Inspected({"kind": "blob", **listed.data}, text, _payloads([found], beside(path)))
+
+
+def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manifest]) -> Inspected:
+    """The same with the blobs that it has; one that cannot be read is shown with the reason."""
+    if not found:
+        return shown
+    listed = [_listed(one, records) for one in found]
+    lines = [part for _, text in listed for part in ("", *text)]
+    data = {**shown.data, "blobs": [own for own, _ in listed]}
+    return Inspected(data, Group(shown.text, *lines), _payloads(found, records))
+
+
+def _listed(
+    found: Found, records: Sequence[Manifest]
+) -> tuple[dict[str, Any], list[RenderableType]]:
+    own = {"symbol": found.symbol, "nbytes": len(found.data)}
+    try:
+        listed = describe.listing(_read(found, records))
+    except MicrogenError as error:
+        return {**own, "error": str(error)}, [plain(f"{found.symbol}: {error}")]
+    head, *lines = listed.lines
+    return {**own, **listed.data}, [plain(f"{found.symbol}: {head}"), *map(plain, lines)]
+
+
+def _read(found: Found, records: Sequence[Manifest]) -> blob.Blob:
+    modules = [own for record in records for module in record.modules for own in module.loaded]
+    return blob.loads(found.data, known(modules))
+
+
+def _payloads(found: Sequence[Found], records: Sequence[Manifest]) -> dict[str, bytes]:
+    """File names and contents; of several blobs, each name is led by its blob's number. Of those
+    that cannot be read there is nothing."""
+    files: dict[str, bytes] = {}
+    for number, one in enumerate(found):
+        with suppress(MicrogenError):
+            lead = f"{number}_" if len(found) > 1 else ""
+            contents = describe.extract(_read(one, records))
+            files |= {lead + name: data for name, data in contents.items()}
+    return files
+
+
+def of_elf(elf: Elf) -> list[Found]:
+    """The blobs of an ELF, of which nothing is believed."""
+    symbols = {
+        (s.address, s.size): s
+        for s in elf.symbols
+        if s.name.endswith(c_source.symbol()) and s.kind == "object"
+    }
+    if len(symbols) > _MAX_BLOBS:
+        raise ModelError(f"has more than {_MAX_BLOBS} module blobs", where=str(elf.path))
+    return [Found(s.name, elf.read(s.address, s.size) or b"") for s in symbols.values()]
+
+
+def of_project(project: Path, record: Manifest) -> list[Found]:
+    """The blobs that a generated project's sources have."""
+    return list(_of_sources(project, record))
+
+
+def _of_sources(project: Path, record: Manifest) -> Iterator[Found]:
+    for module in record.modules:
+        if module.blob is not None:
+            path = project / "model/codegen/host/src" / f"{module.module}_blob.c"
+            yield Found(module.blob.symbol, _array(path))
+
+
+def _array(path: Path) -> bytes:
+    try:
+        return bytes(int(byte, 16) for byte in _BYTE.findall(path.read_bytes()))
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be read: {error.strerror}", where=str(path), hint="generate again"
+        ) from error
+
+
+def beside(path: Path) -> list[Manifest]:
+    """The manifest of the project that a file was built in, if it was: it says how long payloads
+    are whose form microgen does not know."""
+    with suppress(MicrogenError):
+        return [manifest.load(path.resolve().parent.parent)]
+    return []
+
+
+def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]:
+    """Write payloads into a folder, made if need be; their paths.
+
+    Raises MicrogenError if there are none, or a file is there already and ``force`` is not given.
+    """
+    if not files:
+        raise MicrogenError("there is no module blob that can be read", where="--extract")
+    taken = [] if force else _existing(folder / name for name in files)
+    if taken:
+        raise MicrogenError("exists", where=str(taken[0]), hint="choose another, or give --force")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (folder / name).unlink(missing_ok=True)  # a link is replaced, not followed
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        where = str(error.filename or folder)
+        raise MicrogenError(f"cannot be written: {error.strerror}", where=where) from error
+    return [str(folder / name) for name in files]
+
+
+def _existing(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if path.is_symlink() or path.exists()]

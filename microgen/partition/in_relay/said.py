@@ -1,0 +1,64 @@
+"""What forms of nodes in Relay are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.ir.graph import TensorType, frozen
+from microgen.ops.base import Activation
+from microgen.quantize import float_range
+from microgen.relay.builder import build
+from microgen.relay.expr import Constant, Expr
+
+
+class NoFormError(Exception):
+    """Why a node cannot be said in Relay: a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A node, as forms see it: ``attrs`` are its op's, ``types`` those of its inputs, ``output``
+    is its output's, ``operands`` are the expressions of its inputs."""
+
+    op: str
+    attrs: Any
+    types: tuple[TensorType, ...]
+    output: TensorType
+    operands: tuple[Expr, ...]
+
+
+Form = Callable[[Said], Expr]
+
+
+def call(name: str, *operands: Any, **attrs: Any) -> Expr:
+    """A call of an operator that has one result, as the builder makes it."""
+    made = build(name, *operands, **attrs)
+    assert isinstance(made, Expr), "operators of several results are no form's"
+    return made
+
+
+def activated(value: Expr, activation: Activation) -> Expr:
+    """A value clamped as a fused activation clamps it."""
+    if activation is Activation.NONE:
+        return value
+    if activation is Activation.RELU:
+        return call("nn.relu", value)
+    low, high = float_range(activation)
+    return call("clip", value, a_min=low, a_max=high)
+
+
+def reshaped(value: Expr, shape: Sequence[int]) -> Expr:
+    """A value under another shape; a constant is one of that shape."""
+    if isinstance(value, Constant):
+        return Constant(frozen(value.data.reshape(shape)))
+    return call("reshape", value, newshape=tuple(shape))
+
+
+def biased(said: Said, sums: Expr, rank: int) -> Expr:
+    """Sums of products with the node's bias, if it has one, and its activation. Channels are the
+    last of ``rank`` axes."""
+    if len(said.operands) > 2:
+        sums = call("nn.bias_add", sums, said.operands[2], axis=rank - 1)
+    return activated(sums, said.attrs.activation)

@@ -1,0 +1,47 @@
+"""The module blob as the ELF has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from microgen import blob
+from microgen.blob import Blob
+from microgen.blob.payloads import KNOWN, PayloadReader
+from microgen.blob.payloads.opaque import Expected, reader
+from microgen.errors import MicrogenError
+from microgen.manifest import ExternalRecord, ModuleRecord
+from microgen.verifier.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class BlobImage:
+    """The blob's bytes, and what they are: None, and ``problem``, where that cannot be read."""
+
+    data: bytes
+    blob: Blob | None
+    problem: str = ""
+
+
+def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
+    """The blob of a model that has one, as the ELF has it."""
+    assert module.blob is not None
+    name = module.blob.symbol
+    symbols = [s for s in subject.elf.named(name) if s.kind == "object"]
+    data = subject.elf.read(symbols[0].address, symbols[0].size) if len(symbols) == 1 else None
+    if not data:
+        return BlobImage(b"", None, f"{name} is not one object with bytes")
+    try:
+        return BlobImage(data, blob.loads(data, known(module.loaded)))
+    except MicrogenError as error:
+        return BlobImage(data, None, f"{name}: {error}")
+
+
+def known(loaded: Iterable[ExternalRecord]) -> Mapping[str, PayloadReader]:
+    """The type keys that a blob of these modules may have; payloads of a form that microgen does
+    not know are told by their digests."""
+    expected: dict[str, list[Expected]] = {}
+    for own in loaded:
+        symbols = tuple(function.symbol for function in own.functions)
+        expected.setdefault(own.type_key, []).append(Expected(own.nbytes, own.sha256, symbols))
+    return {**{key: reader(found) for key, found in expected.items()}, **KNOWN}

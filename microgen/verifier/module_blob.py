@@ -1,0 +1,136 @@
+"""The checks of the module blob and of the loaders that the firmware has for it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from microgen.blob import LIBRARY, Blob
+from microgen.blob.payloads import ConstLoader
+from microgen.manifest import BlobRecord, ExternalRecord, ModuleRecord
+from microgen.verifier.blob_image import blob_image
+from microgen.verifier.constants import is_writable
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.tables import bytes_of, text_at, words
+
+_NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # what the loader itself makes
+_LOADER = "runtime.module.loadbinary_"
+_KINDS = ("load", "find", "init", "run")
+
+
+def module_blob(subject: Subject) -> Finding:
+    """The blob: one object of its size in its section, which nothing writes; a sound tree of the
+    planned modules, and the planned bytes."""
+    module = subject.manifest
+    if module.blob is None:
+        return not_applicable("the model has no modules that are loaded")
+    record = module.blob
+    problems = [*_place_problems(subject, record), *_content_problems(subject, record)]
+    expected = (
+        f"{record.symbol}: an object of {record.nbytes} bytes in {record.section}, read-only; "
+        f"{len(module.loaded)} modules in a sound tree, byte for byte as generated"
+    )
+    found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
+    return judged(expected, problems, f"{record.nbytes} bytes: {found}")
+
+
+def _place_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
+    symbols = subject.elf.named(record.symbol)
+    if len(symbols) != 1:
+        yield f"{len(symbols)} symbols {record.symbol}"
+        return
+    (symbol,) = symbols
+    if symbol.kind != "object":
+        yield f"{symbol.name} is of type {symbol.kind}"
+    if symbol.size != record.nbytes:
+        yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
+    if symbol.section != record.section:
+        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
+    if is_writable(subject, symbol):
+        yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
+
+
+def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
+    found = blob_image(subject, subject.manifest)
+    if found.blob is None:
+        yield found.problem
+        return
+    yield from _tree_problems(found.blob, subject.manifest)
+    yield from _payload_problems(found.blob, subject.manifest)
+    digest = hashlib.sha256(found.data).hexdigest()
+    if digest != record.sha256:
+        yield f"{record.symbol} has the SHA-256 {digest}, planned {record.sha256}"
+
+
+def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
+    """The root is a const loader without arrays, which imports the library and each module."""
+    keys = sorted(blob.modules[child].type_key for child in blob.children[0])
+    planned = sorted([LIBRARY, *(own.type_key for own in module.loaded)])
+    if keys != planned or len(blob.modules) != len(planned) + 1:
+        yield f"the root imports {', '.join(keys)}, planned {', '.join(planned)}"
+    content = blob.contents[0]
+    if blob.root.type_key != "const_loader" or not isinstance(content, ConstLoader):
+        yield f"the root is {blob.root.type_key}, planned const_loader"
+    elif content.arrays or dict(content.variables) != _variables(module):
+        yield "the const loader has other symbols and constants than planned"
+
+
+def _variables(module: ModuleRecord) -> dict[str, tuple[str, ...]]:
+    functions = [function for own in module.loaded for function in own.functions]
+    return {f.symbol: tuple(constant.name for constant in f.constants) for f in functions}
+
+
+def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
+    found = Counter(hashlib.sha256(m.payload or b"").hexdigest() for m in blob.modules)
+    planned = Counter(own.sha256 for own in module.loaded)
+    for own in module.loaded:
+        if found[own.sha256] != planned[own.sha256]:
+            symbols = ", ".join(function.symbol for function in own.functions)
+            yield f"the payload of {symbols} is not the planned one of {own.type_key}"
+
+
+def module_loaders(subject: Subject) -> Finding:
+    """Each type key in the blobs has one loader, whose functions stand at the same place of each
+    table; nothing writes the tables."""
+    loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
+    if not loaded:
+        return not_applicable("no model has modules that are loaded")
+    problems = list(_table_problems(subject, loaded))
+    for module in subject.manifest.modules:
+        problems += _unknown_keys(subject, module, loaded)
+    expected = f"a loader each for {', '.join(loaded)}, in constant tables"
+    return judged(expected, problems, f"{len(loaded)} loaders, {', '.join(loaded)}")
+
+
+def _unknown_keys(
+    subject: Subject, module: ModuleRecord, loaded: dict[str, ExternalRecord]
+) -> Iterator[str]:
+    blob = blob_image(subject, module).blob if module.blob else None
+    keys = {m.type_key for m in blob.modules} if blob else set()
+    for key in sorted(keys - loaded.keys() - {*_NOT_LOADED}):
+        yield f"the blob of {module.module} has {key}, for which no loader was planned"
+
+
+def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iterator[str]:
+    tables = {kind: f"mg_loader_{kind}s" for kind in ("name", *_KINDS)}
+    count = int.from_bytes(bytes_of(subject, "mg_loader_count") or b"", "little")
+    found = {kind: words(subject, symbol, count) for kind, symbol in tables.items()}
+    for kind, symbol in tables.items():
+        if len(found[kind]) != count or not count:
+            yield f"{symbol} is not one table of {count} entries"
+            return
+        if any(is_writable(subject, s) for s in subject.elf.named(symbol)):
+            yield f"{symbol} is in writable memory"
+    names = [text_at(subject, address) for address in found["name"]]
+    for name in sorted(set(names) - {_LOADER + key for key in loaded}):
+        yield f"{name} is the loader of no module"
+    for key, own in loaded.items():
+        if names.count(_LOADER + key) != 1:
+            yield f"{names.count(_LOADER + key)} loaders for {key}"
+            continue
+        place = names.index(_LOADER + key)
+        for kind in _KINDS:
+            functions = [s for s in subject.elf.named(f"{own.prefix}_{kind}") if s.kind == "func"]
+            if [s.address for s in functions] != [found[kind][place]]:
+                yield f"entry {place} of {tables[kind]} is not {own.prefix}_{kind}"

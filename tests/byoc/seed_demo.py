@@ -1,0 +1,41 @@
+"""The notes' demo, and what it computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from microgen import frontends
+from microgen.ir.graph import Array
+from microgen.ir.interpreter import evaluate
+from microgen.ops import registry
+
+DEMO = Path(__file__).resolve().parents[2] / "examples" / "seed_demo.relay"
+
+
+def samples(count: int) -> dict[str, Array]:
+    """Inputs of the demo, ``count`` samples each."""
+    graph = frontends.load(DEMO)
+    rng = np.random.default_rng(5)
+    shapes = {name: graph.types[name].shape for name in graph.inputs}
+    return {
+        name: rng.standard_normal((count, *shape)).astype(np.float32) * np.float32(0.5)
+        for name, shape in shapes.items()
+    }
+
+
+def expected(inputs: dict[str, Array]) -> Array:
+    """What the whole demo computes of each sample, by the references."""
+    graph = frontends.load(DEMO)
+    count = len(next(iter(inputs.values())))
+    values = [
+        evaluate(graph, {name: array[i] for name, array in inputs.items()}, registry())
+        for i in range(count)
+    ]
+    return np.stack([found[graph.outputs[0]] for found in values])
+
+
+def close(found: Array, wanted: Array) -> bool:
+    """Equal to 1e-5 of the range."""
+    return bool(np.abs(found - wanted).max() <= 1e-5 * np.ptp(wanted))

@@ -1,0 +1,41 @@
+"""Hostile modules of type dnnl_json: success or an error code, under sanitizers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.crt import dnnl_json_cases as cases
+from tests.crt import dnnl_json_fuzz as fuzz
+from tests.crt.dnnl_json_cases import INVALID, MALFORMED, NO_MEMORY, NOT_RUN, UNSUPPORTED
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cases.compiled(tmp_path_factory.mktemp("dnnl"))
+
+
+def check(driver: Path, seed: int, count: int, seconds: int) -> Counter[tuple[int, int, int]]:
+    results = cases.run(driver, fuzz.mutations(seed, count), seconds)
+    assert len(results) == count
+    found = Counter(result.codes for result in results)
+    assert {load for load, _, _ in found} <= {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
+    # What is loaded is run, but for what is large: it is given what it asks for.
+    assert {codes[1:] for codes in found if codes[0] == 0} <= {(0, 0), (NOT_RUN, NOT_RUN)}
+    return found
+
+
+def test_mutations_are_run_or_refused(driver: Path) -> None:
+    found = check(driver, 1, 20_000, 120)
+    # They reach every refusal, and do not only break the syntax.
+    assert {load for load, _, _ in found} == {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
+    assert found[0, 0, 0] > 2000
+    assert INVALID not in {code for codes in found for code in codes}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_many_mutations_are_run_or_refused(driver: Path, seed: int) -> None:
+    check(driver, seed, 50_000, 600)

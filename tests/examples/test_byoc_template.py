@@ -1,0 +1,143 @@
+"""The package that vendors copy: installed, listed, its own tests, and its firmware under QEMU."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen import relay
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TEMPLATE = CHECKOUT / "examples" / "byoc_template"
+EXAMPLE = TEMPLATE / "example.relay"
+
+
+def _by_hand(site: Path) -> None:
+    """What pip would write, and a link to the code."""
+    project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
+    info = site / f"microgen_byoc_template-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    fields = {"Metadata-Version": "2.1", "Name": project["name"], "Version": project["version"]}
+    (info / "METADATA").write_text("".join(f"{k}: {v}\n" for k, v in fields.items()))
+    groups = project["entry-points"].items()
+    lines = [f"[{g}]\n" + "".join(f"{n} = {v}\n" for n, v in e.items()) for g, e in groups]
+    (info / "entry_points.txt").write_text("".join(lines))
+    package = TEMPLATE / "microgen_byoc_template"
+    (site / package.name).symlink_to(package)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package installed, for PYTHONPATH."""
+    folder = tmp_path_factory.mktemp("site")
+    _by_hand(folder)
+    return folder
+
+
+def _python(site: Path, *args: str) -> str:
+    path = os.pathsep.join([str(site), str(CHECKOUT)])
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *args]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=site)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def _microgen(site: Path, *args: str) -> str:
+    return _python(site, "-m", "microgen", *args)
+
+
+def _check_list(site: Path) -> None:
+    listed = {one["name"]: one for one in json.loads(_microgen(site, "codegens", "--json"))}
+    assert listed["vecunit"]["origin"] == "microgen-byoc-template 0.1.0"
+    assert listed["vecunit"]["operators"] == ["add", "multiply", "nn.relu"]
+    assert listed["vecunit"]["patterns"] == ["vecunit.multiply_add"]
+    assert listed["vectape"]["type_keys"] == ["vectape"]
+
+
+def test_they_are_listed(site: Path) -> None:
+    _check_list(site)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("hatchling") is None,
+    reason="without a network, pip wants hatchling here: pip install hatchling",
+)
+def test_pip_installs_it(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    offline = ["--no-build-isolation", "--no-deps", "--no-index"]
+    subprocess.run([*pip, *offline, "--target", str(tmp_path), str(TEMPLATE)], check=True)
+    _check_list(tmp_path)
+    chosen = ("--codegen", "vecunit,vectape", "--composite")
+    found = json.loads(_microgen(tmp_path, "partition", str(EXAMPLE), *chosen, "--json"))
+    assert 'Composite="vecunit.multiply_add"' in found["module"]
+    generated = ("--codegen", "vectape", "-o", str(tmp_path / "project"))
+    _microgen(tmp_path, "generate", str(EXAMPLE), "-b", "native", *generated)
+    assert (tmp_path / "project" / "codegens" / "vectape" / "vectape.c").is_file()
+
+
+@NEEDS_NINJA
+def test_its_own_tests_pass(site: Path) -> None:
+    _python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TEMPLATE / "tests"))
+
+
+def test_partition_says_why_not(site: Path) -> None:
+    few = ("--codegen", "vecunit", "--codegen-option", "vecunit.max_elements=32")
+    found = json.loads(_microgen(site, "partition", str(EXAMPLE), *few, "--json"))
+    assert "expected a multiple of 4 to 32" in str(found["refusals"])
+    assert "vecunit_main" not in found["module"]
+
+
+@NEEDS_ARM
+@NEEDS_NINJA
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("vecunit",),
+        ("vecunit", "--composite", "--interface", "packed"),
+        ("vecunit", "--composite", "--merge-regions", "--executor", "graph"),
+        ("vectape",),
+        ("vectape", "--merge-regions", "--interface", "packed"),
+    ],
+    ids=" ".join,
+)
+def test_their_firmware_runs(site: Path, options: tuple[str, ...], tmp_path: Path) -> None:
+    project = str(tmp_path / "project")
+    chosen = ("--codegen", *options, "-o", project)
+    _microgen(site, "generate", str(EXAMPLE), "-b", "mps2_an386", *chosen)
+    _microgen(site, "verify", project)
+    assert "outputs equal on 8 of 8 samples" in _microgen(site, "run", project, "--compare")
+
+
+def _mixed(folder: Path) -> Path:
+    """Something for each of three generators, and for the built-in kernels."""
+    x, y = relay.var("x", shape=(4, 4)), relay.var("y", shape=(2, 3))
+    weight = relay.const(np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4))
+    scaled = relay.multiply(relay.add(x, x), weight)
+    outputs = relay.Tuple([relay.sigmoid(scaled), relay.subtract(y, relay.abs(y))])
+    path = folder / "mixed.relay"
+    module = relay.IRModule.from_expr(relay.Function([x, y], outputs))
+    relay.save(relay.infer_type(module), path)
+    return path
+
+
+@NEEDS_ARM
+@NEEDS_NINJA
+def test_three_generators_and_the_kernels(site: Path, tmp_path: Path) -> None:
+    model, project = str(_mixed(tmp_path)), str(tmp_path / "project")
+    chosen = ("--codegen", "vectape,vecunit,ccompiler")
+    found = json.loads(_microgen(site, "partition", model, *chosen, "--json"))
+    owners = {region["codegen"] for region in found["regions"]}
+    assert owners == {"vectape", "vecunit", "ccompiler", "builtin"}
+    _microgen(site, "generate", model, "-b", "mps2_an386", *chosen, "-o", project)
+    _microgen(site, "verify", project)
+    assert "outputs equal on 8 of 8 samples" in _microgen(site, "run", project, "--compare")

@@ -1,0 +1,122 @@
+"""Graphs for tests of partitioning: by hand of float32, and at random from TFLite networks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen import passes
+from microgen.frontends.relay import from_module
+from microgen.frontends.tflite import load
+from microgen.ir import interpreter
+from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType, frozen
+from microgen.numerics import profile
+from microgen.ops import registry
+from microgen.ops.add import AddAttrs
+from microgen.ops.base import Activation, StatusError
+from microgen.ops.exp import ExpAttrs
+from microgen.ops.external import ExternalAttrs
+from microgen.ops.tanh import TanhAttrs
+from microgen.relay.expr import Function, IRModule
+from microgen.relay.op import registry as relay_ops
+from microgen.relay.transform import OperatorCall, Support
+from tests.differential import generator
+
+
+class Builder:
+    """Appends float32 nodes and gives back tensor names."""
+
+    def __init__(self, *, dtype: DType = DType.FLOAT32) -> None:
+        self.dtype = dtype
+        self.rng = np.random.default_rng(0)
+        self.types: dict[str, TensorType] = {}
+        self.constants: dict[str, Array] = {}
+        self.nodes: list[Node] = []
+        self.inputs: list[str] = []
+
+    def input(self, *shape: int) -> str:
+        name = f"input{len(self.inputs)}"
+        self.inputs.append(name)
+        self.types[name] = TensorType(shape, self.dtype)
+        return name
+
+    def constant(self, *shape: int) -> str:
+        name = f"constant{len(self.constants)}"
+        self.types[name] = TensorType(shape, self.dtype)
+        self.constants[name] = frozen(_values(self.rng, self.types[name]))
+        return name
+
+    def node(self, op: str, attrs: Attrs, *inputs: str) -> str:
+        (shape,) = registry()[op].infer(attrs, [self.types[name] for name in inputs])
+        name = f"layer{len(self.nodes)}"
+        self.types[name] = TensorType(shape, self.dtype)
+        self.nodes.append(Node(op, inputs, (name,), attrs, Origin("test", name)))
+        return name
+
+    def add(self, lhs: str, rhs: str) -> str:
+        return self.node("add", AddAttrs(Activation.NONE), lhs, rhs)
+
+    def exp(self, data: str) -> str:
+        return self.node("exp", ExpAttrs(), data)
+
+    def tanh(self, data: str) -> str:
+        return self.node("tanh", TanhAttrs(), data)
+
+    def graph(self, *outputs: str) -> Graph:
+        return Graph(
+            "test", tuple(self.inputs), outputs, tuple(self.nodes), self.types, self.constants
+        )
+
+
+def random_network(seed: int) -> Graph:
+    """A TFLite network of every dtype, behind the passes."""
+    case = generator.generate(seed)
+    data = case.net.model(case.outputs)
+    return passes.run(load(data, file="x.tflite", numerics=profile("litert")))
+
+
+def samples(graph: Graph, seed: int) -> dict[str, Array]:
+    """A value for each input."""
+    rng = np.random.default_rng(seed)
+    given = {name: _values(rng, graph.types[name]) for name in graph.inputs}
+    fixed = {n: np.array(v, graph.types[n].dtype.numpy) for n, v in graph.fixed.items()}
+    return {**given, **fixed}
+
+
+def _values(rng: np.random.Generator, kind: TensorType) -> Array:
+    if kind.dtype is DType.FLOAT32:
+        return (3 * rng.standard_normal(kind.shape)).astype(np.float32)
+    if kind.dtype is DType.BOOL:
+        return rng.integers(0, 2, kind.shape).astype(np.bool_)
+    return rng.integers(-100, 100, kind.shape).astype(kind.dtype.numpy)
+
+
+def outputs(graph: Graph, given: dict[str, Array]) -> list[Array] | None:
+    """What the graph computes; None where a division by zero, say, ends it."""
+    try:
+        values = interpreter.evaluate(graph, given, registry())
+    except StatusError:
+        return None
+    return [values[name] for name in graph.outputs]
+
+
+def of_relay(function: Function, inputs: list[Array]) -> list[Array]:
+    """What a Relay function computes, read by the frontend."""
+    bare = Function(function.params, function.body)
+    graph = from_module(IRModule.from_expr(bare), file="x.relay")
+    found = outputs(graph, dict(zip(graph.inputs, inputs, strict=True)))
+    assert found is not None
+    return found
+
+
+def external_nodes(graph: Graph) -> list[tuple[Node, ExternalAttrs]]:
+    """The nodes that a generator took, with their attributes."""
+    return [(n, n.attrs) for n in graph.nodes if isinstance(n.attrs, ExternalAttrs)]
+
+
+def everything(name: str, *lacking: str) -> Support:
+    """A generator of all Relay operators but some."""
+
+    def accept(_call: OperatorCall) -> str | None:
+        return None
+
+    return Support(name, {op: accept for op in relay_ops() if op not in lacking})

@@ -1,0 +1,114 @@
+"""Firmware that runs modules out of its blob: verify holds, and the stack bound counts each runtime
+that the tables of loaders lead to."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import microgen
+from microgen.verifier import stack_bound
+from tests.external_networks import TOY, convolution
+from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+
+pytestmark = NEEDS_NINJA
+GUIDE = Path(__file__).resolve().parents[2] / "examples" / "byoc_guide.relay"
+NEW = ("module_blob", "module_loaders", "external_functions")
+BOARDS = [
+    *(pytest.param(b, marks=NEEDS_ARM) for b in ("microbit", "mps2_an386", "mps3_an547")),
+    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
+]
+TOOLCHAINS = ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)]
+
+
+def _generated(folder: Path, board: str, **options: Any) -> Path:
+    """With two runtimes, one of which microgen does not know, and kernels."""
+    project = folder / "p"
+    microgen.generate(
+        convolution(), board, project, codegen=("toy", "dnnl"), codegen_path=TOY, **options
+    )
+    microgen.build(project)
+    return project
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_path: Path) -> None:
+    project = _generated(tmp_path, board, toolchain=toolchain)
+    found = microgen.run(project, compare=True)
+    assert found.checks.ok, found.checks.to_text()
+    assert {found.checks.check(name).status for name in (*NEW, "stack")} == {"ok"}
+    bound = stack_bound(project)
+    assert 0 < found.stack <= bound.nbytes
+    assert {"mg_modules_load", "mg_loader_call_load", "mg_dnnl_json_load"} <= {
+        step.split()[0] for step in bound.path
+    }
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_guides_text_is_verified_and_bounded(
+    board: str, toolchain: str, tmp_path: Path
+) -> None:
+    codegens = ("examplejsoncompiler", "ccompiler")
+    microgen.generate(GUIDE, board, tmp_path / "p", codegen=codegens, toolchain=toolchain)
+    microgen.build(tmp_path / "p")
+    found = microgen.run(tmp_path / "p", compare=True)
+    assert found.checks.ok, found.checks.to_text()
+    assert {found.checks.check(name).status for name in (*NEW, "stack")} == {"ok"}
+    assert 0 < found.stack <= stack_bound(tmp_path / "p").nbytes
+
+
+@NEEDS_ARM
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"interface": "packed"}, id="packed"),
+        pytest.param({"interface": "packed", "unpacked_api": True}, id="packed entry"),
+        pytest.param({"executor": "graph"}, id="graph"),
+        pytest.param({"optimize": "flash", "constant_alignment": 16}, id="flash"),
+    ],
+)
+@pytest.mark.parametrize("board", ["native", "mps2_an386"])
+def test_each_interface_is_verified(board: str, options: dict[str, Any], tmp_path: Path) -> None:
+    found = microgen.run(_generated(tmp_path, board, **options), compare=True)
+    assert found.checks.ok, found.checks.to_text()
+    for name in (*NEW, "constants_section", "constants_bytes"):
+        assert found.checks.check(name).status == "ok"
+    assert all(verdict.ok or verdict.is_skipped for verdict in found.verdicts)
+
+
+@NEEDS_ARM
+def test_each_model_has_a_blob_and_all_have_one_table_of_loaders(tmp_path: Path) -> None:
+    models = [(convolution(), "a"), (GUIDE, "b"), (convolution(3), "c")]
+    codegens = ("dnnl", "examplejsoncompiler")
+    microgen.generate_models(models, "mps2_an386", tmp_path / "p", codegen=codegens)
+    microgen.build(tmp_path / "p")
+    report = microgen.verify(tmp_path / "p")
+    assert report.ok, report.to_text()
+    assert report.check("module_loaders").found == "2 loaders, dnnl_json, examplejson"
+    for module in "abc":
+        assert f"{module}: tvmgen_{module}___tvm_dev_mblob" in report.check("module_blob").expected
+
+
+@NEEDS_ARM
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_a_deeper_runtime_moves_the_bound(toolchain: str, tmp_path: Path) -> None:
+    sound = _generated(tmp_path, "mps2_an386", toolchain=toolchain)
+    project = tmp_path / "deep"
+    shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
+    source = project / "codegens" / "toy" / "toy.c"
+    deeper = 'uint32_t i;\n    char frame[2000];\n    __asm__ volatile("" : : "r"(frame));\n'
+    text, count = re.subn(r"uint32_t i;\n", lambda _: deeper, source.read_text())
+    assert count == 1
+    source.write_text(text)
+    microgen.build(project)
+    before, after = stack_bound(sound), stack_bound(project)
+    assert before.problems == after.problems == ()
+    assert after.nbytes > before.nbytes
+    assert any(step.startswith("toy_run ") for step in after.path)
+    assert not any(step.startswith("toy_run ") for step in before.path)
