@@ -9,7 +9,7 @@ import numpy as np
 from microgen import transforms
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
-from microgen.manifest import ConstantRecord
+from microgen.manifest import BlobRecord, ConstantRecord
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -31,6 +31,15 @@ def constants_section(subject: Subject) -> Finding:
 
 
 def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
+    alignment = 1 if record.pool else _alignment(subject)
+    yield from object_problems(subject, record, alignment)
+
+
+def object_problems(
+    subject: Subject, record: ConstantRecord | BlobRecord, alignment: int = 1
+) -> Iterator[str]:
+    """What is wrong with an object of read-only memory: its symbol, size, section, alignment in
+    bytes, and whether something writes it."""
     symbols = subject.elf.named(record.symbol)
     if len(symbols) != 1:
         yield f"{len(symbols)} symbols {record.symbol}"
@@ -42,8 +51,8 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
         yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
     if symbol.section != record.section:
         yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
-    if not record.pool and symbol.address % _alignment(subject):
-        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {_alignment(subject)}"
+    if symbol.address % alignment:
+        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {alignment}"
     if is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
 

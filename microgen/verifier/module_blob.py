@@ -10,7 +10,7 @@ from microgen.blob import LIBRARY, Blob
 from microgen.blob.payloads import ConstLoader
 from microgen.manifest import BlobRecord, ExternalRecord, ModuleRecord
 from microgen.verifier.blob_image import blob_image
-from microgen.verifier.constants import is_writable
+from microgen.verifier.constants import is_writable, object_problems
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, text_at, words
 
@@ -26,29 +26,13 @@ def module_blob(subject: Subject) -> Finding:
     if module.blob is None:
         return not_applicable("the model has no modules that are loaded")
     record = module.blob
-    problems = [*_place_problems(subject, record), *_content_problems(subject, record)]
+    problems = [*object_problems(subject, record), *_content_problems(subject, record)]
     expected = (
         f"{record.symbol}: an object of {record.nbytes} bytes in {record.section}, read-only; "
         f"{len(module.loaded)} modules in a sound tree, byte for byte as generated"
     )
     found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
     return judged(expected, problems, f"{record.nbytes} bytes: {found}")
-
-
-def _place_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
-    symbols = subject.elf.named(record.symbol)
-    if len(symbols) != 1:
-        yield f"{len(symbols)} symbols {record.symbol}"
-        return
-    (symbol,) = symbols
-    if symbol.kind != "object":
-        yield f"{symbol.name} is of type {symbol.kind}"
-    if symbol.size != record.nbytes:
-        yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
-    if symbol.section != record.section:
-        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
-    if is_writable(subject, symbol):
-        yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
 
 
 def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
