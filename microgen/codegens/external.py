@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from microgen import cnames
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
-from microgen.errors import InternalError, MicrogenError
+from microgen.codegens.made import (
+    CFunction,
+    CSource,
+    LoadedModule,
+    RuntimeFunction,
+    check,
+)
+from microgen.errors import MicrogenError, of_codegen
 from microgen.external_modules import (
     CModule,
     DeviceDriver,
@@ -86,68 +93,6 @@ class ExternalFunction:
         return cls(symbol, attrs.graph, attrs.function, attrs.types or {}, node.origin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CFunction:
-    """A C function that a generator wrote for an external function.
-
-    It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
-    (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
-    *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
-    generator's target is a device. ``kernel`` is what reports call its code.
-    """
-
-    symbol: str
-    constants: tuple[tuple[str, Array], ...] = ()
-    scratch: int = 0
-    kernel: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CSource:
-    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
-    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
-    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
-    searches. Both lie below the project's ``codegens/<name of the generator>``, which
-    is searched, too.
-    """
-
-    functions: tuple[CFunction, ...]
-    code: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    include_dirs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeFunction:
-    """A function of a module that a runtime on the board loads and runs.
-
-    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
-    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
-    """
-
-    symbol: str
-    constants: tuple[tuple[str, Array], ...] = ()
-    workspace: int = 0
-    kernel: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedModule:
-    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
-
-    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
-    size. ``files``, by path, are those of a runtime that does not come with microgen, and
-    ``include_dirs`` folders of theirs, as of a CSource.
-    """
-
-    runtime: Runtime
-    functions: tuple[RuntimeFunction, ...]
-    payload: bytes
-    pool_bytes: int
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    include_dirs: tuple[str, ...] = ()
-
-
 class ExternalCodegen(abc.ABC):
     """A code generator beside the built-in kernels.
 
@@ -205,15 +150,15 @@ class ExternalCodegen(abc.ABC):
         """The primitive functions, one for each region."""
         nodes = {cnames.identifier(region.function): region.main for region in regions}
         functions = [ExternalFunction.of(node) for node in nodes.values()]
+        with of_codegen(self.name, "compile"):
+            results = list(self.compile(functions, board))
+        check(self.name, [function.symbol for function in functions], results)
         found: dict[str, Primitive] = {}
-        for made in self.compile(functions, board):
-            module = _module(self.name, made)
-            for function in made.functions:
+        for result in results:
+            module = _module(self.name, result)
+            for function in result.functions:
                 node = nodes[function.symbol]
                 found[function.symbol] = _primitive(node, graph, function, module)
-        missing = nodes.keys() - found.keys()
-        if missing:
-            raise InternalError(f"{self.name} made nothing of {sorted(missing)[0]!r}")
         return [found[symbol] for symbol in nodes]
 
 

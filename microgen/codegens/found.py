@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from microgen.codegens.external import ExternalCodegen
-from microgen.errors import MicrogenError
+from microgen.errors import CodegenError, MicrogenError, of_codegen
 
 GROUP = "microgen.codegens"  # of entry points
 ATTRIBUTE = "CODEGEN"
@@ -53,9 +53,10 @@ def installed() -> Iterator[Found]:
 def _of_package(package: importlib.metadata.Distribution, name: str) -> Iterator[Found]:
     origin = " ".join(filter(None, (name, _metadata(package, "Version"))))
     try:
-        points = package.entry_points.select(group=GROUP)
-    except Exception as error:
-        yield Found(name, origin, _failing(_trouble("reading its entry points", error, origin)))
+        with of_codegen(origin, "reading its entry points"):
+            points = package.entry_points.select(group=GROUP)
+    except CodegenError as error:
+        yield Found(name, origin, _failing(error))
         return
     for point in points:
         yield Found(point.name, origin, _entry_point(point, origin))
@@ -77,21 +78,11 @@ def _entry_point(
 ) -> Callable[[], ExternalCodegen]:
     def load() -> ExternalCodegen:
         where = f"{origin}, {point.value}"
-        try:
+        with of_codegen(where, "importing it"):
             value = point.load()
-        except (Exception, SystemExit) as error:
-            raise _trouble("importing it", error, where) from error
         return _checked(value, where, point.name)
 
     return load
-
-
-def _trouble(doing: str, error: BaseException, where: str) -> MicrogenError:
-    return MicrogenError(
-        f"{doing} ended with {type(error).__name__}: {error}",
-        where=where,
-        hint="mend the codegen, or ask who made it",
-    )
 
 
 def _checked(value: Any, where: str, name: str = "") -> ExternalCodegen:
@@ -146,14 +137,12 @@ def _as_package(folder: Path) -> str:
 
 def _of_module(name: str, folder: Path) -> Found | None:
     where = str(folder / name.rpartition(".")[2])
-    try:
+    with of_codegen(where, "importing it"):
         spec = importlib.util.find_spec(name)
         path = Path(spec.origin) if spec and spec.origin else None
         if path is None or not path.is_file() or ATTRIBUTE.encode() not in path.read_bytes():
             return None
         module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        raise _trouble("importing it", error, where) from error
     if not hasattr(module, ATTRIBUTE):
         return None
     codegen = _checked(getattr(module, ATTRIBUTE), where)

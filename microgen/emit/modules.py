@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from microgen.emit import symbols
 from microgen.emit.operators import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
 from microgen.emit.unit import Unit
+from microgen.errors import UnsupportedError
 from microgen.external_modules import (
     MODULE_POOL,
     CModule,
@@ -97,8 +99,17 @@ def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
 
 
 def runtimes(units: Sequence[Unit]) -> tuple[Runtime, ...]:
-    """Every runtime that modules of a firmware need, sorted by type key."""
+    """Every runtime that modules of a firmware need, sorted by type key. Raises UnsupportedError
+    if one key has two."""
     found = {c.runtime for unit in units for _, c in unit.program.runtime_modules}
+    keys = Counter(runtime.type_key for runtime in found)
+    for key in sorted(keys):
+        if keys[key] > 1:
+            raise UnsupportedError(
+                f"{keys[key]} runtimes are to load modules of type {key!r}",
+                where="--codegen",
+                hint="a type key has one loader in a firmware: use one of the codegens",
+            )
     return tuple(sorted(found, key=lambda runtime: runtime.type_key))
 
 

@@ -126,7 +126,7 @@ class _Annotator:
         if predicate is None:
             reason: str | None = f"{support.name} has no {seen.op}"
         else:
-            reason = answer(predicate(seen), f"the predicate of {support.name} for {seen.op}")
+            reason = answer(predicate, seen, f"the predicate of {support.name} for {seen.op}")
         if reason is not None:
             origin = self._rewriter.origin(call)
             self._refusals.append(Refusal(support.name, self._name, seen.op, origin, reason))

@@ -113,7 +113,7 @@ class _Merger:
     def _is_accepted(self, found: Match) -> bool:
         check = self._pattern.check
         name = self._pattern.name
-        reason = answer(check(found), f"the check of {name}") if check is not None else None
+        reason = answer(check, found, f"the check of {name}") if check is not None else None
         if reason is not None:
             support = name.partition(".")[0]
             origin = self._rewriter.origin(found.root)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.errors import ModelError
+from microgen.errors import CodegenError, of_codegen
 from microgen.relay.expr import Attrs, Call, Constant, Expr, IRModule, Op, Type
 from microgen.relay.pattern import Pattern
 from microgen.relay.transform.annotations import bare
@@ -113,9 +113,11 @@ def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
     return OperatorCall(call.op.name, call.attrs, args, types[call], constants)
 
 
-def answer(given: Any, of: str) -> str | None:
-    """What a predicate or a check returned. ModelError unless it is None or a sentence."""
+def answer(question: Callable[[Any], Any], about: Any, of: str) -> str | None:
+    """What a predicate or a check returns. CodegenError unless that is None or a sentence."""
+    with of_codegen("partition", of):
+        given = question(about)
     if given is None or (isinstance(given, str) and given):
         return given
     what = f"{of} answered {given!r}, expected None to accept, or a sentence why not"
-    raise ModelError(what, where="partition")
+    raise CodegenError(what, where="partition")

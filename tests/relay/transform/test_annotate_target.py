@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError, UnsupportedError
+from microgen.errors import CodegenError, ModelError, UnsupportedError
 from microgen.relay.transform import AnnotateTarget, MergeCompilerRegions, OperatorCall, Support
 from tests.relay.transform.checks import check_text, check_types, module, spelled, support
 
@@ -71,7 +71,7 @@ def test_refusals_come_in_order_from_all_that_were_asked() -> None:
 @pytest.mark.parametrize("given", [True, False, ""])
 def test_a_predicate_without_a_sentence_is_refused(given: object) -> None:
     bad = Support("a", {"exp": lambda _: given})  # type: ignore[dict-item,return-value]
-    with pytest.raises(ModelError, match=r"predicate of a for exp answered .*, expected None"):
+    with pytest.raises(CodegenError, match=r"predicate of a for exp answered .*, expected None"):
         AnnotateTarget([bad])(module("exp(%x)"))
 
 

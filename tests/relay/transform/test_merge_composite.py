@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError
+from microgen.errors import CodegenError
 from microgen.relay.expr import IRModule
 from microgen.relay.pattern import Pattern, is_constant, is_op, is_tuple_get_item, wildcard
 from microgen.relay.transform import (
@@ -135,7 +135,7 @@ def test_what_one_check_refuses_is_left_to_the_next_pattern() -> None:
 
 def test_a_check_without_a_sentence_is_refused() -> None:
     bad = CompositePattern("a.f", is_op("exp")(wildcard()), lambda _: True)  # type: ignore[arg-type,return-value]
-    with pytest.raises(ModelError, match=r"the check of a\.f answered True, expected None"):
+    with pytest.raises(CodegenError, match=r"the check of a\.f answered True, expected None"):
         MergeComposite([bad])(module("exp(%x)"))
 
 

@@ -1,0 +1,157 @@
+"""What a code generator makes of external functions, and whether that can be."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from microgen import cnames
+from microgen.codegens.element_types import C_TYPES
+from microgen.errors import CodegenError
+from microgen.external_modules import Runtime
+from microgen.ir.graph import Array
+
+_DTYPES = tuple(dtype.value for dtype in C_TYPES)
+_POSITION = re.compile("(in|out)[0-9]+")  # what parameters are called by their positions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CFunction:
+    """A C function that a generator wrote for an external function.
+
+    It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
+    (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
+    *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
+    generator's target is a device. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    scratch: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CSource:
+    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
+    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
+    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
+    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    is searched, too.
+    """
+
+    functions: tuple[CFunction, ...]
+    code: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeFunction:
+    """A function of a module that a runtime on the board loads and runs.
+
+    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
+    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    workspace: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModule:
+    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
+
+    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
+    size. ``files``, by path, are those of a runtime that does not come with microgen, and
+    ``include_dirs`` folders of theirs, as of a CSource.
+    """
+
+    runtime: Runtime
+    functions: tuple[RuntimeFunction, ...]
+    payload: bytes
+    pool_bytes: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+Made = CSource | LoadedModule
+
+
+def check(codegen: str, symbols: Sequence[str], results: Sequence[Any]) -> None:
+    """Raise CodegenError unless each function stands once in what ``codegen`` made, and all of it
+    can be."""
+    for result in results:
+        if not isinstance(result, Made):
+            kind = type(result).__name__
+            raise _trouble(codegen, f"made a {kind}, expected a CSource or a LoadedModule")
+    for problem in (*_missing(symbols, results), *(p for r in results for p in _problems(r))):
+        raise _trouble(codegen, problem)
+
+
+def _trouble(codegen: str, what: str) -> CodegenError:
+    return CodegenError(what, where=codegen)
+
+
+def _missing(symbols: Sequence[str], results: Sequence[Made]) -> Iterator[str]:
+    counts = Counter(function.symbol for result in results for function in result.functions)
+    for symbol in symbols:
+        if counts[symbol] != 1:
+            yield f"made {symbol!r} {counts[symbol]} times, expected once"
+    for symbol in counts.keys() - set(symbols):
+        yield f"made {symbol!r}, which is none of its functions"
+
+
+def _problems(result: Made) -> Iterator[str]:
+    for function in result.functions:
+        is_c = isinstance(function, CFunction)
+        nbytes = function.scratch if isinstance(function, CFunction) else function.workspace
+        if not _is_count(nbytes):
+            what = "scratch" if is_c else "workspace"
+            yield f"gives {function.symbol} {nbytes!r} bytes of {what}"
+        taken = ("scratch", "context") if is_c else ()
+        yield from _constant_problems(function.symbol, function.constants, taken)
+    if isinstance(result, LoadedModule):
+        yield from _module_problems(result)
+    yield from (
+        f"brings {name!r} as {type(data).__name__}, expected bytes"
+        for name, data in result.files.items()
+        if not isinstance(data, bytes)
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _constant_problems(
+    symbol: str, constants: Sequence[tuple[str, Array]], taken: Sequence[str]
+) -> Iterator[str]:
+    seen = set(taken)
+    for name, array in constants:
+        if cnames.identifier(name) != name:
+            yield f"calls a constant of {symbol} {name!r}, which is no identifier of C"
+        if name in seen or _POSITION.fullmatch(name):
+            yield f"calls a constant of {symbol} {name!r}, as something else is called"
+        seen.add(name)
+        if not isinstance(array, np.ndarray) or array.dtype.name not in _DTYPES or not array.size:
+            kind = getattr(getattr(array, "dtype", None), "name", type(array).__name__)
+            known = ", ".join(_DTYPES)
+            yield f"gives {symbol} the constant {name!r} of {kind}, expected elements of {known}"
+
+
+def _module_problems(module: LoadedModule) -> Iterator[str]:
+    if not isinstance(module.payload, bytes):
+        yield f"made a payload of {type(module.payload).__name__}, expected bytes"
+    if not _is_count(module.pool_bytes):
+        yield f"takes {module.pool_bytes!r} bytes of the module pool"
+    for name in (module.runtime.type_key, module.runtime.prefix):
+        if cnames.identifier(name) != name:
+            yield f"has a runtime named {name!r}, which is no identifier of C"
