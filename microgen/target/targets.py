@@ -72,7 +72,8 @@ class Targets:
             raise MicrogenError(
                 f"no target is declared for {kind!r}; declared: {self._listed()}",
                 where=where or _WHERE,
-                hint=f"declare it: {_WHERE} {kind}[:device-type=N][:device-api]",
+                hint=f"declare it: {_WHERE} {kind}[:device-type=N][:device-api]; a code generator "
+                f"of that name is asked for with --codegen {kind}",
             )
         return found
 

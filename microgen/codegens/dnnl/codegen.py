@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.blob.payloads import JsonRuntime
 from microgen.codegens import json_graph
-from microgen.codegens.dnnl import runtime, serializer, table
+from microgen.codegens.dnnl import limits, runtime, serializer, table
 from microgen.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
@@ -35,7 +35,9 @@ class Dnnl(ExternalCodegen):
 
 def _module(function: ExternalFunction, pointer_bytes: int) -> LoadedModule:
     assert function.relay is not None, "it takes no other nodes"
+    limits.check_function(function, function.relay)
     made = serializer.serialize(function.symbol, function.relay, function.types)
+    limits.check_graph(function, made.graph)
     payload = JsonRuntime(function.symbol, json_graph.dumps(made.graph), made.const_names)
     kernels = [node.name for node in made.graph.nodes if node.op == "kernel"]
     return LoadedModule(
