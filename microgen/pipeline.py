@@ -8,7 +8,7 @@ from pathlib import Path
 
 from microgen import (
     capacity,
-    cnames,
+    codegen_files,
     codegens,
     conventions,
     frontends,
@@ -172,7 +172,8 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    for tree in (*own.values(), *map(_codegen_files, parts)):
+    programs = [part.program for part in parts]
+    for tree in (*own.values(), codegen_files.merged(programs)):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -181,7 +182,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
-        include_dirs=_include_dirs(parts),
+        include_dirs=codegen_files.include_dirs(programs),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
@@ -201,28 +202,6 @@ def _library(part: _Part) -> FileTree:
         return files
     described = metadata.metadata(part.program, part.plan, part.options)
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
-
-
-def _codegen_files(part: _Part) -> FileTree:
-    """What external code generators brought of their own."""
-    codes = [m.code for m in part.program.external_modules if m.code]
-    files = {
-        f"{project.CODEGENS}/{cnames.identifier(code.codegen)}/{name}": data
-        for code in codes
-        for name, data in code.files.items()
-    }
-    return FileTree(files)
-
-
-def _include_dirs(parts: Sequence[_Part]) -> list[str]:
-    codes = [m.code for part in parts for m in part.program.external_modules if m.code]
-    found = {
-        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
-        for code in codes
-        if code.files
-        for folder in ("", *code.include_dirs)
-    }
-    return list(found)
 
 
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
