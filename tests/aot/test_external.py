@@ -111,12 +111,29 @@ def test_a_function_reads_what_two_others_compute(tmp_path: Path) -> None:
     assert found == [f"ccompiler_{i}" for i in (2, 1, 0)]
 
 
-def test_a_bound_parameter_of_an_external_function_is_no_input(tmp_path: Path) -> None:
+@pytest.mark.parametrize("convention", ["c", "graph executor"])
+def test_a_bound_parameter_of_an_external_function_is_no_input(
+    convention: str, tmp_path: Path
+) -> None:
     x, y = relay.var("x", shape=(1, 10)), relay.var("y", shape=(1, 10))
     module = IRModule.from_expr(Function([x, y], relay.add(x, y)))
     (a, b) = _inputs((1, 10), (1, 10))
     module = relay.bind_params(module, {"y": b})
-    assert _computes(module, [a], [a + b], tmp_path, codegen=("ccompiler",))
+    options = {"convention": convention, "codegen": ("ccompiler",)}
+    assert _computes(module, [a], [a + b], tmp_path, **options)
+
+
+def test_external_functions_are_declared_once() -> None:
+    x = relay.var("x", shape=(4,))
+    module = IRModule.from_expr(Function([x], relay.tanh(relay.add(x, x))))
+    files = compiled(module, codegen=("ccompiler",)).files.files
+    sources = {name: data.decode() for name, data in files.items() if name.endswith((".c", ".h"))}
+    name = "int32_t tvmgen_default_ccompiler_main_0("
+    found = [path for path, text in sources.items() if name in text]
+    assert [Path(path).name for path in found if path.endswith(".h")] == ["default_lib1.h"]
+    assert sum(text.count(name) for text in sources.values()) == 2
+    for path in ("default_lib0.c", "default_lib2.c"):
+        assert '#include "default_lib1.h"' in sources[f"model/codegen/host/src/{path}"]
 
 
 @pytest.mark.parametrize("is_bound", [False, True])
