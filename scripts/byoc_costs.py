@@ -52,8 +52,8 @@ class Case:
     def generated(self, folder: Path) -> Path:
         """A new project in the folder."""
         project = folder / f"{len(list(folder.iterdir()))}"
-        options = {"codegen": self.codegens, "merge_regions": self.merged and bool(self.codegens)}
-        api.generate(self.model, self.board, project, **options)
+        merged = self.merged and bool(self.codegens)
+        api.generate(self.model, self.board, project, codegen=self.codegens, merge_regions=merged)
         return project
 
 
