@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "combined": {"program"},
     "modules": {*PROGRAM, "blob", "codegens"},
     "module_names": {*BASE, "cnames", "files"},
+    "codegen_files": {*PROGRAM, "cnames", "files", "project"},
     "app_memory": {"emit", "program", "target"},
     "numerics": GRAPH,
     "ir": GRAPH,
