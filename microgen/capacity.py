@@ -180,9 +180,11 @@ def _flash(program: Program, board: Board, options: Options) -> _Need:
         (f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants
     ]
     padding = _padding(program, options)
+    blob = sum(len(code.payload) for _, code in program.runtime_modules)
     parts = (
         *constants,
         *((("--constant-alignment", padding),) if padding else ()),
+        *((("modules of the blob", blob),) if blob else ()),
         ("code, about", _code(program, board, options)),
     )
     return _Need(

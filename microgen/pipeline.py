@@ -8,9 +8,9 @@ from pathlib import Path
 
 from microgen import (
     capacity,
-    codegen_files,
     codegens,
     conventions,
+    external_files,
     frontends,
     llvm_ir,
     lowering,
@@ -172,8 +172,8 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
-    programs = [part.program for part in parts]
-    for tree in (*own.values(), codegen_files.merged(programs)):
+    codegen_files = external_files.files(p.program for p in parts)
+    for tree in (*own.values(), codegen_files):
         files = files.merged(tree)
     files = project.assemble(
         files,
@@ -182,7 +182,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         toolchain=options.toolchain,
         interface=options.interface,
         executor=options.executor,
-        include_dirs=codegen_files.include_dirs(programs),
+        include_dirs=external_files.include_dirs(p.program for p in parts),
     )
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}

@@ -8,12 +8,12 @@ from typing import Any
 
 from microgen import params_file
 from microgen.emit import symbols
-from microgen.emit.header import header
+from microgen.emit.header import device, header
 from microgen.emit.signature import described
 from microgen.emit.unit import Unit
 from microgen.executors import stored, tables
 from microgen.executors.graph import ExecutorGraph
-from microgen.program import Constant, Port
+from microgen.program import Constant, Device, Port
 
 FOLDER = "model/executor-config/graph"
 _ALIGNMENT = 16
@@ -49,7 +49,12 @@ def runner(unit: Unit, graph: ExecutorGraph) -> dict[str, Any]:
         "input_ports": [_port(p, names.index(p.name), "inputs", unit) for p in unit.program.inputs],
         "output_ports": [_port(p, i, "outputs", unit) for i, p in enumerate(unit.program.outputs)],
         "has_parameters": bool(parameters(unit)),
+        "devices": [_device(d) for d in unit.program.devices],
     }
+
+
+def _device(found: Device) -> dict[str, Any]:
+    return {**device(found), "context": f"devices->{found.name}"}
 
 
 def data(unit: Unit) -> dict[str, Any]:

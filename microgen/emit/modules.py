@@ -9,7 +9,7 @@ from microgen import cnames
 from microgen.blob import c_source
 from microgen.emit import symbols
 from microgen.emit.operators import declaration
-from microgen.emit.signature import argument_types, described, held_type
+from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
 from microgen.emit.unit import Unit
 from microgen.external_modules import (
     MODULE_POOL,
@@ -71,7 +71,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     kinds = argument_types(call, function)
     tensors = [
         {"data": p.name, "is_const": p.role is Role.INPUT, **described(kind, unit)}
-        for p, kind in zip(function.parameters, kinds, strict=False)  # a device is the last
+        for p, kind in zip(tensor_parameters(function), kinds, strict=True)
         if p.role in (Role.INPUT, Role.OUTPUT)
     ]
     device = [p.name for p in function.parameters if p.role is Role.DEVICE]

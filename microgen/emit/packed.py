@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from microgen import cnames
+from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
 from microgen.emit.unit import Unit
 from microgen.program import PrimFunc, Role
@@ -18,6 +19,7 @@ def packed(unit: Unit) -> dict[str, Any]:
         **unit.common("PACKED_"),
         "uses_arena": unit.graph is not None and any(c.scratch for c in unit.program.calls),
         "arena": unit.arena,
+        "devices": [device(d) for d in unit.program.devices],
         "functions": [_function(f, unit) for f in unit.program.functions],
     }
 
@@ -28,17 +30,28 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
         "implementation": unit.implementation(function.name),
         "takes": [_spec(taken, unit) for taken in taken_arguments(function, unit)],
         "arguments": list(_arguments(function, unit)),
+        "device": _device(function, unit),
     }
 
 
+def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
+    """The device that a function runs on: between its hooks."""
+    last = function.parameters[-1]
+    devices = {d.context: device(d) for d in unit.program.devices}
+    return devices[last.name] if last.role is Role.DEVICE else None
+
+
 def _arguments(function: PrimFunc, unit: Unit) -> Iterator[str]:
-    """What the function that computes is passed: the data of each tensor, and its scratch."""
+    """What the function that computes is passed: the data of each tensor, its scratch, and the
+    context of its device."""
     numbers = itertools.count()
     for parameter in function.parameters:
         if parameter.role is Role.SCRATCH and unit.graph is not None:
             # The graph has no such argument. All operators' scratch is at one place.
             call = next(c for c in unit.program.calls if c.function == function.name)
             yield unit.place(f"scratch_{call.index}")
+        elif parameter.role is Role.DEVICE:
+            yield "context"
         else:
             yield f"data[{next(numbers)}]"
 

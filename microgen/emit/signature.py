@@ -17,14 +17,17 @@ _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
 
 
 def argument_types(call: Call, function: PrimFunc) -> tuple[TensorType, ...]:
-    """The types of a call's arguments in the order of the C parameters, scratch included, but not
-    the device's context, which comes last."""
+    """The types of a call's arguments in the order of ``tensor_parameters``."""
     given = iter(call.types)
     return tuple(
         TensorType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
-        for p in function.parameters
-        if p.role is not Role.DEVICE
+        for p in tensor_parameters(function)
     )
+
+
+def tensor_parameters(function: PrimFunc) -> tuple[Parameter, ...]:
+    """The C parameters that are tensors, scratch included: all but a device's context."""
+    return tuple(p for p in function.parameters if p.role is not Role.DEVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,12 @@ def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
     """What an operator's parameters take, scratch included."""
     calls = [call for call in unit.program.calls if call.function == function.name]
     columns = zip(*(argument_types(call, function) for call in calls), strict=True)
-    return [_taken(p, kinds) for p, kinds in zip(function.parameters, columns, strict=True)]
+    return [_taken(p, kinds) for p, kinds in zip(tensor_parameters(function), columns, strict=True)]
 
 
 def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
     """What the packed function takes: the graph executor knows of no scratch."""
-    taken = zip(function.parameters, takes(function, unit), strict=True)
+    taken = zip(tensor_parameters(function), takes(function, unit), strict=True)
     return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
 
 

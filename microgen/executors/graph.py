@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.errors import UnsupportedError
 from microgen.executors.storage import Token, Tokens
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.program import Argument, Call, PrimFunc, Program, Role, Storage
@@ -87,19 +86,7 @@ class ExecutorGraph:
 
 
 def build(program: Program) -> ExecutorGraph:
-    """The graph of a program.
-
-    Raises UnsupportedError for a program with devices: the JSON has no place for their hooks.
-    """
-    if program.devices:
-        needs_hooks = program.devices[0].driver is not None
-        raise UnsupportedError(
-            f"target {program.devices[0].target!r} has the device API, which only the AOT executor "
-            "drives",
-            where="--executor graph",
-            hint="generate with --executor aot"
-            + ("" if needs_hooks else ", or declare the target without :device-api"),
-        )
+    """The graph of a program. It has no place for the contexts of devices: operators find them."""
     state = _Building(program)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)
@@ -215,8 +202,9 @@ Typed = list[tuple[Argument, TensorType]]
 
 def _sides(call: Call, function: PrimFunc) -> tuple[Typed, Typed]:
     """What a call reads and what it writes, each in the order of its parameters."""
-    roles = [p.role for p in function.parameters if p.role is not Role.SCRATCH]
-    triples = list(zip(call.args, call.types, roles, strict=True))
+    roles = [p.role for p in function.parameters if p.role not in (Role.SCRATCH, Role.DEVICE)]
+    tensors = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
+    triples = list(zip(tensors, call.types, roles, strict=True))
     reads = [(argument, kind) for argument, kind, role in triples if role is not Role.OUTPUT]
     return reads, [(argument, kind) for argument, kind, role in triples if role is Role.OUTPUT]
 

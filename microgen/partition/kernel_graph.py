@@ -83,7 +83,7 @@ def partition_graph(
     refusals = tuple(
         NodeRefusal(r.support, nodes[str(r.expr.attrs[_LAYER])], r.reason)
         for r in done.refusals
-        if isinstance(r.expr, Call)
+        if isinstance(r.expr, Call) and _matters(r.expr)
     )
     taken = {other.function for other in graph.nodes}
     for symbol, function in done.module.functions.items():
@@ -91,6 +91,13 @@ def partition_graph(
             generator = generators[str(function.attrs["Compiler"])]
             graph = _contracted(graph, _free(symbol, taken), function, generator)
     return PartitionedGraph(graph, refusals)
+
+
+def _matters(call: Call) -> bool:
+    """Whether it matters that nobody takes a call: views cost nothing, and what is external has
+    been taken."""
+    assert isinstance(call.op, Op), "shown makes no others"
+    return call.op.name != "external" and not ops()[call.op.name].is_view
 
 
 def _predicate(

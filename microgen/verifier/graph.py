@@ -96,8 +96,9 @@ def _call_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
 
 
 def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
+    """What the graph has of a call's arguments: its tensors."""
     for argument in call.args:
-        if argument.storage != "scratch":
+        if argument.storage not in ("scratch", "device"):
             yield argument.name.removeprefix(f"{module.prefix}_")
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from microgen import codegens, lowering, partition
-from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor
 from microgen.executors.storage import Tokens
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
@@ -21,7 +20,7 @@ from microgen.ops.dense import DenseAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.transpose import TransposeAttrs
 from microgen.options import Options
-from microgen.program import Program
+from microgen.program import Program, Storage
 from microgen.target import board as boards
 from tests.compiling import program_of
 from tests.devices import networks
@@ -173,7 +172,9 @@ def test_which_free_storage_is_taken(free: list[int], wanted: int, taken: int | 
     assert found not in tokens.free
 
 
-def test_a_program_with_devices_is_refused() -> None:
-    program = program_of(networks.chain("npu0"), Options(targets=(networks.NPU,)))
-    with pytest.raises(UnsupportedError, match="'npu0' has the device API"):
-        executor.build(program)
+def test_the_context_of_a_device_is_no_input_of_its_node() -> None:
+    on_device = program_of(networks.chain("npu0"), Options(targets=(networks.NPU,)))
+    on_host = program_of(networks.chain(""))
+    assert on_device.calls[0].args[-1].storage is Storage.DEVICE
+    inputs = [executor.build(program).nodes[-1].inputs for program in (on_device, on_host)]
+    assert inputs[0] == inputs[1]

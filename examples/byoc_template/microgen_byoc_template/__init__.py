@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen_byoc_template.codegen import Vecunit
-from microgen_byoc_template.tape import Vectape
+from .codegen import Vecunit
+from .tape import Vectape
 
 CODEGEN = Vecunit()
 TAPE = Vectape()

@@ -15,14 +15,15 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
 from microgen.relay.expr import Call, Constant, Expr, Function, Op
 from microgen.target.board import Board
-from microgen_byoc_template.external_function import (
+
+from .external_function import (
     elements_of,
     inside,
     outputs_of,
     refused,
     relay_of,
 )
-from microgen_byoc_template.support import FUNCTIONS, MAX_ELEMENTS, MULTIPLY_ADD, support
+from .support import FUNCTIONS, MAX_ELEMENTS, MULTIPLY_ADD, support
 
 _ALIGNMENT = 16  # of the scratch, and of each buffer in it
 

@@ -19,15 +19,16 @@ from microgen.codegens.module_pool import aligned
 from microgen.relay.expr import Call, Expr, Op
 from microgen.relay.transform import OperatorCall, Support
 from microgen.target.board import Board
-from microgen_byoc_template.codegen import runtime_files
-from microgen_byoc_template.external_function import (
+
+from .codegen import runtime_files
+from .external_function import (
     elements_of,
     inside,
     outputs_of,
     refused,
     relay_of,
 )
-from microgen_byoc_template.support import MAX_ELEMENTS, predicate
+from .support import MAX_ELEMENTS, predicate
 
 RUNTIME = Runtime("vectape", "vectape", "vectape.h")
 OPCODES = {"add": 1, "multiply": 2, "nn.relu": 3}

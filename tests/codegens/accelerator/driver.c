@@ -1,9 +1,9 @@
 /* Runs command streams from a file on heap buffers of exact size.
  *
  * Usage: driver CASES OUTPUTS. CASES is, until it ends, uint32 numbers and bytes: the count of
- * memories; for each 1 if it is written, its size, its bytes; the count of streams; for each its size
- * and its bytes. OUTPUTS gets, for each stream, the status, and the memories that are written, which
- * have their bytes from CASES before each. */
+ * memories; for each 1 if it is written, its size, its bytes; the count of streams; for each its
+ * size and its bytes. OUTPUTS gets, for each stream, the status, and the memories that are written,
+ * which have their bytes from CASES before each. */
 #include "microgen/accelerator.h"
 
 #include <stdio.h>

@@ -124,9 +124,6 @@ def test_a_target_of_its_name_must_have_the_device_api() -> None:
     microgen.compile_model(DIGITS, "native", codegen=ACCELERATOR, targets=declared)
 
 
-def test_what_has_no_place_for_contexts_refuses_it_by_name() -> None:
+def test_the_packed_entry_point_has_no_place_for_contexts() -> None:
     with pytest.raises(UnsupportedError, match=r"contexts of devices \(accelerator\)"):
         microgen.compile_model(DIGITS, "native", codegen=ACCELERATOR, interface="packed")
-    with pytest.raises(UnsupportedError, match="target 'accelerator' has the device API") as found:
-        microgen.compile_model(DIGITS, "native", codegen=ACCELERATOR, executor="graph")
-    assert "device-api" not in str(found.value.hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -28,16 +29,17 @@ CRT = resources.folder("crt")
 INVALID_STATE = 0x0400  # kTvmErrorSessionInvalidState
 
 
-def _same_as_builtin(graph: Graph, board: str, folder: Path, *, merge: bool) -> Compiled:
+def _same_as_builtin(
+    graph: Graph, board: str, folder: Path, *, merge: bool, executor: str = "aot"
+) -> Compiled:
     """What a graph's inputs give on the accelerator is what they give on the kernels."""
     inputs = {
         name: np.stack([values(graph, seed)[name] for seed in range(3)]) for name in graph.inputs
     }
     found = []
     for name, codegen in (("accelerator", ACCELERATOR), ("builtin", ())):
-        made = microgen.generate(
-            DIGITS, board, folder / name, codegen=codegen, merge_regions=merge and bool(codegen)
-        )
+        options = {"merge_regions": merge and bool(codegen), "executor": executor}
+        made = microgen.generate(DIGITS, board, folder / name, codegen=codegen, **options)
         ran = microgen.run(folder / name, inputs, sanitize=board == "native")
         found.append((made, ran.outputs))
     (made, outputs), (_, expected) = found
@@ -51,10 +53,12 @@ def _instead(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontends, "load", lambda *_arguments, **_options: graph)
 
 
+@pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_digits_network(board: str, merge: bool, tmp_path: Path) -> None:
-    made = _same_as_builtin(frontends.load(DIGITS), board, tmp_path, merge=merge)
+def test_the_digits_network(board: str, merge: bool, executor: str, tmp_path: Path) -> None:
+    graph = frontends.load(DIGITS)
+    made = _same_as_builtin(graph, board, tmp_path, merge=merge, executor=executor)
     assert {call.device for call in made.program.calls} == {"accelerator", ""}
     project = tmp_path / "accelerator"
     report = microgen.verify(project)
@@ -87,14 +91,16 @@ def test_random_networks_beside_the_kernels(
     _same_as_builtin(graph, "native", tmp_path, merge=seed % 2 == 0)
 
 
+@pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("board", BOARDS[:2])
 def test_beside_a_device_without_a_driver(
-    board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    board: str, executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = frontends.load(DIGITS)
     places = ["npu0" if i in (1, 4) else "" for i in range(len(graph.nodes))]
     _instead(placed(graph, places), monkeypatch)
-    made = microgen.generate(DIGITS, board, tmp_path / "p", codegen=ACCELERATOR, targets=(NPU,))
+    options = {"codegen": ACCELERATOR, "targets": (NPU,), "executor": executor}
+    made = microgen.generate(DIGITS, board, tmp_path / "p", **options)
     assert {d.target: d.driver is None for d in made.program.devices} == {
         "npu0": True,
         "accelerator": False,
@@ -114,11 +120,13 @@ def _replaced(project: Path, driver: str) -> None:
     builder.build(project)
 
 
+@pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("board", BOARDS[:2])
-def test_each_hook_made_to_fail_in_turn(board: str, tmp_path: Path) -> None:
+def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Path) -> None:
     """The status is returned, what was begun is ended, and nothing is computed after."""
     project = tmp_path / "p"
-    made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, merge_regions=True)
+    options = {"merge_regions": True, "executor": executor}
+    made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, **options)
     name = "include/microgen/tracing_device.h"
     (project / "crt" / name).write_bytes((CRT / name).read_bytes())
     source = CRT / "src" / "tracing_device.c"
@@ -169,3 +177,50 @@ def test_a_context_that_is_missing_is_an_error(tmp_path: Path) -> None:
     driver = (project / "src" / "devices.c").read_text()
     _replaced(project, driver.replace("&accelerator_context,", "0,").replace("static", "extern"))
     assert hooked.run(project, {}, tmp_path)[1] == 0x0803  # kTvmErrorFunctionCallInvalidArg
+
+
+@NEEDS_NINJA
+def test_two_models_share_the_device(tmp_path: Path) -> None:
+    models = [(DIGITS, "first"), (DIGITS, "second")]
+    microgen.generate_models(models, "native", tmp_path / "p", codegen=ACCELERATOR)
+    driver = (tmp_path / "p" / "src" / "devices.c").read_text()
+    assert driver.count("static mg_accelerator accelerator_context;") == 1
+    verdicts = microgen.run(tmp_path / "p", compare=True, sanitize=True).verdicts
+    assert [str(verdict) for verdict in verdicts if not verdict.ok] == []
+
+
+OUTSIDE = r"""
+#include "devices.h"
+#include "tvmgen_default_graph.h"
+#include "tvm/runtime/crt/platform.h"
+#include <stdio.h>
+
+int main(void)
+{
+    static int8_t image[64], scores[10];
+    struct tvmgen_default_inputs inputs = {image};
+    struct tvmgen_default_outputs outputs = {scores};
+    struct tvmgen_default_devices *const devices = &tvmgen_default_contexts;
+    TVMGraphExecutor *executor = NULL;
+
+    TVMPlatformInitialize();
+    printf("%d ", (int)tvmgen_default_run(&inputs, &outputs, NULL));
+    printf("%d ", (int)tvmgen_default_run(&inputs, &outputs, devices));
+    (void)tvmgen_default_graph_executor(&executor);
+    printf("%d ", TVMGraphExecutor_Run(executor));
+    printf("%d\n", (int)tvmgen_default_run(&inputs, &outputs, devices));
+    return 0;
+}
+"""
+
+
+@NEEDS_NINJA
+def test_a_graph_that_is_run_without_the_devices_is_an_error(tmp_path: Path) -> None:
+    """By the executor's own functions, behind the model's: they know of no contexts."""
+    project = tmp_path / "p"
+    microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR, executor="graph")
+    main = project / "src" / "main.c"
+    main.write_text(OUTSIDE)
+    elf = builder.build(project, sanitize=True).elf
+    done = subprocess.run([elf], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2049", "0", "2049", "0"]  # kTvmErrorFunctionCallWrongArgType

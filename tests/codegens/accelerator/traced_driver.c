@@ -1,4 +1,5 @@
-/* The accelerator's hooks behind those of a tracing device, which print and fail as they are told. */
+/* The accelerator's hooks behind those of a tracing device, which print and fail as they are told.
+ */
 #include "devices.h"
 
 #include "microgen/accelerator.h"
