@@ -13,6 +13,7 @@ from _pytest.mark import ParameterSet
 
 import microgen
 from microgen.ir.graph import Array
+from tests.aot import native as aot
 from tests.byoc import mixed, native
 from tests.byoc.random_networks import random_network
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
@@ -104,6 +105,19 @@ def test_random_networks_compute_what_numpy_does(turn: int, tmp_path: Path) -> N
     codegens, merged = ORDERS[turn]
     seeds = range(AT_ONCE * turn, AT_ONCE * (turn + 1))
     assert _agree(seeds, codegens, tmp_path, merged=merged) == {"", *codegens}
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("turn", range(len(ORDERS)))
+@pytest.mark.parametrize("convention", [name for name in aot.CONVENTIONS if name != "c"])
+def test_random_networks_in_other_conventions(convention: str, turn: int, tmp_path: Path) -> None:
+    codegens, merged = ORDERS[turn]
+    exactly = "dnnl" not in codegens
+    network = random_network(500 + turn, sums=not exactly)
+    options = {"codegen": codegens, "composite": merged, "merge_regions": merged}
+    made = aot.compiled(network.module, convention, **options)
+    found = aot.inferred(made, tmp_path, network.inputs)
+    assert _differs(found, network.outputs, exactly=exactly) == ""
 
 
 @pytest.mark.slow
