@@ -20,7 +20,9 @@ def files(programs: Iterable[Program]) -> FileTree:
             path = f"{CODEGENS}/{cnames.identifier(code.codegen)}/{name}"
             if found.setdefault(path, data) != data:
                 raise ProjectError(
-                    f"the codegen {code.codegen} brings two files of one name", where=path
+                    f"the codegen {code.codegen} brings two files of one name",
+                    where=path,
+                    hint="files that depend on the model need its symbols in their names",
                 )
     return FileTree(found)
 

@@ -26,8 +26,11 @@ _SECONDS = 600.0
 def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> FileTree:
     """``llvm/<function>.ll`` for each function's C source; ``files`` has the headers.
 
-    Raises ToolError without clang, BuildError if it refuses a source.
+    None for a model that has no operators of ours. Raises ToolError without clang, BuildError if
+    it refuses a source.
     """
+    if not sources:
+        return FileTree({})
     with tempfile.TemporaryDirectory(prefix="microgen-") as scratch:
         folder = Path(scratch)
         headers = {

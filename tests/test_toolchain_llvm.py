@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest, toolchain
+from microgen import manifest, relay, toolchain
 from microgen.builder import build
 from microgen.cli import main
 from microgen.errors import CapacityError, MicrogenError, ToolError
@@ -107,6 +107,14 @@ def test_what_lld_cannot_place_is_told_by_memory(code: str, memory: str, tmp_pat
     source.write_text(f"{source.read_text()}\n{code}\n")
     with pytest.raises(CapacityError, match=f"{memory} of microbit needs .* and has .*big "):
         build(project)
+
+
+@NEEDS_CLANG
+def test_a_model_without_operators_of_ours_has_no_ir() -> None:
+    x = relay.var("x", shape=(4,))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.add(x, x)))
+    made = microgen.compile_model(module, "native", codegen=("ccompiler",), emit="llvm-ir")
+    assert not [name for name in made.files.files if name.endswith(".ll")]
 
 
 @NEEDS_CLANG

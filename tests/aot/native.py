@@ -21,6 +21,7 @@ import microgen
 from microgen.compiled import Compiled
 from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
+from tests import runtimes
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
@@ -120,10 +121,13 @@ def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Arra
     (folder / "unit.c").write_text(_unit(made, host))
     (folder / "in").write_bytes(b"".join(array.tobytes() for array in inputs))
     command = ["cc", *_FLAGS, f"-I{host / 'include'}", f"-I{host / 'src'}", f"-I{CRT / 'include'}"]
+    command += [f"-I{CRT / 'src'}"] if made.program.runtime_modules else []
     command += [f"-Wa,-I{folder / 'model/executor-config/graph'}", "-o", str(folder / "app")]
-    sources = [folder / "unit.c", *sorted((host / "src").glob("*.s"))]
+    sources = [folder / "unit.c", *sorted((host / "src").glob("*.s")), *_external(host)]
     if made.metadata.executor == "graph":
         sources += sorted(Path(_runtime().name).glob("*.o"))
+    if made.program.runtime_modules:
+        sources.append(runtimes.archive())
     subprocess.run([*command, *map(str, sources)], check=True)
     arguments = [str(folder / name) for name in ("app", "in", "out")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
@@ -143,8 +147,15 @@ def _runtime() -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
+def _external(host: Path) -> list[Path]:
+    """Sources of code generators, which may rename what they define by macros."""
+    return sorted(
+        p for p in (host / "src").glob("*_lib*.c") if not p.stem.endswith(("_lib0", "_lib1"))
+    )
+
+
 def _unit(made: Compiled, host: Path) -> str:
-    """The model's sources, and the driver, as one translation unit."""
+    """The model's other sources, and the driver, as one translation unit."""
     program = made.program
     ports = [*program.inputs, *program.outputs]
     values = {
@@ -153,7 +164,8 @@ def _unit(made: Compiled, host: Path) -> str:
         "all": len(ports),
         "call": _c_call(made) if made.manifest.options["interface"] == "c" else _packed_call(made),
     }
-    sources = "".join(f'#include "{path.name}"\n' for path in sorted((host / "src").glob("*.c")))
+    own = sorted({*(host / "src").glob("*.c")} - {*_external(host)})
+    sources = "".join(f'#include "{path.name}"\n' for path in own)
     return sources + _DRIVER % values
 
 

@@ -19,6 +19,7 @@ from tests.crt.executor_graphs import EXECUTOR_SOURCES
 from tests.differential.stock import Array
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+_FLAGS = ("-std=c99", "-O1", *SANITIZERS)
 _MAIN = """#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,12 +123,17 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
         folders = ["model/codegen/host/include", "model/executor-config/graph"]
         folders += ["crt/include", "crt/src"]
         includes |= {f"-I{project.name}/{part}" for part in folders}
+    own = [str(path.relative_to(folder)) for path in sources.values()]
+    return linked(networks, folder, samples, [*_FLAGS, *sorted(includes), *own])
+
+
+def linked(
+    networks: Sequence[Compiled], folder: Path, samples: int, words: Sequence[str]
+) -> Program:
+    """The program of a driver in ``folder`` and what the compiler is given. ProgramError."""
     (folder / "main.c").write_text(_main(networks, samples))
-    command = ["cc", "-std=c99", "-O1", *SANITIZERS, *sorted(includes), "main.c"]
-    command += [str(path.relative_to(folder)) for path in sources.values()]
-    done = subprocess.run(
-        [*command, "-o", "program"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    command = ["cc", "main.c", *words, "-o", "program"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProgramError(f"does not compile: {done.stderr[:1500]}")
     return Program(folder, tuple(networks))

@@ -1,0 +1,31 @@
+"""Every runtime of modules with the loader, compiled once for all tests of a process."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import tempfile
+from pathlib import Path
+
+from microgen import project, resources
+
+CRT = resources.folder("crt")
+_FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def archive() -> Path:
+    """A library to link behind what calls it."""
+    return Path(_compiled().name) / "runtimes.a"
+
+
+@functools.cache
+def _compiled() -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory()
+    headers = sorted(path.name for path in (CRT / "src").glob("runtime_*.h"))
+    text = "".join(f'#include "{name}"\n' for name in headers)
+    sources = [CRT / n for n in sorted(project._closure([text.encode()], ())) if n[-2:] == ".c"]
+    command = ["cc", *_FLAGS, f"-I{CRT}/include", f"-I{CRT}/src", "-c"]
+    subprocess.run([*command, *map(str, sources)], check=True, cwd=folder.name)
+    objects = sorted(path.name for path in Path(folder.name).glob("*.o"))
+    subprocess.run(["ar", "cr", "runtimes.a", *objects], check=True, cwd=folder.name)
+    return folder
