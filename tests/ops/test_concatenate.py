@@ -56,7 +56,7 @@ def test_one_primitive_function_has_a_call_for_each_input() -> None:
     native = board.load("native")
     (region,) = CODEGEN.claims(case.graph, native)
     assert isinstance(region, Region)
-    primitive = CODEGEN.lower(region, case.graph, native)
+    (primitive,) = CODEGEN.lower([region], case.graph, native)
     assert [call.args for call in primitive.body] == [(f"in{i}", "out0") for i in range(3)]
     assert [dict(call.params)["offset"] for call in primitive.body] == [0, 6, 8]
     assert primitive.inputs == case.node.inputs
