@@ -62,9 +62,8 @@ class Model:
 
     ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
     they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
-    loads modules. ``devices`` are those
-    that it passes contexts to, ``pools`` those that its plan uses. ``shares_workspace``: its memory
-    is a part of the one that several models share.
+    loads modules. ``devices`` are those that it passes contexts to, ``pools`` those that its plan
+    uses. ``shares_workspace``: its memory is a part of the one that several models share.
     """
 
     module: str

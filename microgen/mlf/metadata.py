@@ -159,9 +159,6 @@ def _constants(program: Program) -> dict[str, int]:
         for argument in call.args:
             if argument.storage is Storage.CONSTANT:
                 reader.setdefault(argument.name, target)
-    for module in program.external_modules:
-        for held in module.constants:
-            reader.setdefault(held.constant, module.target)
     found: dict[str, int] = {}
     for constant in program.constants:
         target = reader[constant.name]
