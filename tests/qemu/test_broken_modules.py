@@ -22,7 +22,7 @@ MODULES, PARAMS = f"{SOURCES}/default_modules.c", f"{SOURCES}/default_params.c"
 Breakage = Callable[[Path], None]
 
 
-@pytest.fixture(scope="module", params=["aot", "graph"])
+@pytest.fixture(scope="module", params=["aot", pytest.param("graph", marks=pytest.mark.slow)])
 def sound(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("modules") / request.param
     microgen.generate(

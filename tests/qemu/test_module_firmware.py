@@ -18,9 +18,16 @@ from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 pytestmark = NEEDS_NINJA
 GUIDE = Path(__file__).resolve().parents[2] / "examples" / "byoc_guide.relay"
 NEW = ("module_blob", "module_loaders", "external_functions")
-BOARDS = [
-    *(pytest.param(b, marks=NEEDS_ARM) for b in ("microbit", "mps2_an386", "mps3_an547")),
-    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
+# Each board and each toolchain in every run; all pairs of them in the slow ones.
+BUILDS = [
+    pytest.param("microbit", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM]),
+    pytest.param("mps2_an386", "gcc", marks=NEEDS_ARM),
+    pytest.param("mps3_an547", "gcc", marks=[NEEDS_ARM, pytest.mark.slow]),
+    pytest.param("qemu_riscv32", "gcc", marks=NEEDS_RISCV),
+    pytest.param("microbit", "gcc", marks=[NEEDS_ARM, pytest.mark.slow]),
+    pytest.param("mps2_an386", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM, pytest.mark.slow]),
+    pytest.param("mps3_an547", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM, pytest.mark.slow]),
+    pytest.param("qemu_riscv32", "llvm", marks=[NEEDS_RISCV, NEEDS_LLVM, pytest.mark.slow]),
 ]
 TOOLCHAINS = ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)]
 
@@ -35,8 +42,7 @@ def _generated(folder: Path, board: str, **options: Any) -> Path:
     return project
 
 
-@pytest.mark.parametrize("toolchain", TOOLCHAINS)
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(("board", "toolchain"), BUILDS)
 def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_path: Path) -> None:
     project = _generated(tmp_path, board, toolchain=toolchain)
     found = microgen.run(project, compare=True)
@@ -49,8 +55,7 @@ def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_p
     }
 
 
-@pytest.mark.parametrize("toolchain", TOOLCHAINS)
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(("board", "toolchain"), BUILDS)
 def test_the_guides_text_is_verified_and_bounded(
     board: str, toolchain: str, tmp_path: Path
 ) -> None:

@@ -53,14 +53,27 @@ def _instead(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontends, "load", lambda *_arguments, **_options: graph)
 
 
+@pytest.mark.parametrize(("merge", "executor"), [(False, "aot"), (True, "graph")])
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_the_digits_network(board: str, merge: bool, executor: str, tmp_path: Path) -> None:
+    _check_digits(board, merge=merge, executor=executor, folder=tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_digits_network(board: str, merge: bool, executor: str, tmp_path: Path) -> None:
+def test_the_digits_network_in_every_way(
+    board: str, merge: bool, executor: str, tmp_path: Path
+) -> None:
+    _check_digits(board, merge=merge, executor=executor, folder=tmp_path)
+
+
+def _check_digits(board: str, *, merge: bool, executor: str, folder: Path) -> None:
     graph = frontends.load(DIGITS)
-    made = _same_as_builtin(graph, board, tmp_path, merge=merge, executor=executor)
+    made = _same_as_builtin(graph, board, folder, merge=merge, executor=executor)
     assert {call.device for call in made.program.calls} == {"accelerator", ""}
-    project = tmp_path / "accelerator"
+    project = folder / "accelerator"
     report = microgen.verify(project)
     assert report.ok
     assert report.check("device_hooks").status == "ok"
@@ -82,7 +95,9 @@ def test_every_command(
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 24))]
+)
 def test_random_networks_beside_the_kernels(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
