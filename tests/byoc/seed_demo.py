@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen import frontends
 from microgen.ir.graph import Array
@@ -34,6 +35,24 @@ def expected(inputs: dict[str, Array]) -> Array:
         for i in range(count)
     ]
     return np.stack([found[graph.outputs[0]] for found in values])
+
+
+def by_onnxruntime(inputs: dict[str, Array]) -> Array:
+    """The same of a twin in ONNX. Skips the test where onnx or onnxruntime is not installed."""
+    helper = pytest.importorskip("onnx").helper
+    nodes = [
+        helper.make_node("Conv", ["d1", "w1", "b1"], ["sums"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["sums"], ["y"]),
+    ]
+    given = [helper.make_tensor_value_info(n, 1, a.shape[1:]) for n, a in inputs.items()]
+    graph = helper.make_graph(nodes, "twin", given, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    session = pytest.importorskip("onnxruntime").InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    count = len(next(iter(inputs.values())))
+    samples = ({name: array[i] for name, array in inputs.items()} for i in range(count))
+    return np.stack([session.run(["y"], sample)[0] for sample in samples])
 
 
 def close(found: Array, wanted: Array) -> bool:

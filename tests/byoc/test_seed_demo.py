@@ -14,7 +14,7 @@ from microgen import blob, runner
 from microgen.blob.payloads import ConstLoader, JsonRuntime
 from microgen.cli import main
 from microgen.modules import blob_of
-from tests.byoc.seed_demo import DEMO, close, expected, samples
+from tests.byoc.seed_demo import DEMO, by_onnxruntime, close, expected, samples
 from tests.codegens.json_graph.test_notes import _CONV2D, _RELU
 from tests.relay import seed
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
@@ -111,6 +111,7 @@ def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
     assert all(verdict.ok for verdict in result.verdicts)
     (found,) = result.outputs.values()
     assert close(found, expected(inputs))
+    assert close(found, by_onnxruntime(inputs))
 
 
 @NEEDS_NINJA
