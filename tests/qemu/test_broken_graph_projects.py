@@ -13,6 +13,7 @@ import pytest
 
 import microgen
 from microgen import builder, params_file
+from tests.qemu import broken
 from tests.qemu.test_broken_projects import DIGITS, SOURCES, _edit, _into_main
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -177,13 +178,7 @@ BREAKAGES: dict[str, tuple[Callable[[Path], None], set[str]]] = {
 @pytest.mark.parametrize("what", BREAKAGES)
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]
-    project = tmp_path / "p"
-    shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
-    breakage(project)
-    builder.build(project)
-    report = microgen.verify(project, project_files=False)
-    assert {check.name for check in report.failed} == wanted, report.to_text()
-    assert microgen.verify(project).check("project_files").status == "failed"
+    broken.check(breakage, wanted, sound, tmp_path / "p")
 
 
 def test_the_stack_counts_the_deepest_function_of_the_registry(sound: Path, tmp_path: Path) -> None:

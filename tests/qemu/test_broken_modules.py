@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,14 @@ import microgen
 from microgen import builder
 from microgen.blob import c_source
 from tests.external_networks import convolution
+from tests.qemu import broken
+from tests.qemu.broken import Breakage
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 SOURCES = "model/codegen/host/src"
 BLOB, LOADERS = f"{SOURCES}/default_blob.c", f"{SOURCES}/default_loaders.c"
 MODULES, PARAMS = f"{SOURCES}/default_modules.c", f"{SOURCES}/default_params.c"
-Breakage = Callable[[Path], None]
 
 
 @pytest.fixture(scope="module", params=["aot", pytest.param("graph", marks=pytest.mark.slow)])
@@ -141,10 +140,4 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
 @pytest.mark.parametrize("what", BREAKAGES)
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]
-    project = tmp_path / "p"
-    shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
-    breakage(project)
-    builder.build(project)
-    report = microgen.verify(project, project_files=False)
-    assert {check.name for check in report.failed} == wanted, report.to_text()
-    assert microgen.verify(project).check("project_files").status == "failed"
+    broken.check(breakage, wanted, sound, tmp_path / "p")
