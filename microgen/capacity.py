@@ -22,7 +22,7 @@ _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
-_OTHER_RAM = ("other data", 64)  # .data and .bss of the runtime
+STATIC_DATA = 64  # .data and .bss of the runtime, in bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,11 @@ def _ram_parts(
             if not p.buffer:
                 name = f'{kind} "{cnames.short(p.tensor)}"'
                 parts.append((board.buffers, (name, p.type.nbytes)))
-    return [*parts, (board.ram, ("stack", board.stack_bytes)), (board.ram, _OTHER_RAM)]
+    return [
+        *parts,
+        (board.ram, ("stack", board.stack_bytes)),
+        (board.ram, ("static data", STATIC_DATA)),
+    ]
 
 
 def _by_memory(program: Program, plan: MemoryPlan, board: Board) -> dict[str, _Need]:

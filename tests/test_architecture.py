@@ -11,23 +11,29 @@ PACKAGE = Path(__file__).resolve().parent.parent / "microgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A part of the package -> the parts that it may import (itself always).
-BASE = {"errors"}
+BASE = {"errors", "printable"}
 GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
-TARGET = {*BASE, "target", "resources"}
+TARGET = {*BASE, "byte_sizes", "target", "resources"}
 PROGRAM = {*BASE, "external_modules", "ir", "program"}
 MAY_IMPORT = {
-    "errors": set(),
+    "printable": set(),
+    "errors": {"printable"},
+    "progress": set(),
+    "byte_sizes": set(),
+    "text_layout": {"printable"},
+    "junit": BASE,
+    "ram": {"manifest"},
     "version": set(),
     "resources": set(),
     "files": BASE,
-    "console": BASE,
+    "console": {*BASE, "progress", "text_layout"},
     "checked_json": BASE,
     "c_layout": set(),
     "toolchain": BASE,
     "cnames": {*BASE, "tvm_names"},
     "tvm_names": BASE,
     "options": {*TARGET, "cnames", "pools", "program"},
-    "pools": {*BASE, "cnames", "program"},
+    "pools": {*BASE, "byte_sizes", "cnames", "program"},
     "workspace_io": {"program"},
     "combined": {"program"},
     "modules": {*PROGRAM, "blob", "codegens"},
@@ -72,11 +78,20 @@ MAY_IMPORT = {
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "ir", "manifest", "params_file"}
-    | {"transforms"},
-    "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
+    | {"junit", "progress", "text_layout", "transforms"},
+    "runner": {*TARGET, "ir", "manifest", "progress", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
-    "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
+    "oracle": {*BASE, "ir", "progress"},
+    "compare": {
+        *GRAPH,
+        "frontends",
+        "manifest",
+        "oracle",
+        "passes",
+        "progress",
+        "runner",
+        "target",
+    },
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePosixPath
+from typing import Any
 
 from microgen.manifest import BufferRecord, PoolRecord
 from microgen.verifier.elf import Symbol
@@ -25,7 +26,16 @@ def arena(subject: Subject) -> Finding:
         f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
     )
     found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
-    return judged(expected, problems, found)
+    return judged(expected, problems, found, pools=[_values(subject, pool) for pool in pools])
+
+
+def _values(subject: Subject, pool: PoolRecord) -> dict[str, Any]:
+    return {
+        "symbol": pool.symbol,
+        "planned": pool.nbytes,
+        "found": sum(symbol.size for symbol in subject.elf.named(pool.symbol)),
+        "alignment": pool.alignment,
+    }
 
 
 def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
@@ -63,7 +73,7 @@ def sids(subject: Subject) -> Finding:
         f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
         f"and of its size, aligned as its pool is"
     )
-    return judged(expected, problems, f"{count} as planned")
+    return judged(expected, problems, f"{count} as planned", buffers=count)
 
 
 def _buffer_problems(
@@ -122,7 +132,8 @@ def sid_overlap(subject: Subject) -> Finding:
         if lives[a].meets(lives[b]) and not excused:
             problems.append(f"{a} and {b} live at once and overlap in memory")
     expected = "buffers that share addresses have disjoint lifetimes"
-    return judged(expected, problems, f"{len(pairs)} pairs share addresses, all disjoint in time")
+    found = f"{len(pairs)} pairs share addresses, all disjoint in time"
+    return judged(expected, problems, found, pairs=len(pairs))
 
 
 def _lives(subject: Subject) -> dict[str, _Life]:
