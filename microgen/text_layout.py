@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from microgen.printable import printable
 
@@ -167,7 +167,8 @@ def shortened(word: str, width: int) -> str:
     if cell_len(word) <= width:
         return word
     half = max(1, (width - 3) // 2)
-    return f"{word[:half]}...{word[-half:]}"
+    first, last = set_cell_size(word, half), set_cell_size(word[::-1], half)[::-1]
+    return f"{first.rstrip()}...{last.lstrip()}"
 
 
 def _joined(texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from microgen.text_layout import Column, Listing, Table, lines, shortened
 
@@ -43,6 +44,17 @@ def test_names_are_shortened_in_the_middle_where_room_is_scarce() -> None:
     table = _table([("a", "model/block_1/depthwise/Relu6")], shorten=True)
     assert list(table.lines(40))[1] == "a     model/block_1/depthwise/Relu6"
     assert list(table.lines(30))[1] == "a     model/bloc...wise/Relu6"
+
+
+def test_names_in_wide_characters_are_measured_in_columns() -> None:
+    table = _table([("a", "\u5c42" * 40)], shorten=True)
+    assert all(cell_len(line) <= 30 for line in table.lines(30))
+
+
+@pytest.mark.parametrize("width", range(1, 30))
+def test_no_terminal_is_too_narrow(width: int) -> None:
+    table = _table([("first", "x" * 18), ("second", "y z")])
+    assert list(lines([table, "some text", Listing("  code(" + "a" * 40)], width))
 
 
 def test_optional_columns_go_first() -> None:

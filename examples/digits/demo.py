@@ -198,7 +198,8 @@ def main() -> int:
         print(f"\n{error}", file=sys.stderr)
         return error.exit_code
     Console().print(table(measured))
-    print(f"Next: microgen generate MODEL.tflite -b {board} -o out && microgen run out --compare")
+    print(f"Next: microgen generate MODEL.tflite -b {board} -o out")
+    print("      microgen run out --compare")
     return 0 if measured.is_sound else 1
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import microgen
 from microgen import manifest, progress
+from microgen.cli import COMMANDS, main
 from microgen.console import Console
 from microgen.verifier import CHECKS
 from tests.commands.conftest import DIGITS, SEED, Run, Terminal
@@ -39,6 +40,20 @@ def _is_whole(word: str, whole: set[str]) -> bool:
         return True
     first, dots, last = word.partition("...")
     return bool(dots) and any(other.startswith(first) and other.endswith(last) for other in whole)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for columns in ("80", "10000"):
+        monkeypatch.setenv("COLUMNS", columns)
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        shown.append(capsys.readouterr().out)
+    assert all(len(line) <= 80 for line in shown[0].splitlines())
+    assert shown[0].split() == shown[1].split()
 
 
 @pytest.mark.parametrize("command", ["boards", "ops", "codegens", "doctor"])
