@@ -17,6 +17,7 @@ from microgen.printable import printable
 
 GAP = 2
 _SHORTEST = 16  # columns of a name that still say which one it is
+_TALLEST = 6  # lines of a cell; longer ones are read more easily as a block
 _INDENT = 4  # of what continues a line
 
 
@@ -79,7 +80,7 @@ class Table:
         return kept
 
     def _fitted(self, kept: Sequence[int], width: int | None) -> list[int] | None:
-        """The columns' widths; None if words would have to be cut."""
+        """The columns' widths; None if words would have to be cut, or cells become tall."""
         natural = [max(cell_len(cell) for cell in self._cells(k)) for k in kept]
         if width is None:
             return natural
@@ -90,7 +91,13 @@ class Table:
         while (excess := sum(natural) - room) > 0:
             widest = max(range(len(kept)), key=lambda k: (natural[k] - least[k], natural[k]))
             natural[widest] -= min(excess, max(1, (natural[widest] - least[widest]) // 2))
-        return natural
+        tallest = max(self._tallest(k, w) for k, w in zip(kept, natural, strict=True))
+        return natural if tallest <= _TALLEST else None
+
+    def _tallest(self, k: int, width: int) -> int:
+        """Lines of a column's longest cell, about; a name is shortened instead."""
+        longest = max(cell_len(cell) for cell in self._cells(k))
+        return 1 if self.columns[k].shorten else -(-longest // max(1, width))
 
     def _cells(self, k: int) -> list[str]:
         return [self.columns[k].heading, *(row[k] for row in self.rows)]
