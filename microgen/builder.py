@@ -69,7 +69,7 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     """
     project = project.resolve()
     record = manifest.load(project)
-    board = boards.from_json(record.board)
+    board = boards.of_project(record.board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board, record.options.get("toolchain", "gcc"))

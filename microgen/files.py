@@ -24,8 +24,7 @@ class FileTree:
 
     def __post_init__(self) -> None:
         for name in self.files:
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts or not path.parts:
+            if not _is_below(name):
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
@@ -72,6 +71,26 @@ class FileTree:
             path.write_bytes(self.files[name])
 
 
+def _is_below(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+def inside(project: Path, name: str) -> Path:
+    """The path of a project's file which a manifest names.
+
+    Raises ProjectError unless it is a regular file that lies in the project: a manifest from
+    elsewhere may name a device, or lead out of the project by ``..`` or by a link.
+    """
+    path = project / name
+    if not _is_below(name) or not path.resolve().is_relative_to(project.resolve()):
+        raise ProjectError("lies outside the project", where=name, hint="generate it again")
+    if not path.is_file():
+        missing = "is no regular file" if path.exists() else "is missing"
+        raise ProjectError(missing, where=name, hint="generate the project again")
+    return path
+
+
 def _swap(staging: Path, root: Path) -> None:
     """Put ``staging/new`` in ``root``'s place; put the old one back if that fails."""
     old = staging / "old"
@@ -112,6 +131,10 @@ def check_writable(root: Path, *, force: bool) -> None:
         )
 
 
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _first_foreign(root: Path) -> str:
     """The first file that is not as we generated it; empty if all are."""
     try:
@@ -126,6 +149,6 @@ def _first_foreign(root: Path) -> str:
             continue
         if name not in known:
             return name
-        if known[name] and hashlib.sha256(path.read_bytes()).hexdigest() != known[name]:
+        if known[name] and (not path.is_file() or _digest(path) != known[name]):
             return f"{name} (changed since)"
     return ""

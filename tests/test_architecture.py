@@ -71,12 +71,12 @@ MAY_IMPORT = {
     "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
-    "verifier": {*TARGET, "blob", "builder", "codegens", "ir", "manifest", "params_file"}
+    "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
     | {"transforms"},
     "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
+    "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"},
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from microgen import manifest
 from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.mlf import tar
 from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
@@ -47,7 +48,7 @@ def export(project: Path, output: Path) -> int:
 def _sound(project: Path, name: str, digest: str) -> bytes:
     """A file's content, as it was generated."""
     try:
-        data = (project / name).read_bytes()
+        data = inside(project, name).read_bytes()
     except OSError as error:
         raise ProjectError(
             f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"

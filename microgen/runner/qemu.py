@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from microgen import toolchain
@@ -12,6 +13,7 @@ CONSOLE = "console.txt"
 DIAGNOSTICS = "diagnostics.txt"
 INPUT = "microgen_input.bin"
 OUTPUT = "microgen_output.bin"
+_VERSION_SECONDS = 10.0
 
 
 def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") -> list[str]:
@@ -31,12 +33,22 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
         board.qemu.system,
         *("-machine", board.qemu.machine, *board.qemu.args),
         *("-nodefaults", "-display", "none", "-gdb", "stdio"),
+        *_sandbox(board.qemu.system),
         *("-chardev", f"file,id=console,path={CONSOLE}"),
         *("-semihosting-config", "enable=on,target=native,chardev=console"),
         *(("-S",) if halted else ()),
         *(("-plugin", plugin) if plugin else ()),
         *("-kernel", str(elf.resolve())),
     ]
+
+
+@functools.cache
+def _sandbox(emulator: str) -> tuple[str, ...]:
+    """What keeps firmware from starting programs of the host, which semihosting offers; nothing
+    where QEMU was built without it."""
+    arguments = ("-sandbox", "on,spawn=deny")
+    has_it = toolchain.run([emulator, *arguments, "--version"], seconds=_VERSION_SECONDS).ok
+    return arguments if has_it else ()
 
 
 def _under_gdbserver(elf: Path) -> list[str]:
