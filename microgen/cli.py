@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -41,9 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
-    except KeyboardInterrupt:
-        print("microgen: interrupted", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:  # by whichever signal, see __main__
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            print("microgen: interrupted", file=sys.stderr)
+        return 128 + (error.args[0] if error.args else signal.SIGINT)
     return int(outcome.exit_code)
 
 

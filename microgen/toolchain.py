@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from microgen import guard
 from microgen.errors import ToolError
 
 # Debian's packages, by the end of the program's name: cross tools carry a prefix.
@@ -81,7 +81,7 @@ def run(
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
     ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
-    the program is killed with all that it started. Raises ToolError if it cannot be started.
+    the program is ended with all that it started. Raises ToolError if it cannot be started.
     """
     program = find(str(command[0]))
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
@@ -101,16 +101,13 @@ def run(
 
 
 def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
-    """Wait for the end; kill the process group at the time limit, or if we are interrupted."""
+    """Wait for the end; end the process group at the time limit, or if we are interrupted."""
     status: int | None = None
-    with process:
+    with process, guard.ended(process):
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            guard.end(process)
             output, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
     return Finished(status, output.decode(errors="replace"))

@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "console": BASE,
     "checked_json": BASE,
     "c_layout": set(),
-    "toolchain": BASE,
+    "guard": set(),
+    "toolchain": {*BASE, "guard"},
     "cnames": {*BASE, "tvm_names"},
     "tvm_names": BASE,
     "options": {*TARGET, "cnames", "pools", "program"},
@@ -73,7 +74,7 @@ MAY_IMPORT = {
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
     | {"transforms"},
-    "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
+    "runner": {*TARGET, "guard", "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
     "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"},
@@ -86,7 +87,7 @@ JOINING = {"api", "cli", "commands", "inspection", "pipeline", "support", "__ini
 ONLY_IN = {
     "jinja2": {"emit", "project"},
     "elftools": {"verifier"},
-    "subprocess": {"builder", "runner", "toolchain"},
+    "subprocess": {"builder", "guard", "runner", "toolchain"},
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
     "ai_edge_litert": {"oracle"},

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import toolchain
+from microgen import guard, toolchain
 from microgen.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 
 _POLL_SECONDS = 0.05
@@ -70,14 +70,14 @@ class Process:
 
 @contextlib.contextmanager
 def directory() -> Iterator[Path]:
-    """A directory for one run, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="microgen-") as name:
+    """A directory for one run, removed afterwards, even if we are killed."""
+    with tempfile.TemporaryDirectory(prefix="microgen-") as name, guard.removed(name):
         yield Path(name)
 
 
 @contextlib.contextmanager
 def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
-    """Start a command in ``where``; at the end it is killed if it still runs.
+    """Start a command in ``where``; at the end, or if we are killed, it is ended if it still runs.
 
     ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
     ToolError if the program is missing.
@@ -92,13 +92,11 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
             stdout=theirs.fileno() if gdb else out,
             stderr=err,
             env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
+            start_new_session=True,
         )
         theirs.close()
-        try:
+        with guard.ended(popen):
             yield Process(popen, where, ours)
-        finally:
-            popen.kill()
-            popen.wait()
 
 
 def _sanitizer_options() -> str:
