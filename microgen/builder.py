@@ -9,6 +9,7 @@ from pathlib import Path
 
 from microgen import manifest, toolchain
 from microgen.errors import BuildError, CapacityError
+from microgen.files import check_buildable
 from microgen.target import board as boards
 from microgen.target.board import Board
 
@@ -69,6 +70,7 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     """
     project = project.resolve()
     record = manifest.load(project)
+    check_buildable(project)
     board = boards.of_project(record.board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
@@ -86,7 +88,8 @@ def disassemble(elf: Path, board: Board) -> str:
     Raises ToolError without objdump, BuildError if it refuses the file.
     """
     flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
-    finished = toolchain.run([f"{board.toolchain}objdump", *flags, elf], seconds=_SECONDS)
+    path = elf.resolve()  # whatever its name, it is no option
+    finished = toolchain.run([f"{board.toolchain}objdump", *flags, path], seconds=_SECONDS)
     if not finished.ok:
         raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
     return finished.output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -105,6 +106,23 @@ def _swap(staging: Path, root: Path) -> None:
         raise
 
 
+# What CMake and Ninja cannot take in a path: they fail, or go wrong, in words of their own. Python
+# shows bytes that are not UTF-8 as surrogates.
+_UNFIT = re.compile(r'[\x00-\x1f\x7f"\\;|>\ud800-\udfff]')
+
+
+def check_buildable(root: Path) -> None:
+    """Raise ProjectError if the absolute path of a project has a character that builds cannot
+    have."""
+    found = _UNFIT.search(str(root))
+    if found:
+        raise ProjectError(
+            f"no project can be built in a path that has the character {found[0]!a}",
+            where=str(root),
+            hint="choose another directory",
+        )
+
+
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
@@ -112,6 +130,7 @@ def check_writable(root: Path, *, force: bool) -> None:
     unchanged. ``force`` allows any directory but the current one and its parents.
     """
     root = Path(os.path.abspath(root))
+    check_buildable(root)
     if not os.path.lexists(root):
         return
     if not root.is_dir() or root.is_symlink():

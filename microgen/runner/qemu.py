@@ -57,4 +57,4 @@ def _under_gdbserver(elf: Path) -> list[str]:
             "reading layers on this machine needs gdbserver, which is not installed",
             hint="apt-get install gdbserver, or run on a board that has an emulator",
         )
-    return ["gdbserver", "-", str(elf.resolve())]
+    return ["gdbserver", "--no-startup-with-shell", "-", str(elf.resolve())]
