@@ -1,16 +1,18 @@
-"""FileTree: an immutable mapping of relative paths to bytes, written all at once or not at all."""
+"""Files and trees of files that are written whole or not at all; where a project's files may be."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from microgen.errors import ProjectError
 
@@ -104,6 +106,37 @@ def _swap(staging: Path, root: Path) -> None:
         if had_old:
             old.rename(root)
         raise
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write: at the end of the block it stands at ``path``, or, if anything fails, what
+    was there before. Raises OSError.
+
+    Where ``path`` is a link, its target is replaced; a device or a pipe is written into.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    handle, aside = tempfile.mkstemp(prefix=".microgen-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)  # some file systems notice only now that there is no space
+        os.chmod(aside, 0o644)
+        os.replace(aside, target)
+    except BaseException:
+        os.unlink(aside)
+        raise
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file as ``whole`` does."""
+    with whole(path) as file:
+        file.write(data)
 
 
 # What CMake and Ninja cannot take in a path: they fail, or go wrong, in words of their own. Python

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from microgen import guard
 from microgen.errors import ToolError
@@ -83,21 +84,28 @@ def run(
     ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
     the program is ended with all that it started. Raises ToolError if it cannot be started.
     """
-    program = find(str(command[0]))
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
+    process = start(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environment,
+    )
+    return _collect(process, seconds)
+
+
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+    """Start ``find(command[0])`` with the other arguments, in a session of its own; ``options`` are
+    those of ``Popen``. Raises ToolError if it is missing, or cannot be started."""
+    program = find(str(command[0]))
     try:
-        process = subprocess.Popen(
-            [str(program), *map(str, command[1:])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env=environment,
-            start_new_session=True,
+        return subprocess.Popen(
+            [str(program), *map(str, command[1:])], start_new_session=True, **options
         )
     except OSError as error:
         raise ToolError(f"cannot start {program}: {error.strerror}") from error
-    return _collect(process, seconds)
 
 
 def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:

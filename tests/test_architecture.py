@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "params_file": {*BASE, "byte_stream", "ir", "ndarray"},
     "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
     "manifest": {*BASE, "files"},
-    "relay": {*BASE, "byte_stream", "ir", "ndarray", "params_file"},
+    "relay": {*BASE, "byte_stream", "files", "ir", "ndarray", "params_file"},
     "frontends": {*GRAPH, "numerics", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
@@ -74,7 +74,7 @@ MAY_IMPORT = {
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
     | {"transforms"},
-    "runner": {*TARGET, "guard", "ir", "manifest", "toolchain", "verifier"},
+    "runner": {*TARGET, "files", "guard", "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
     "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"},
