@@ -328,6 +328,8 @@ def record_fields(module: ModuleRecord) -> dict[str, Any]:
 def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
     path = project / MANIFEST
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="generate again")
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
