@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "module_names": {*BASE, "cnames", "files"},
     "app_memory": {"emit", "program", "target"},
     "numerics": GRAPH,
+    "budget": GRAPH,
     "ir": GRAPH,
     "ops": GRAPH,
     "quantize": GRAPH,
@@ -54,8 +55,8 @@ MAY_IMPORT = {
     "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
     "manifest": {*BASE, "files"},
     "relay": {*BASE, "byte_stream", "files", "ir", "ndarray", "params_file"},
-    "frontends": {*GRAPH, "numerics", "relay", "target"},
-    "passes": GRAPH,
+    "frontends": {*GRAPH, "budget", "numerics", "relay", "target"},
+    "passes": {*GRAPH, "budget"},
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, *PROGRAM, "blob", "byte_stream", "c_layout", "checked_json", "cnames"}
     | {"kernels", "passes", "relay", "target", "transforms"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
+from microgen import budget
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite import importers, records, signature
 from microgen.frontends.tflite.layers import Layer, Step
@@ -55,7 +56,7 @@ def _folded(step: Step, layer: Layer, tensors: Tensors) -> tuple[Step, ...]:
         return (dataclasses.replace(step, inputs=inputs),)
     operands = Operands(values, tuple(t.type for t in inputs), (step.output.type,))
     try:
-        (value,) = registry()[step.op].reference(step.attrs, operands)
+        (value,) = budget.evaluated(step.op, step.attrs, operands, layer.where)
     except StatusError as error:
         raise layer.invalid(f"is computed from constants, which fails: {error}") from None
     tensors.define(step.output.name, value)

@@ -9,6 +9,7 @@ from typing import Any
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
+from microgen import budget
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
@@ -213,6 +214,7 @@ class Layer:
                 f'computes {value.dtype}{list(value.shape)}, but its output "{short(output.name)}" '
                 f"is declared {output.type}"
             )
+        budget.spend_array(value.nbytes, self.where)
         self._tensors.define(output.name, value)
 
     def derived(self, type_: TensorType, base: str) -> Tensor:
