@@ -47,7 +47,8 @@ def _compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) 
     target = scratch / cpu.name / toolchain
     target.mkdir(parents=True)
     command = _compiler(cpu, toolchain)
-    include = ("-I", folder("crt") / "include", "-idirafter", folder("crt") / "libc")
+    crt = folder("crt")
+    include = ("-I", crt / "include", "-I", crt / "src", "-idirafter", crt / "libc")
     subprocess.run([*command, *_FLAGS, *include, "-c", *kernels], cwd=target, check=True)
     return sorted(target.glob("*.o"))
 
