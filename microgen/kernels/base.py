@@ -69,9 +69,9 @@ class Kernel:
     NULL where the node has none (the others are the kernel's own business in ``constants``).
     ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
     ``scratch(node, graph)`` is in bytes.
-    ``each_input(node, graph, position)``, where there is one, says that the kernel is called once
-    for each input of the node, all writing parts of one output; ``inputs`` does not count then.
-    These fields follow those of ``params``.
+    ``each_input(node, graph)``, where there is one, says that the kernel is called once for each
+    input of the node, all writing parts of one output; ``inputs`` does not count then. It gives
+    the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
     ``family``: the name of its C files, where several kernels share them.
@@ -88,7 +88,7 @@ class Kernel:
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
     in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
-    each_input: Callable[[Node, Graph, int], Fields] | None = None
+    each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()
     can_fail: bool = False
     ulps: int = 0
@@ -99,9 +99,8 @@ class Kernel:
         fields = self.params(node, graph)
         if self.each_input is None:
             return ((self.inputs, fields),)
-        return tuple(
-            ((i,), (*fields, *self.each_input(node, graph, i))) for i in range(len(node.inputs))
-        )
+        each = self.each_input(node, graph)
+        return tuple(((i,), (*fields, *own)) for i, own in enumerate(each))
 
     def passed(self, node: Node) -> tuple[int, ...]:
         """Positions of the inputs that are passed as tensors in some call."""
