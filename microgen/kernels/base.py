@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair, Rounding
 from microgen.program import Fields as Fields
@@ -137,6 +138,12 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
+class OtherDtype(str):
+    """A refusal by a kernel for other dtypes: it tells nothing of what the node lacks."""
+
+    __slots__ = ()
+
+
 def only(dtype: DType, output: DType | None = None) -> Refuse:
     """Refusal unless data and output are of that dtype, or each of its own."""
 
@@ -144,7 +151,8 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
         for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
             found = graph.types[name].dtype
             if found is not wanted:
-                return f"{name!r} is {found.value}, the kernel computes {wanted.value}"
+                why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
+                return OtherDtype(why)
         return None
 
     return refusal
@@ -183,7 +191,7 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
 def _computed(node: Node, graph: Graph) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
-            return f"{name!r} is computed at run time, the kernel needs a constant"
+            return f"{short(name)!r} is computed at run time, the kernel needs a constant"
     return None
 
 
