@@ -19,7 +19,7 @@ from rich.console import Console as RichConsole
 from rich.text import Text
 
 from microgen import progress
-from microgen.errors import MicrogenError
+from microgen.errors import MicrogenError, one_line
 from microgen.printable import printable
 from microgen.text_layout import Listing, Part, lines
 
@@ -88,7 +88,7 @@ class Console:
             _print_json(error.to_json())
         _print([f"microgen: {error}"], sys.stderr)
         for detail in error.details:
-            self.detail(f"  {printable(detail)}")
+            self.detail(f"  {one_line(detail)}")
         if error.shows_traceback and error.__cause__ is not None:
             self.detail("".join(traceback.format_exception(error.__cause__)).rstrip())
 

@@ -21,7 +21,7 @@ import contextlib
 import os
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,28 +32,48 @@ _LIBRARY = sysconfig.get_path("stdlib")
 _OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but other people's code
 
 
+def one_line(text: str) -> str:
+    """The text without line breaks, and with ? for what a terminal might obey."""
+    return " ".join(printable(text).split())
+
+
+def short(name: str) -> str:
+    """A name cut to what a message can hold: converters make long ones, whose ends differ."""
+    return name if len(name) <= 48 else f"{name[:20]}...{name[-25:]}"
+
+
+def few(items: Sequence[str], *, room: int = 120) -> str:
+    """As many of the items as ``room`` characters hold, at least one, and how many are left out:
+    an error is read in one glance, and has the rest in its ``details``."""
+    shown = 1
+    while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
+        shown += 1
+    left = len(items) - shown
+    return ", ".join(items[:shown]) + (f" and {left} more (-v lists all)" if left else "")
+
+
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
-    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details`` are further
-    lines, which are printed with ``-v``; so is the traceback of the cause if ``shows_traceback``.
+    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
+    each, are what the one line leaves out: for ``-v`` and ``--json``. With ``shows_traceback``, ``-v``
+    prints the traceback of the cause, too.
     """
 
     exit_code = 2
     shows_traceback = False
 
     def __init__(
-        self, what: str, *, where: str = "", hint: str = "", details: tuple[str, ...] = ()
+        self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
     ) -> None:
         super().__init__(what)
         self.what = what
         self.where = where
         self.hint = hint
-        self.details = details
+        self.details = tuple(details)
 
     def __str__(self) -> str:
-        text = f"{self._found}; {self.hint}" if self.hint else self._found
-        return " ".join(printable(text).split())
+        return one_line(f"{self._found}; {self.hint}" if self.hint else self._found)
 
     @property
     def _found(self) -> str:

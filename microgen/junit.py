@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from microgen.errors import ProjectError
+from microgen.files import write_whole
 from microgen.printable import printable
 
 
@@ -46,6 +47,6 @@ def document(suite: str, cases: Sequence[Case]) -> str:
 def write(path: Path, suite: str, cases: Sequence[Case]) -> None:
     """Write the report. Raises ProjectError if that cannot be."""
     try:
-        path.write_text(document(suite, cases), encoding="utf-8")
+        write_whole(path, document(suite, cases).encode())
     except OSError as error:
         raise ProjectError(f"cannot be written: {error.strerror}", where=str(path)) from error

@@ -16,14 +16,14 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per tool; exit 2 if one that is not optional is missing."""
+    """A row per tool; exit 1 if one that is not optional is missing."""
     from microgen.doctor import doctor
 
     found = doctor()
     table = Table([Column(name) for name in ("tool", "found", "needed for", "to install")])
     for tool in found:
-        table.add(tool.name, tool.found or "missing", tool.needed_for, tool.install)
-    lacking = any(not tool.found and "optional" not in tool.needed_for for tool in found)
-    return Outcome(
-        {"tools": [asdict(tool) for tool in found]}, [table], exit_code=2 if lacking else 0
-    )
+        needed_for = tool.needed_for if tool.required else f"{tool.needed_for} (optional)"
+        table.add(tool.name, tool.found or "missing", needed_for, tool.install)
+    lacking = any(tool.required and not tool.found for tool in found)
+    data = {"tools": [asdict(tool) for tool in found]}
+    return Outcome(data, [table], exit_code=1 if lacking else 0)

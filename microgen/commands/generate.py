@@ -49,13 +49,14 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: 
             args.models[0], args.board, args.output, force=args.force, name=name, **options
         )
     _note_idle(done, args.models[0], console)
+    _note_doubts(done, args, console)
     data = {
         "ok": True,
         "output": str(args.output),
         "module": name,
         "board": args.board,
         **_planned(done),
-        **_estimate(done.manifest),
+        **_estimated(done),
     }
     head = f"{args.output}: {_calls(done)} for {args.board}"
     return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args)])
@@ -76,6 +77,7 @@ def _several(
         )
     for compiled, model in zip(done.models, args.models, strict=True):
         _note_idle(compiled, model, console)
+    _note_doubts(done, args, console)
     common = done.manifest.shared_workspace
     data = {
         "ok": True,
@@ -83,7 +85,7 @@ def _several(
         "board": args.board,
         "modules": [{"module": c.program.module, **_planned(c)} for c in done.models],
         "shared_workspace": common.nbytes if common else 0,
-        **_estimate(done.manifest),
+        **_estimated(done),
     }
     head = f"{args.output}: {len(done.models)} models for {args.board}"
     lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
@@ -94,6 +96,25 @@ def _several(
 def _note_idle(done: Compiled, model: Path, console: Console) -> None:
     for generator in done.idle:
         console.note(f"{model.name}: {generator}")
+
+
+def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: Console) -> None:
+    for doubt in done.doubts:
+        console.note(f"{doubt}; build it, and `microgen verify {args.output}` measures")
+
+
+def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
+    """Bytes; ``most`` is None where no upper bound is known."""
+    found = done.manifest.estimate
+    bounds = {
+        "flash_least": found.flash_least,
+        "flash_most": found.flash_most or None,
+        "ram_least": found.ram_least,
+        "ram_most": found.ram_most or None,
+    }
+    estimate = {"flash": found.flash, "ram": found.ram, **bounds}
+    used = ram.estimated(done.manifest)
+    return {"estimate": estimate, "may_not_fit": list(done.doubts), "ram": used.to_json()}
 
 
 def _planned(done: Compiled) -> dict[str, Any]:
@@ -115,11 +136,6 @@ def _calls(done: Compiled) -> str:
 def _text(done: Compiled) -> str:
     plan = done.manifest.plan
     return f"workspace {plan.peak:,} bytes, {plan.proof}"
-
-
-def _estimate(record: Manifest) -> dict[str, Any]:
-    estimate, used = record.estimate, ram.estimated(record)
-    return {"estimate": {"flash": estimate.flash, "ram": estimate.ram}, "ram": used.to_json()}
 
 
 def _memory(record: Manifest) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,7 @@ import pytest
 from microgen import junit
 from microgen.errors import ProjectError
 from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verify
-
-needs_arm = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
+from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
 NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
@@ -27,7 +23,7 @@ NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize("level", ["-Os", "-O3"])
 @pytest.mark.parametrize(
     "board", ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
@@ -40,7 +36,7 @@ def test_sound_firmware_passes_at_every_optimisation(project: Make, board: str, 
     assert {c.name for c in report.checks if c.status == "n/a"} == NOT_ASKED
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the host has no gcc")
+@NEEDS_CC
 def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     report = verify(project("native").build().root)
     assert report.ok
@@ -50,7 +46,7 @@ def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     }
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_sizes_add_up(project: Make) -> None:
     built = project().build()
     sizes = measure(built.elf, built.manifest)
@@ -78,7 +74,7 @@ def test_damaged_elf(project: Make, content: bytes) -> None:
         verify(laid_out.root)
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_truncated_elf_is_one_clear_error_or_a_failed_check(project: Make) -> None:
     built = project().build()
     whole = built.elf.read_bytes()
