@@ -123,6 +123,7 @@ def of_project(data: Mapping[str, Any]) -> Board:
             _refuse_other(installed.name, [field])
     board = replace(installed, **chosen)
     expected = json.loads(json.dumps(board.to_json()))
+    data = json.loads(json.dumps(data))  # one that was never written has tuples
     if data != expected:
         _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
     return board
