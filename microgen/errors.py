@@ -56,8 +56,8 @@ class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
     ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
-    each, are what the one line leaves out: for ``-v`` and ``--json``. With ``shows_traceback``, ``-v``
-    prints the traceback of the cause, too.
+    each, are what the one line leaves out: for ``-v`` and ``--json``. With ``shows_traceback``,
+    ``-v`` prints the traceback of the cause, too.
     """
 
     exit_code = 2
