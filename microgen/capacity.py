@@ -22,6 +22,10 @@ _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
+# A program of the host, which has no memories of its own: it is made to try out what is for boards,
+# and gets several times what the largest of those has. As C, constants take five times their size.
+_HOST_RAM = 2**28
+_HOST_FLASH = 2**26
 _OTHER_RAM = ("other data", 64)  # .data and .bss of the runtime
 
 
@@ -88,6 +92,9 @@ def check(program: Program, plan: MemoryPlan, board: Board, options: Options) ->
         names = {board.flash, board.constants, *(p.memory for p in plan.constant_pools)} - {""}
         there = sum(board.memory(name).length for name in names)
         _refuse(flash, there, f"{board.name} has", uncertain)
+    else:
+        _refuse(ram, _HOST_RAM, "a program of the host gets", 0)
+        _refuse(flash, _HOST_FLASH, "a program of the host gets", 0)
     if options.ram:
         _refuse(ram, options.ram, "the --ram budget is", 0)
     if options.flash:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from microgen.console import Console
-from microgen.errors import MicrogenError
+from microgen.errors import MicrogenError, of_machine
 from microgen.version import __version__
 
 # Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
@@ -33,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
     try:
-        outcome = args.execute(args, console)
+        with of_machine():
+            outcome = args.execute(args, console)
         console.result(outcome)
     except MicrogenError as error:
         console.error(error)

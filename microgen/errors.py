@@ -7,6 +7,7 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- CapacityError        the program does not fit the board's memories or the user's budget
 +-- ProjectError         a project directory cannot be written, or is not one of ours
 +-- CodegenError         an external code generator fails, or makes what cannot be
++-- ResourceError        this machine has too little memory or stack for it
 +-- InputError           an .npz of samples does not match the model
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
@@ -19,6 +20,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+_LONGEST_WORD = 200  # characters: of a path, say
+_LONGEST_TEXT = 2000
+
 
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
@@ -30,15 +34,28 @@ class MicrogenError(Exception):
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(what)
-        self.what = what
-        self.where = where
-        self.hint = hint
+        self.what = cut(what)
+        self.where = cut(where)
+        self.hint = cut(hint)
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
         if self.hint:
             text = f"{text}; {self.hint}"
         return " ".join("".join(c if c.isprintable() else "?" for c in text).split())
+
+
+def short(text: str, limit: int = 100) -> str:
+    """The text, cut in the middle if it is longer than that."""
+    half = (limit - 3) // 2
+    return text if len(text) <= limit else f"{text[:half]}...{text[-half:]}"
+
+
+def cut(text: str) -> str:
+    """A message that may quote anything, each word and the whole cut to a length that is read."""
+    if len(text) <= _LONGEST_WORD:
+        return text
+    return " ".join(short(word, _LONGEST_WORD) for word in short(text, _LONGEST_TEXT).split(" "))
 
 
 class ModelError(MicrogenError):
@@ -78,6 +95,22 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         found = f"{doing} ended with {type(error).__name__}: {error}"
         raise CodegenError(found, where=where) from error
+
+
+class ResourceError(MicrogenError):
+    """The memory of this machine, or Python's stack, is too small for what is asked for."""
+
+
+@contextlib.contextmanager
+def of_machine() -> Iterator[None]:
+    """Running out of memory or of stack inside the block is a ResourceError."""
+    try:
+        yield
+    except (MemoryError, RecursionError) as error:
+        what = "memory" if isinstance(error, MemoryError) else "stack"
+        raise ResourceError(
+            f"this machine ran out of {what}", hint="is the input as large as it should be?"
+        ) from error
 
 
 class InputError(MicrogenError):
