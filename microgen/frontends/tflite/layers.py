@@ -10,10 +10,10 @@ from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
 from microgen import budget
-from microgen.errors import ModelError, UnsupportedError
+from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ABSENT, OperatorRecord, short
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType, frozen
 from microgen.numerics import Numerics
