@@ -9,6 +9,7 @@ from typing import Any
 
 from microgen import frontends, manifest, oracle, passes, runner
 from microgen.errors import ToolError
+from microgen.files import inside
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
 from microgen.manifest import ModuleRecord
@@ -144,7 +145,7 @@ Truth = Callable[[Sequence[Sequence[Array]]], Sequence[Layers]]
 
 def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]]:
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
-    model = project / record.model.path
+    model = inside(project, record.model.path)
     profile = record.options["numerics"]
     kinds = targets.parse(record.options["targets"]).kinds
     generators = record.options["codegen"]

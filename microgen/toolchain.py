@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from microgen import guard
 from microgen.errors import ToolError
 from microgen.tools import packages_of, search_path
 
@@ -54,36 +55,40 @@ def run(
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
     ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
-    the program is killed with all that it started. Raises ToolError if it cannot be started.
+    the program is ended with all that it started. Raises ToolError if it cannot be started.
     """
-    program = find(str(command[0]))
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
-    try:
-        process = subprocess.Popen(
-            [str(program), *map(str, command[1:])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+    process = start(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environment,
+    )
     return _collect(process, seconds)
 
 
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+    """Start ``find(command[0])`` with the other arguments, in a session of its own; ``options`` are
+    those of ``Popen``. Raises ToolError if it is missing, or cannot be started."""
+    program = find(str(command[0]))
+    try:
+        return subprocess.Popen(
+            [str(program), *map(str, command[1:])], start_new_session=True, **options
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+
+
 def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
-    """Wait for the end; kill the process group at the time limit, or if we are interrupted."""
+    """Wait for the end; end the process group at the time limit, or if we are interrupted."""
     status: int | None = None
-    with process:
+    with process, guard.ended(process):
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            guard.end(process)
             output, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
     return Finished(status, output.decode(errors="replace"))

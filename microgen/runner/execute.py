@@ -89,7 +89,7 @@ def run(
     manifest = manifests.load(project)
     job = _Job(
         manifest,
-        boards.from_json(manifest.board),
+        boards.of_project(manifest.board),
         image.load(elf or project / ELF),
         None
         if inputs is None

@@ -81,11 +81,12 @@ def calls_of(case: Case) -> Iterator[Call]:
             continue
         found = True
         for place in (None, *kernel.in_place(case.node, case.graph)):
-            yield _call(case, kernel, place)
+            yield call_of(case, kernel, place)
     assert found, f"no kernel takes case {case.name!r}"
 
 
-def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
+def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
+    """How that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
         dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
@@ -161,7 +162,7 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
     """Bodies inlined with constant parameters, given by name, equal the reference."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
-    bodies = [_specialised_form(call) for call in calls]
+    bodies = [specialised_form(call) for call in calls]
     driver = _compile(bodies, used, ["-O2"], folder)
     _run(driver, calls, list(range(len(calls))))
 
@@ -184,7 +185,8 @@ def _shared_form(call: Call) -> Body:
     return Body(symbol, len(call.calls), " ".join(statements))
 
 
-def _specialised_form(call: Call) -> Body:
+def specialised_form(call: Call) -> Body:
+    """The kernel's body, its parameters constants as in generated C."""
     symbol = call.kernel.symbol
     statements = ["(void)params;"]
     for places, fields in call.calls:

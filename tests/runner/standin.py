@@ -41,7 +41,7 @@ NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_
 
 def make(project: Path, board: str, fault: str = "") -> Path:
     """Make a built project in ``project``; ``fault`` is a symbol that the network's source knows:
-    FAIL, HANG, FAULT (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
+    FAIL, HANG, FAULT, SPAWN (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
     project.mkdir()
     (project / "microgen.json").write_bytes(manifest(board).dumps())
     _link(project / "build" / "firmware.elf", board, fault)
