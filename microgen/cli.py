@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from microgen.console import Console, Outcome
-from microgen.errors import InternalError, MicrogenError, UsageError
+from microgen.errors import InternalError, MicrogenError, UsageError, of_machine
 from microgen.version import __version__
 
 # Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
@@ -40,8 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parser().parse_args(given)
         console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
-        outcome = args.execute(args, console)
-        _print(console, outcome)
+        with of_machine():
+            outcome = args.execute(args, console)
+            _print(console, outcome)
     except MicrogenError as error:
         console.error(error)
         return error.exit_code

@@ -8,6 +8,7 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- CapacityError        the program does not fit the board's memories or the user's budget
 +-- ProjectError         a project directory cannot be written, or is not one of ours
 +-- CodegenError         an external code generator fails, or makes what cannot be
++-- ResourceError        this machine has too little memory or stack for it
 +-- InputError           an .npz of samples does not match the model
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
@@ -37,9 +38,21 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def short(name: str) -> str:
+_LONGEST_WORD = 200  # characters: of a path, say
+_LONGEST_TEXT = 2000
+
+
+def short(name: str, limit: int = 48) -> str:
     """A name cut to what a message can hold: converters make long ones, whose ends differ."""
-    return name if len(name) <= 48 else f"{name[:20]}...{name[-25:]}"
+    end = (limit - 3) * 5 // 9
+    return name if len(name) <= limit else f"{name[: limit - 3 - end]}...{name[-end:]}"
+
+
+def cut(text: str) -> str:
+    """A message that may quote anything, each word and the whole cut to a length that is read."""
+    if len(text) <= _LONGEST_WORD:
+        return text
+    return " ".join(short(word, _LONGEST_WORD) for word in short(text, _LONGEST_TEXT).split(" "))
 
 
 def few(items: Sequence[str], *, room: int = 120) -> str:
@@ -67,9 +80,9 @@ class MicrogenError(Exception):
         self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
     ) -> None:
         super().__init__(what)
-        self.what = what
-        self.where = where
-        self.hint = hint
+        self.what = cut(what)
+        self.where = cut(where)
+        self.hint = cut(hint)
         self.details = tuple(details)
 
     def __str__(self) -> str:
@@ -157,6 +170,22 @@ def _is_others(file: str) -> bool:
     if file.startswith("<") or _is_own(file):
         return False
     return file.startswith(_OTHERS) or not file.startswith(_LIBRARY)
+
+
+class ResourceError(MicrogenError):
+    """The memory of this machine, or Python's stack, is too small for what is asked for."""
+
+
+@contextlib.contextmanager
+def of_machine() -> Iterator[None]:
+    """Running out of memory or of stack inside the block is a ResourceError."""
+    try:
+        yield
+    except (MemoryError, RecursionError) as error:
+        what = "memory" if isinstance(error, MemoryError) else "stack"
+        raise ResourceError(
+            f"this machine ran out of {what}", hint="is the input as large as it should be?"
+        ) from error
 
 
 class InputError(MicrogenError):

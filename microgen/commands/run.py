@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
-    from microgen.runner import samples
+    from microgen.runner import npz, samples
 
-    inputs = samples.load(args.input) if args.input else None
+    inputs = npz.read(args.input) if args.input else None
     try:
         result = _run(args, inputs, console)
     except RunError as error:
