@@ -78,13 +78,14 @@ def test_json_has_them_raw_in_ascii(run: Run, model: Path) -> None:
 
 
 def test_arguments(run: Run, tmp_path: Path) -> None:
+    hostile = HOSTILE.replace("\x00", "")  # no argument can have that
     for command in (
-        ["inspect", f"/absent{HOSTILE}".replace("\x00", "")],
-        ["run", HOSTILE],
-        ["plan", "x", "--bogus" + HOSTILE],
-        ["generate", "m", "-b", HOSTILE, "-o", tmp_path / "p"],
-        ["verify", "x", "--ram", HOSTILE],
-        [HOSTILE],
+        ["inspect", f"/absent{hostile}"],
+        ["run", hostile],
+        ["plan", "x", "--bogus" + hostile],
+        ["generate", "m", "-b", hostile, "-o", tmp_path / "p"],
+        ["verify", "x", "--ram", hostile],
+        [hostile],
     ):
         _check(run(list(command)), code=2)
 
