@@ -17,8 +17,8 @@ from microgen.ops import registry
 from microgen.ops.base import Operands
 from microgen.ops.cost import Cost
 
-MOST_BYTES = 2**29  # at one time: far more than the constants of any board
-MOST_STEPS = 2**30  # some seconds
+MOST_BYTES = 2**27  # at one time: far more than the constants of any board
+MOST_STEPS = 2**29  # some seconds
 
 
 class Budget:

@@ -10,16 +10,22 @@ PACKAGE = Path(__file__).resolve().parent.parent / "microgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A part of the package -> the parts that it may import (itself always).
-BASE = {"errors"}
+BASE = {"errors", "printable"}
 GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
-TARGET = {*BASE, "target", "resources"}
+TARGET = {*BASE, "byte_sizes", "target", "resources"}
 PROGRAM = {*BASE, "external_modules", "ir", "program"}
 MAY_IMPORT = {
-    "errors": set(),
+    "printable": set(),
+    "errors": {"printable"},
+    "progress": set(),
+    "byte_sizes": set(),
+    "text_layout": {"printable"},
+    "junit": {*BASE, "files"},
+    "ram": {"manifest"},
     "version": set(),
     "resources": set(),
     "files": BASE,
-    "console": BASE,
+    "console": {*BASE, "progress", "text_layout"},
     "checked_json": BASE,
     "c_layout": set(),
     "guard": set(),
@@ -28,7 +34,7 @@ MAY_IMPORT = {
     "cnames": {*BASE, "tvm_names"},
     "tvm_names": BASE,
     "options": {*TARGET, "cnames", "pools", "program"},
-    "pools": {*BASE, "cnames", "program"},
+    "pools": {*BASE, "byte_sizes", "cnames", "program"},
     "workspace_io": {"program"},
     "combined": {"program"},
     "modules": {*PROGRAM, "blob", "codegens"},
@@ -52,7 +58,8 @@ MAY_IMPORT = {
     "ndarray": {*BASE, "byte_stream", "ir"},
     "params_file": {*BASE, "byte_stream", "ir", "ndarray"},
     "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
-    "manifest": {*BASE, "files"},
+    "manifest": {*BASE, "checked_json", "files", "structuring"},
+    "structuring": set(),
     "relay": {*BASE, "byte_stream", "files", "ir", "ndarray", "params_file"},
     "frontends": {*GRAPH, "budget", "numerics", "relay", "target"},
     "passes": {*GRAPH, "budget"},
@@ -74,11 +81,12 @@ MAY_IMPORT = {
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
-    | {"transforms"},
-    "runner": {*TARGET, "files", "guard", "ir", "manifest", "toolchain", "verifier"},
+    | {"junit", "progress", "text_layout", "transforms"},
+    "runner": {*TARGET, "files", "guard", "ir", "manifest", "progress", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
-    "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"},
+    "oracle": {*BASE, "ir", "progress"},
+    "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"}
+    | {"progress"},
     "doctor": {"tools"},
 }
 # These join the parts; they may import anything below them.
