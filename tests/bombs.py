@@ -3,9 +3,11 @@ command of each in this one process, and prints what came of it as JSON."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
+import struct
 import sys
 import time
 import zipfile
@@ -105,6 +107,42 @@ def many_tables() -> bytes:
     return build_model(tensors, operators, ["x"], [last])
 
 
+def shared_indices() -> bytes:
+    """One constant, of which every GATHER has a copy."""
+    size = 100_000
+    tensors = [TensorSpec("x", (2,), "float32"), TensorSpec("i", (size,), "int64", np.ones(size))]
+    operators = []
+    for i in range(2000):
+        tensors.append(TensorSpec(f"g{i}", (size,), "float32"))
+        operators.append(OperatorSpec("GATHER", ["x", "i"], [f"g{i}"], "GatherOptions"))
+    return build_model(tensors, operators, ["x"], [f"g{len(operators) - 1}"])
+
+
+def shared_buffer() -> bytes:
+    """One array that thousands of tensors have for their values."""
+    data, size = np.zeros(500_000, np.float32).tobytes(), 500_000
+    tensors = [TensorSpec("x", (size,), "float32"), TensorSpec("c", (size,), "float32", data)]
+    operators, last = [], "x"
+    for i in range(10_000):
+        tensors.append(TensorSpec(f"c{i}", (size,), "float32", shares="c"))
+        tensors.append(TensorSpec(f"a{i}", (size,), "float32"))
+        operators.append(OperatorSpec("ADD", [last, f"c{i}"], [f"a{i}"], "AddOptions"))
+        last = f"a{i}"
+    return build_model(tensors, operators, ["x"], [last])
+
+
+def shared_metadata() -> bytes:
+    """One array that thousands of Relay's constants are."""
+    data = bytes(2**20)
+    head = struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, 1, 2, 32, 1)
+    array = head + struct.pack("<qq", len(data) // 4, len(data)) + data
+    constants = {"data": [2] * 5000}
+    nodes = [{"keys": ["relay.Constant"], "data": [1]}, constants, {"attrs": {"data": "0"}}]
+    document = {"root": 0, "nodes": nodes, "b64ndarrays": [base64.b64encode(array).decode()]}
+    text = "add(meta[relay.Constant][4999], %y) }\n#[metadata]\n"
+    return (HEAD + text + json.dumps(document)).encode()
+
+
 def large_input() -> bytes:
     shape = (2**14, 2**16)
     tensors = [TensorSpec(name, shape, "int8", **STORED) for name in "xy"]
@@ -147,6 +185,9 @@ BOMBS: Sequence[tuple[str, Callable[[], bytes], str]] = (
     ("folded_matrix_products.tflite", folded_matrix_products, 'layer "m1"'),
     ("shared_halves.tflite", shared_halves, 'layer "f'),
     ("many_tables.tflite", many_tables, 'layer "r'),
+    ("shared_indices.tflite", shared_indices, 'layer "g'),
+    ("shared_buffer.tflite", shared_buffer, 'layer "a'),
+    ("shared_metadata.relay", shared_metadata, "found %y"),
     ("large_input.tflite", large_input, "a program of the host gets"),
     ("string.relay", _relay('"' + "a" * 10_000_000), "expected Relay text"),
     ("escapes.relay", _relay('"' + "\\a" * 5_000_000), "expected Relay text"),

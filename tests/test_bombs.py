@@ -15,6 +15,7 @@ from microgen import api, budget, cli, errors
 from microgen.commands import boards
 from microgen.errors import ModelError, ResourceError, UnsupportedError
 from microgen.ops.cost import Cost
+from microgen.verifier.report import Check
 from tests import bombs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,6 +80,12 @@ def test_what_is_quoted_in_an_error_is_cut() -> None:
     assert all(len(word) <= 201 for word in str(error).split())
     short = ModelError("found 'a  b'", where="m.relay:1:1", hint="give c")
     assert str(short) == "m.relay:1:1: found 'a b'; give c"
+
+
+def test_what_a_check_quotes_is_cut() -> None:
+    check = Check("calls", "failed", "a" * 100_000, "b " * 100_000)
+    assert len(check.expected) <= 200
+    assert len(check.found) <= 2000
 
 
 def test_many_small_computations_add_up() -> None:

@@ -11,17 +11,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from microgen.errors import cut
+
 _STYLES = {"ok": "green", "failed": "bold red", "n/a": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: ``status`` is "ok", "failed" or "n/a"."""
+    """One check: ``status`` is "ok", "failed" or "n/a". What it quotes is cut."""
 
     name: str
     status: str
     expected: str
     found: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", cut(self.expected))
+        object.__setattr__(self, "found", cut(self.found))
 
 
 @dataclass(frozen=True, slots=True)
