@@ -24,7 +24,8 @@ _SHOWN_CONTRIBUTORS = 5
 # GNU ld's words, and lld's: one line for every section that no longer fits.
 _OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
 _ERROR = re.compile(
-    r"CMake Error|(?!collect2).*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
+    r"CMake Error|(?!collect2)"
+    r".*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
 )
 _WARNING = re.compile(r".*\bwarning:")  # the linker's, when they are fatal
 # nm -S: address, size, kind, name.

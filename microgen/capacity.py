@@ -28,7 +28,7 @@ _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on
 # and gets several times what the largest of those has. As C, constants take five times their size.
 _HOST_RAM = 2**28
 _HOST_FLASH = 2**26
-_OTHER_RAM = 64  # .data and .bss of the runtime, at most
+STATIC_DATA = 64  # .data and .bss of the runtime, at most
 _IO_ALIGNMENT = 16  # of main's buffers
 _VECTORS = 64  # of an Arm core, at least
 _MOST_NAMED = 3
@@ -237,7 +237,7 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
     program, plan = firmware.program, firmware.plan
     ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
     is_known = not (program.external_modules or program.devices)
-    other = _OTHER_RAM * firmware.modules
+    other = STATIC_DATA * firmware.modules
     return _Need(
         "RAM",
         (
@@ -248,7 +248,7 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
                 if not p.buffer
             ),
             _exactly(board.ram, "stack", board.stack_bytes),
-            _Part(board.ram, "other data", 0, _OTHER_RAM, other if is_known else None),
+            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
         ),
     )
 

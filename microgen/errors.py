@@ -1,6 +1,7 @@
 """Every error that a user can meet.
 
 MicrogenError            exit code 2: bad input, or a tool that is missing
++-- UsageError           the command line is wrong
 +-- ModelError           the model file is malformed, or its graph is impossible
 +-- UnsupportedError     the model is sound, but asks for what microgen does not have
 +-- BoardError           a board's data is wrong, or there is no such board
@@ -18,12 +19,23 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 from __future__ import annotations
 
 import contextlib
+import os
+import sysconfig
+import traceback
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from microgen.printable import printable
+
+_OWN = f"{Path(__file__).parent}{os.sep}"
+_LIBRARY = sysconfig.get_path("stdlib")
+_OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but other people's code
 
 
 def one_line(text: str) -> str:
     """The text without line breaks, and with ? for what a terminal might obey."""
-    return " ".join("".join(c if c.isprintable() else "?" for c in text).split())
+    return " ".join(printable(text).split())
 
 
 _LONGEST_WORD = 200  # characters: of a path, say
@@ -57,10 +69,12 @@ class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
     ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
-    each, are what the one line leaves out: for ``-v`` and ``--json``.
+    each, are what the one line leaves out: for ``-v`` and ``--json``. With ``shows_traceback``,
+    ``-v`` prints the traceback of the cause, too.
     """
 
     exit_code = 2
+    shows_traceback = False
 
     def __init__(
         self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
@@ -72,8 +86,26 @@ class MicrogenError(Exception):
         self.details = tuple(details)
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return one_line(f"{text}; {self.hint}" if self.hint else text)
+        return one_line(f"{self._found}; {self.hint}" if self.hint else self._found)
+
+    @property
+    def _found(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as docs/schemas/error.json has it."""
+        return {
+            "ok": False,
+            "error": self._found,
+            "where": self.where,
+            "hint": self.hint,
+            "details": list(self.details),
+            "exit_code": self.exit_code,
+        }
+
+
+class UsageError(MicrogenError):
+    """The command line is not one of microgen's."""
 
 
 class ModelError(MicrogenError):
@@ -99,6 +131,8 @@ class ProjectError(MicrogenError):
 class CodegenError(MicrogenError):
     """An external code generator fails, or makes what cannot be."""
 
+    shows_traceback = True
+
     def __init__(self, what: str, *, where: str) -> None:
         super().__init__(what, where=where, hint="mend the codegen, or ask who made it")
 
@@ -111,8 +145,31 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
     except MicrogenError:
         raise
     except (Exception, SystemExit) as error:
+        place = place_of(error)
         found = f"{doing} ended with {type(error).__name__}: {error}"
-        raise CodegenError(found, where=where) from error
+        made = CodegenError(f"{found} (at {place})" if place else found, where=where)
+        made.hint += "; -v prints the traceback"
+        raise made from error
+
+
+def place_of(error: BaseException) -> str:
+    """File and line of the innermost frame that is neither microgen's nor the Python library's;
+    empty if there is none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{f.filename}:{f.lineno}" for f in frames if _is_others(f.filename)]
+    return places[-1] if places else ""
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(_OWN)
+
+
+def _is_others(file: str) -> bool:
+    if file.startswith("<") or _is_own(file):
+        return False
+    return file.startswith(_OTHERS) or not file.startswith(_LIBRARY)
 
 
 class ResourceError(MicrogenError):
@@ -155,8 +212,19 @@ class InternalError(MicrogenError):
     """A stage handed on something impossible: a defect of microgen itself."""
 
     exit_code = 1
+    shows_traceback = True
 
     def __init__(self, what: str, *, where: str = "") -> None:
         super().__init__(
             what, where=where, hint="this is a defect of microgen: please report it with the model"
         )
+
+    @staticmethod
+    def of(error: Exception) -> InternalError:
+        """What nobody expected, and the innermost frame of microgen that it came through."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_own(f.filename)]
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        made = InternalError(f"unexpected {type(error).__name__}{place}: {error}")
+        made.hint += " and what -v prints"
+        made.__cause__ = error
+        return made

@@ -110,6 +110,7 @@ TOOLS = (
         links=("-fsanitize=address,undefined",),
     ),
     Tool("g++", "g++", "tests of the headers in C++", links=("-lm",)),
+    Tool("ccache", "ccache", "quicker tests"),
     Tool("git", "git", "scripts/bare_machine.sh"),
 )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -25,6 +27,24 @@ settings.load_profile("no_deadline")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` rewrites the expected files."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of projects are built, of which most files are the same: with ccache, where it is
+    installed, each is compiled once for each set of options, wherever below the temporary folder
+    the project lies."""
+    if shutil.which("ccache"):
+        os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+        os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
+        os.environ["CCACHE_BASEDIR"] = tempfile.gettempdir()
+        os.environ["CCACHE_NOHASHDIR"] = "1"
+        os.environ["CCACHE_MAXSIZE"] = "500M"
+
+
+@pytest.fixture
+def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that compare what compilers make of the same sources."""
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
 
 
 @pytest.hookimpl(wrapper=True)

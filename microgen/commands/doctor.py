@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rich.table import Table
-
 from microgen.console import Console, Outcome
+from microgen.text_layout import Column, Table
 
 HELP = "Show which tools are installed, and how to install the others."
 
@@ -21,11 +20,10 @@ def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
     from microgen.doctor import doctor
 
     found = doctor()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("tool", "found", "needed for", "to install"):
-        table.add_column(heading)
+    table = Table([Column(name) for name in ("tool", "found", "needed for", "to install")])
     for tool in found:
         needed_for = tool.needed_for if tool.required else f"{tool.needed_for} (optional)"
-        table.add_row(tool.name, tool.found or "missing", needed_for, tool.install)
+        table.add(tool.name, tool.found or "missing", needed_for, tool.install)
     lacking = any(tool.required and not tool.found for tool in found)
-    return Outcome([asdict(tool) for tool in found], table, exit_code=1 if lacking else 0)
+    data = {"tools": [asdict(tool) for tool in found]}
+    return Outcome(data, [table], exit_code=1 if lacking else 0)

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from microgen import junit
 from microgen.errors import ProjectError
-from microgen.verifier import CHECKS, Check, VerifyReport, measure, verify
+from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verify
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
@@ -91,9 +92,10 @@ def test_documented_names_are_the_names() -> None:
 REPORT = VerifyReport(
     (
         Check("sids", "failed", "11 objects", 'sid_1 is at 0x10 & "more"\x1b'),
-        Check("arena", "ok", "16 bytes", "16 bytes"),
+        Check("arena", "ok", "16 bytes", "16 bytes", {"nbytes": 16}),
         Check("stack", "n/a", "", "the host's stack"),
-    )
+    ),
+    Sizes(flash=10, ram=9, stack=0, arena=2, weights=3, code=7, contributors=()),
 )
 
 
@@ -105,11 +107,14 @@ def test_json_has_the_contracts_form() -> None:
         "status": "ok",
         "expected": "16 bytes",
         "found": "16 bytes",
+        "values": {"nbytes": 16},
     }
+    assert data["counts"] == {"ok": 1, "failed": 1, "n/a": 1}
+    assert data["flash"] == {"total": 10, "code": 7, "weights": 3}
 
 
 def test_junit_names_failures_and_skips() -> None:
-    suite = ElementTree.fromstring(REPORT.to_junit())
+    suite = ElementTree.fromstring(junit.document("microgen verify", REPORT.cases()))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     failure = suite.find("testcase[@name='sids']/failure")
     assert failure is not None
