@@ -95,8 +95,9 @@ def _ports(
     """Ports with C identifiers made from ``names``, which differ as macros, too."""
     used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
     ports = []
+    tried: dict[str, int] = {}
     for tensor, name in zip(tensors, names, strict=True):
-        plain = cnames.unique(cnames.identifier(name), used, key=str.upper)
+        plain = cnames.unique(cnames.identifier(name), used, key=str.upper, tried=tried)
         used.add(plain.upper())
         ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
     return tuple(ports)
