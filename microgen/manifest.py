@@ -23,6 +23,11 @@ _DIGEST = "digest"  # of all else in the file
 _OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
 
 
+def _check_alignment(alignment: int) -> None:
+    if alignment < 1:
+        raise ValueError(f"an alignment of {alignment}")
+
+
 @dataclass(frozen=True, slots=True)
 class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
@@ -103,6 +108,9 @@ class PoolRecord:
     capacity: int | None = None
     memory: str = ""
     targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +253,9 @@ class SharedRecord:
     nbytes: int
     alignment: int
     modules: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

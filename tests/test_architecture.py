@@ -74,7 +74,7 @@ MAY_IMPORT = {
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
-    | {"transforms"},
+    | {"options", "structuring", "transforms"},
     "runner": {*TARGET, "files", "guard", "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},

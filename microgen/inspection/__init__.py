@@ -76,7 +76,7 @@ def _module(record: Manifest, module: ModuleRecord) -> Inspected:
         table.add_row(str(call.index + 1), name, call.op, *place, call.kernel, why, shape)
     lines = (
         f"{module.module}: {module.model.file} for {record.board['name']}, "
-        f"numerics {module.options['numerics']}",
+        f"numerics {module.options.get('numerics')}",
         f"workspace {plan.peak:,} bytes ({plan.proof}), inputs and outputs {plan.io_bytes:,}, "
         f"constants {sum(c.nbytes for c in module.constants):,}",
     )
