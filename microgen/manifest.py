@@ -333,8 +333,7 @@ class Manifest(ModuleRecord):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
-        data[_DIGEST] = _digest(json.loads(json.dumps(data)))
-        return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return digested(json.loads(json.dumps(data))).encode()
 
 
 def record_fields(module: ModuleRecord) -> dict[str, Any]:
@@ -368,6 +367,13 @@ def is_as_written(project: Path) -> bool:
     what was edited by mistake: who means it can write another digest. Raises as ``load``."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def digested(data: dict[str, Any]) -> str:
+    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    said = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**said, _DIGEST: _digest(said)}
+    return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _digest(data: dict[str, Any]) -> str:

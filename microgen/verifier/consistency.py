@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 
 from microgen.errors import MicrogenError
 from microgen.ir.graph import DType
@@ -36,11 +37,17 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
         if call.index != position:
             yield f"call {call.index} stands at place {position}"
         yield from _call_problems(call, names, is_graph=_is_graph(module))
+    for constant in module.constants:
+        if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
+            yield f"constant {constant.symbol!r} has offset {constant.offset} in {constant.pool!r}"
     yield from _plan_problems(module)
 
 
 def _option_problems(module: ModuleRecord) -> Iterator[str]:
     said = dict(module.options)
+    missing = sorted({field.name for field in fields(Options)} - said.keys())
+    if missing:
+        yield f"there is no option {missing[0]}"
     if _is_graph(module):  # which promises what nobody can ask for
         said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
     try:
@@ -93,6 +100,8 @@ def _call_problems(
     for arg in call.args:
         if arg.storage not in passed and arg.name not in names.get(arg.storage, {}):
             yield f"call {call.index} takes {arg.storage} {arg.name!r}, which is not planned"
+    if call.device and call.device not in names["device"]:
+        yield f"call {call.index} is for device {call.device!r}, which is not planned"
     if not 0 <= call.output < len(call.args):
         yield f"call {call.index} has no argument {call.output}"
         return
