@@ -82,7 +82,7 @@ MAY_IMPORT = {
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
-    | {"junit", "progress", "text_layout", "transforms"},
+    | {"junit", "options", "progress", "structuring", "text_layout", "transforms"},
     "runner": {*TARGET, "files", "guard", "ir", "manifest", "progress", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir", "progress"},
