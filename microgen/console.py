@@ -65,7 +65,7 @@ class Console:
     def error(self, error: MicrogenError) -> None:
         """An error: one line on stderr, and with ``--json`` the same as data on stdout."""
         if self.as_json:
-            data = {"what": error.what, "where": error.where, "hint": error.hint}
+            data = {**error.facts, "what": error.what, "where": error.where, "hint": error.hint}
             print(json.dumps({"ok": False, "error": data}, indent=2, sort_keys=True))
         print(f"microgen: {error}", file=sys.stderr)
 

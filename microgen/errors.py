@@ -11,19 +11,22 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
 +-- RunError             exit code 1: the firmware faulted, hung or returned an error
+|   +-- StatusRunError   a model returned a status other than 0
 +-- InternalError        exit code 1: a stage handed on something impossible (our defect)
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
-    ``where`` names a file, a layer or a place in it; ``hint`` is the fix.
+    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``facts``: plain data for
+    ``--json``, beside the three.
     """
 
     exit_code = 2
@@ -33,6 +36,7 @@ class MicrogenError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
+        self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
@@ -98,6 +102,30 @@ class RunError(MicrogenError):
     """The firmware faulted, hung, or ended with an error code."""
 
     exit_code = 1
+
+
+class StatusRunError(RunError):
+    """The run function of ``module`` (empty: of the only model) returned ``status`` at ``sample``,
+    which counts from 0. ``said``: what the status means, in words."""
+
+    def __init__(
+        self, status: int, sample: int, module: str, said: str, *, where: str, hint: str
+    ) -> None:
+        model = f"the model {module!r}" if module else "the model"
+        self.lead = f"{model} returned error code {status} at sample {sample}"
+        super().__init__(f"{self.lead}: {said}", where=where, hint=hint)
+        self.status, self.sample, self.module, self.said = status, sample, module, said
+        self.facts = {"status": status, "sample": sample, "module": module}
+
+    def at(self, place: str, hint: str, facts: Mapping[str, Any]) -> StatusRunError:
+        """The same with its place and cause in words, what to do instead of what is said of every
+        such status (empty: that), and the same as plain data."""
+        same = (self.status, self.sample, self.module)
+        said = f"status {self.status:#x}" if hint else self.said
+        other = StatusRunError(*same, said, where=self.where, hint=hint or self.hint)
+        other.what = f"{self.lead} {place} ({said})" if hint else f"{self.lead} {place}: {said}"
+        other.facts = {**self.facts, **facts}
+        return other
 
 
 class InternalError(MicrogenError):

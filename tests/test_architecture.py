@@ -77,6 +77,7 @@ MAY_IMPORT = {
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
     "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
+    "blame": {*GRAPH, "compare", "manifest", "passes", "runner"},
     "doctor": {*BASE, "toolchain"},
 }
 # These join the parts; they may import anything below them.

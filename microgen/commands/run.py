@@ -13,6 +13,7 @@ from rich.table import Table
 
 from microgen import api, cnames, manifest
 from microgen.console import Console, Outcome
+from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 
 HELP = "Run a project under QEMU (or natively), after building and verifying it."
@@ -23,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("project", metavar="DIR", type=Path)
     add("--input", type=Path, metavar="X.npz", help="samples; without it, one of zeros")
-    add("--output", type=Path, metavar="Y.npz", help="write the outputs here")
+    add("--output", type=Path, metavar="Y.npz", help="write outputs here")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
     add("--sanitize", action="store_true", help="native only: a build with ASan and UBSan")
@@ -34,7 +35,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
     from microgen.runner import samples
 
-    inputs = samples.load(args.input) if args.input else None
+    inputs = _inputs(args)
     with console.step(f"running {args.project}"):
         result = api.run(
             args.project,
@@ -50,6 +51,18 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
     data = _data(result, record, same)
     return Outcome(data, _text(result, record), exit_code=0 if same else 1)
+
+
+def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
+    """The samples given; without any zeros, if outputs are to be written and nothing else brings
+    samples."""
+    from microgen.runner import samples
+
+    if args.input:
+        return samples.load(args.input)
+    if args.output and not args.compare:
+        return samples.zeros(manifest.load(args.project))
+    return None
 
 
 def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]:

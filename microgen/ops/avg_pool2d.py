@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats, limits
+from microgen.ops import bounds, floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
@@ -83,4 +83,16 @@ def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_avg_pool2d", *clip)
 
 
-OP = Op("nn.avg_pool2d", AvgPool2DAttrs, infer, check, reference, parts)
+def _terms(attrs: AvgPool2DAttrs, _operands: Operands) -> int:
+    return attrs.pool_size[0] * attrs.pool_size[1]
+
+
+OP = Op(
+    "nn.avg_pool2d",
+    AvgPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.sums(reference, _terms),
+)

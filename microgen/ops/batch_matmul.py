@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast, floats
+from microgen.ops import bounds, broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.quantize import dense_scales, offset_and_clamp, quantize_multiplier
@@ -134,4 +134,16 @@ def parts(_attrs: BatchMatmulAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_batch_matmul",)
 
 
-OP = Op("nn.batch_matmul", BatchMatmulAttrs, infer, check, reference, parts)
+def _terms(attrs: BatchMatmulAttrs, operands: Operands) -> int:
+    return matrices(attrs, *operands.input_types)[1]
+
+
+OP = Op(
+    "nn.batch_matmul",
+    BatchMatmulAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.products(reference, _terms),
+)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
@@ -39,4 +40,4 @@ def parts(_attrs: CopyAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("copy",)
 
 
-OP = Op("copy", CopyAttrs, infer, check, reference, parts)
+OP = Op("copy", CopyAttrs, infer, check, reference, parts, bound=bounds.moves(reference))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import floats, limits
-from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
+from microgen.ops import bounds, floats, limits
+from microgen.ops.base import Activation, Inexact, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 from microgen.ops.window import pool_shape, pool_windows
 from microgen.quantize import clamp
@@ -56,4 +56,18 @@ def parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_max_pool2d", *clip)
 
 
-OP = Op("nn.max_pool2d", MaxPool2DAttrs, infer, check, reference, parts)
+def _grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
+    """The greatest error in each window."""
+    pool = attrs.padding, attrs.pool_size, attrs.strides
+    return np.asarray(pool_windows(given.errors[0], pool, 0).max(axis=(4, 5)))
+
+
+OP = Op(
+    "nn.max_pool2d",
+    MaxPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(_grown, roundings=0),
+)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
@@ -62,4 +63,12 @@ def parts(_attrs: StridedSliceAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("strided_slice",)
 
 
-OP = Op("strided_slice", StridedSliceAttrs, infer, check, reference, parts)
+OP = Op(
+    "strided_slice",
+    StridedSliceAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.moves(reference),
+)
