@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
-from microgen.console import Console
+from microgen.console import Console, Outcome
 from microgen.errors import MicrogenError
 from microgen.version import __version__
 
@@ -34,17 +37,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
     try:
         outcome = args.execute(args, console)
-        console.result(outcome)
+        _print(console, outcome)
     except MicrogenError as error:
         console.error(error)
         return error.exit_code
     except BrokenPipeError:  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
-    except KeyboardInterrupt:
-        print("microgen: interrupted", file=sys.stderr)
-        return 130
+    except OSError as error:  # such as a full disk, where no stage has said it in its own words
+        what = error.strerror or type(error).__name__
+        console.error(MicrogenError(what, where=str(error.filename or "")))
+        return 2
+    except KeyboardInterrupt as error:  # by whichever signal, see __main__
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            print("microgen: interrupted", file=sys.stderr)
+        return 128 + (error.args[0] if error.args else signal.SIGINT)
     return int(outcome.exit_code)
+
+
+def _print(console: Console, outcome: Outcome) -> None:
+    """Print the result. Raises MicrogenError where it cannot be written, as on a full disk."""
+    try:
+        console.result(outcome)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise MicrogenError(
+            f"cannot be written: {error.strerror}", where="standard output"
+        ) from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -18,6 +18,7 @@ import numpy as np
 
 from microgen import frontends, manifest, oracle, passes, runner
 from microgen.errors import InternalError, ToolError
+from microgen.files import inside
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
 from microgen.ir.graph import Array, DType, Graph
@@ -162,7 +163,7 @@ def source(project: Path, record: ModuleRecord) -> Graph:
     """A model as its file has it, read as it was when the project was generated."""
     options = record.options
     return frontends.load(
-        project / record.model.path,
+        inside(project, record.model.path),
         numerics=options["numerics"],
         targets=targets.parse(options["targets"]).kinds,
         generators=options["codegen"],
@@ -209,7 +210,7 @@ class _Module:
     @property
     def model(self) -> Path:
         """The model's file."""
-        return self.project / self.record.model.path
+        return inside(self.project, self.record.model.path)
 
     @cached_property
     def is_exact(self) -> bool:

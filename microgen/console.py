@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console as RichConsole
 from rich.console import RenderableType
 
-from microgen.errors import MicrogenError
+from microgen.errors import MicrogenError, one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,15 @@ class Console:
             _print(outcome.text)
 
     def error(self, error: MicrogenError) -> None:
-        """An error: one line on stderr, and with ``--json`` the same as data on stdout."""
+        """An error: one line on stderr, with ``-v`` its details below; with ``--json`` all of it as
+        data on stdout."""
         if self.as_json:
             data = {**error.facts, "what": error.what, "where": error.where, "hint": error.hint}
-            print(json.dumps({"ok": False, "error": data}, indent=2, sort_keys=True))
+            found = {**data, "details": list(error.details)}
+            print(json.dumps({"ok": False, "error": found}, indent=2, sort_keys=True))
         print(f"microgen: {error}", file=sys.stderr)
+        for line in error.details:
+            self.detail(f"  {one_line(line)}")
 
 
 def _print(text: RenderableType) -> None:

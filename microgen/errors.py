@@ -18,31 +18,53 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, and with ? for what a terminal might obey."""
+    return " ".join("".join(c if c.isprintable() else "?" for c in text).split())
+
+
+def short(name: str) -> str:
+    """A name cut to what a message can hold: converters make long ones, whose ends differ."""
+    return name if len(name) <= 48 else f"{name[:20]}...{name[-25:]}"
+
+
+def few(items: Sequence[str], *, room: int = 120) -> str:
+    """As many of the items as ``room`` characters hold, at least one, and how many are left out:
+    an error is read in one glance, and has the rest in its ``details``."""
+    shown = 1
+    while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
+        shown += 1
+    left = len(items) - shown
+    return ", ".join(items[:shown]) + (f" and {left} more (-v lists all)" if left else "")
 
 
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
-    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``facts``: plain data for
-    ``--json``, beside the three.
+    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
+    each, are what the one line leaves out: for ``-v`` and ``--json``. ``facts``: plain data for
+    ``--json``, beside these.
     """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
+    ) -> None:
         super().__init__(what)
         self.what = what
         self.where = where
         self.hint = hint
+        self.details = tuple(details)
         self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
-        if self.hint:
-            text = f"{text}; {self.hint}"
-        return " ".join("".join(c if c.isprintable() else "?" for c in text).split())
+        return one_line(f"{text}; {self.hint}" if self.hint else text)
 
 
 class ModelError(MicrogenError):

@@ -223,12 +223,17 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
-    """Bytes needed as estimated before building, and the budgets asked for (0: none)."""
+    """Bytes needed as estimated before building, and the budgets asked for (0: none). A firmware
+    needs no less than ``least`` and no more than ``most`` (0: not known)."""
 
     flash: int
     ram: int
     flash_budget: int
     ram_budget: int
+    flash_least: int = 0
+    flash_most: int = 0
+    ram_least: int = 0
+    ram_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +333,8 @@ def record_fields(module: ModuleRecord) -> dict[str, Any]:
 def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
     path = project / MANIFEST
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="generate again")
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:

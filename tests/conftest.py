@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,22 @@ settings.load_profile("no_deadline")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` rewrites the expected files."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """A test of a program that this machine lacks is skipped, with the package to install."""
+    from microgen.errors import ToolError
+    from tests import tools
+
+    try:
+        return (yield)
+    except (ToolError, FileNotFoundError) as error:
+        tools.skip_if_caused(error)
+        raise
+
+
+pytest_runtest_call = pytest_runtest_setup
 
 
 @pytest.fixture(scope="session")

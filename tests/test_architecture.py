@@ -23,7 +23,9 @@ MAY_IMPORT = {
     "console": BASE,
     "checked_json": BASE,
     "c_layout": set(),
-    "toolchain": BASE,
+    "guard": set(),
+    "toolchain": {*BASE, "guard", "tools"},
+    "tools": set(),
     "cnames": {*BASE, "tvm_names"},
     "tvm_names": BASE,
     "options": {*TARGET, "cnames", "pools", "program"},
@@ -34,6 +36,7 @@ MAY_IMPORT = {
     "module_names": {*BASE, "cnames", "files"},
     "app_memory": {"emit", "program", "target"},
     "numerics": GRAPH,
+    "budget": GRAPH,
     "ir": GRAPH,
     "ops": GRAPH,
     "quantize": GRAPH,
@@ -51,9 +54,9 @@ MAY_IMPORT = {
     "params_file": {*BASE, "byte_stream", "ir", "ndarray"},
     "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
     "manifest": {*BASE, "files"},
-    "relay": {*BASE, "byte_stream", "ir", "ndarray", "params_file"},
-    "frontends": {*GRAPH, "numerics", "relay", "target"},
-    "passes": GRAPH,
+    "relay": {*BASE, "byte_stream", "files", "ir", "ndarray", "params_file"},
+    "frontends": {*GRAPH, "budget", "numerics", "relay", "target"},
+    "passes": {*GRAPH, "budget"},
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, *PROGRAM, "blob", "byte_stream", "c_layout", "checked_json", "cnames"}
     | {"kernels", "passes", "relay", "target", "transforms"},
@@ -71,14 +74,14 @@ MAY_IMPORT = {
     "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
-    "verifier": {*TARGET, "blob", "builder", "codegens", "ir", "manifest", "params_file"}
+    "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
     | {"transforms"},
-    "runner": {*TARGET, "ir", "manifest", "toolchain", "verifier"},
+    "runner": {*TARGET, "files", "guard", "ir", "manifest", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir"},
-    "compare": {*GRAPH, "frontends", "manifest", "oracle", "passes", "runner", "target"},
+    "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"},
     "blame": {*GRAPH, "compare", "manifest", "passes", "runner"},
-    "doctor": {*BASE, "toolchain"},
+    "doctor": {"tools"},
 }
 # These join the parts; they may import anything below them.
 JOINING = {"api", "cli", "commands", "inspection", "pipeline", "support", "__init__", "__main__"}
@@ -87,7 +90,7 @@ JOINING = {"api", "cli", "commands", "inspection", "pipeline", "support", "__ini
 ONLY_IN = {
     "jinja2": {"emit", "project"},
     "elftools": {"verifier"},
-    "subprocess": {"builder", "runner", "toolchain"},
+    "subprocess": {"builder", "guard", "runner", "toolchain", "tools"},
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
     "ai_edge_litert": {"oracle"},

@@ -17,7 +17,7 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per tool; exit 2 if one that is not optional is missing."""
+    """A row per tool; exit 1 if one that is not optional is missing."""
     from microgen.doctor import doctor
 
     found = doctor()
@@ -25,6 +25,7 @@ def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
     for heading in ("tool", "found", "needed for", "to install"):
         table.add_column(heading)
     for tool in found:
-        table.add_row(tool.name, tool.found or "missing", tool.needed_for, tool.install)
-    lacking = any(not tool.found and "optional" not in tool.needed_for for tool in found)
-    return Outcome([asdict(tool) for tool in found], table, exit_code=2 if lacking else 0)
+        needed_for = tool.needed_for if tool.required else f"{tool.needed_for} (optional)"
+        table.add_row(tool.name, tool.found or "missing", needed_for, tool.install)
+    lacking = any(tool.required and not tool.found for tool in found)
+    return Outcome([asdict(tool) for tool in found], table, exit_code=1 if lacking else 0)

@@ -48,14 +48,14 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: 
             args.models[0], args.board, args.output, force=args.force, name=name, **options
         )
     _note_idle(done, args.models[0], console)
-    estimate = done.manifest.estimate
+    _note_doubts(done, args, console)
     data = {
         "ok": True,
         "output": str(args.output),
         "module": name,
         "board": args.board,
         **_planned(done),
-        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+        **_estimated(done),
     }
     return Outcome(
         data, f"{args.output}: {_calls(done)} for {args.board}\n{_text(done)}{_next(args)}"
@@ -77,14 +77,15 @@ def _several(
         )
     for compiled, model in zip(done.models, args.models, strict=True):
         _note_idle(compiled, model, console)
-    estimate, common = done.manifest.estimate, done.manifest.shared_workspace
+    _note_doubts(done, args, console)
+    common = done.manifest.shared_workspace
     data = {
         "ok": True,
         "output": str(args.output),
         "board": args.board,
         "modules": [{"module": c.program.module, **_planned(c)} for c in done.models],
         "shared_workspace": common.nbytes if common else 0,
-        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+        **_estimated(done),
     }
     lines = [f"{c.program.module}: {_calls(c)}\n{_text(c)}" for c in done.models]
     head = f"{args.output}: {len(done.models)} models for {args.board}\n"
@@ -94,6 +95,24 @@ def _several(
 def _note_idle(done: Compiled, model: Path, console: Console) -> None:
     for generator in done.idle:
         console.note(f"{model.name}: {generator}")
+
+
+def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: Console) -> None:
+    for doubt in done.doubts:
+        console.note(f"{doubt}; build it, and `microgen verify {args.output}` measures")
+
+
+def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
+    """Bytes; ``most`` is None where no upper bound is known."""
+    found = done.manifest.estimate
+    bounds = {
+        "flash_least": found.flash_least,
+        "flash_most": found.flash_most or None,
+        "ram_least": found.ram_least,
+        "ram_most": found.ram_most or None,
+    }
+    estimate = {"flash": found.flash, "ram": found.ram, **bounds}
+    return {"estimate": estimate, "may_not_fit": list(done.doubts)}
 
 
 def _planned(done: Compiled) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from rich.console import Group
 from microgen import api
 from microgen.console import Console, Outcome
 from microgen.errors import ProjectError
+from microgen.files import write_whole
 
 HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."
 
@@ -36,6 +37,6 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
     except OSError as error:
         raise ProjectError(f"cannot be written: {error.strerror}", where=str(path)) from error

@@ -14,6 +14,7 @@ from rich.console import Group, RenderableType
 from microgen import blob, manifest
 from microgen.blob import c_source, describe
 from microgen.errors import MicrogenError, ModelError, ProjectError
+from microgen.files import inside, write_whole
 from microgen.inspection.base import Inspected, plain
 from microgen.manifest import Manifest
 from microgen.verifier.blob_image import known
@@ -106,8 +107,8 @@ def of_project(project: Path, record: Manifest) -> list[Found]:
 def _of_sources(project: Path, record: Manifest) -> Iterator[Found]:
     for module in record.modules:
         if module.blob is not None:
-            path = project / "model/codegen/host/src" / f"{module.module}_blob.c"
-            yield Found(module.blob.symbol, _array(path))
+            name = f"model/codegen/host/src/{module.module}_blob.c"
+            yield Found(module.blob.symbol, _array(inside(project, name)))
 
 
 def _array(path: Path) -> bytes:
@@ -140,8 +141,9 @@ def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            (folder / name).unlink(missing_ok=True)  # a link is replaced, not followed
-            (folder / name).write_bytes(data)
+            if (folder / name).is_symlink():
+                (folder / name).unlink()  # a link is replaced, not followed
+            write_whole(folder / name, data)
     except OSError as error:
         where = str(error.filename or folder)
         raise MicrogenError(f"cannot be written: {error.strerror}", where=where) from error

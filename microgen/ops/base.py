@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, Node, TensorType
+from microgen.ops import cost as costs
 
 Shape = tuple[int, ...]
 Pair = tuple[int, int]  # (height, width)
@@ -136,6 +137,7 @@ class Op:
     ``tables[dtype](attrs, data_type, output_type)``, of a function of each value of its only input
     by itself: the table that ``lookup`` computes it from. It needs no kernel for such a dtype,
     because ``passes/tabulate.py`` makes it a ``lookup``.
+    ``cost(attrs, input_types, output_types)`` is what ``reference`` takes, see ``ops/cost.py``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     ``bound`` is that of every implementation: kernels, generators of code, LiteRT.
@@ -153,3 +155,4 @@ class Op:
     )
     writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing
     bound: Bound = EXACT
+    cost: costs.Rule = costs.elementwise

@@ -11,6 +11,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +52,12 @@ def parts(_attrs: BroadcastToAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "broadcast_to", BroadcastToAttrs, infer, check, reference, parts, bound=bounds.moves(reference)
+    "broadcast_to",
+    BroadcastToAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
 )

@@ -11,6 +11,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +57,12 @@ def parts(_attrs: ConcatenateAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "concatenate", ConcatenateAttrs, infer, check, reference, parts, bound=bounds.moves(reference)
+    "concatenate",
+    ConcatenateAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
 )

@@ -12,6 +12,7 @@ from microgen.ops import bounds, floats
 from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
@@ -128,5 +129,12 @@ def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "nn.l2_normalize", L2NormalizeAttrs, infer, check, reference, parts, bound=bounds.balls(_ball)
+    "nn.l2_normalize",
+    L2NormalizeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=by_rows,
+    bound=bounds.balls(_ball),
 )

@@ -9,6 +9,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +65,6 @@ OP = Op(
     check,
     reference,
     parts,
+    cost=moved,
     bound=bounds.moves(reference),
 )

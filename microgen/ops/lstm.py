@@ -10,6 +10,7 @@ from microgen.ops import bounds, floats, lstm_float, lstm_integer
 from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import activations_constraint, weight_constraint
+from microgen.ops.cost import by_rows
 from microgen.ops.lstm_inputs import Inputs
 
 OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
@@ -167,5 +168,13 @@ def writes(_attrs: LstmAttrs, _n_inputs: int) -> tuple[int, ...]:
 
 
 OP = Op(
-    "nn.lstm", LstmAttrs, infer, check, reference, parts, writes=writes, bound=bounds.balls(_balls)
+    "nn.lstm",
+    LstmAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    writes=writes,
+    cost=by_rows,
+    bound=bounds.balls(_balls),
 )

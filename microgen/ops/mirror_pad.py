@@ -11,6 +11,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +60,12 @@ def parts(_attrs: MirrorPadAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "nn.mirror_pad", MirrorPadAttrs, infer, check, reference, parts, bound=bounds.moves(reference)
+    "nn.mirror_pad",
+    MirrorPadAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
 )

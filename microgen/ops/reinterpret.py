@@ -13,6 +13,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds, reshape
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import same_dtype_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,5 @@ OP = Op(
     parts,
     is_view=True,
     bound=bounds.moves(reference),
+    cost=moved,
 )

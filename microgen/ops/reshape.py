@@ -10,6 +10,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +58,6 @@ OP = Op(
     reference,
     parts,
     is_view=True,
+    cost=moved,
     bound=bounds.moves(reference),
 )

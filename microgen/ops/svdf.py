@@ -17,6 +17,7 @@ from microgen.ops.constraints import (
     activations_constraint,
     weight_constraint,
 )
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
     float_range,
     multiply_by_quantized_multiplier,
@@ -213,5 +214,13 @@ def writes(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[int, ...]:
 
 
 OP = Op(
-    "nn.svdf", SvdfAttrs, infer, check, reference, parts, writes=writes, bound=bounds.balls(_balls)
+    "nn.svdf",
+    SvdfAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    writes=writes,
+    cost=by_rows,
+    bound=bounds.balls(_balls),
 )

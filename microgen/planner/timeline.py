@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from itertools import accumulate
 
 from microgen.program import MemoryPlan, Placement, Program
 
@@ -29,10 +30,12 @@ def timeline(program: Program, plan: MemoryPlan) -> str:
 
 def live_bytes(program: Program, plan: MemoryPlan) -> tuple[int, ...]:
     """Bytes of planned buffers that live during each call: the larger of its two half steps."""
-    return tuple(
-        max(sum(p.nbytes for p in plan.placements if p.first <= t <= p.last) for t in half_steps)
-        for half_steps in ((2 * k, 2 * k + 1) for k in range(len(program.calls)))
-    )
+    changes = [0] * (2 * len(program.calls) + 2)  # what is kept lives one call longer
+    for p in plan.placements:
+        changes[p.first] += p.nbytes
+        changes[min(p.last + 1, len(changes) - 1)] -= p.nbytes
+    live = list(accumulate(changes))
+    return tuple(max(live[2 * k : 2 * k + 2]) for k in range(len(program.calls)))
 
 
 def _buckets(steps: int) -> list[range]:

@@ -95,7 +95,7 @@ def run(
 def _job(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float) -> _Job:
     manifest = manifests.load(project)
     batch = None if inputs is None else samples.batch(manifest, inputs)
-    return _Job(manifest, boards.from_json(manifest.board), image.load(elf), batch, timeout)
+    return _Job(manifest, boards.of_project(manifest.board), image.load(elf), batch, timeout)
 
 
 def until_failure(

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import toolchain
+from microgen import guard, toolchain
+from microgen.errors import RunError
 from microgen.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 
 _POLL_SECONDS = 0.05
@@ -70,23 +71,32 @@ class Process:
 
 @contextlib.contextmanager
 def directory() -> Iterator[Path]:
-    """A directory for one run, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="microgen-") as name:
-        yield Path(name)
+    """A directory for one run, removed afterwards, even if we are killed.
+
+    Raises RunError where files cannot be written there, as on a full disk.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="microgen-") as name, guard.removed(name):
+            yield Path(name)
+    except OSError as error:
+        raise RunError(
+            f"the run's files cannot be written: {error.strerror}",
+            where=str(error.filename or "the temporary folder"),
+            hint="make space there, or name another folder by TMPDIR",
+        ) from error
 
 
 @contextlib.contextmanager
 def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
-    """Start a command in ``where``; at the end it is killed if it still runs.
+    """Start a command in ``where``; at the end, or if we are killed, it is ended if it still runs.
 
     ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
-    ToolError if the program is missing.
+    ToolError if the program is missing, or cannot be started.
     """
-    program = str(toolchain.find(command[0]))
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
-        popen = subprocess.Popen(
-            [program, *command[1:]],
+        popen = toolchain.start(
+            command,
             cwd=where,
             stdin=theirs.fileno() if gdb else subprocess.DEVNULL,
             stdout=theirs.fileno() if gdb else out,
@@ -94,11 +104,8 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
             env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
         )
         theirs.close()
-        try:
+        with guard.ended(popen):
             yield Process(popen, where, ours)
-        finally:
-            popen.kill()
-            popen.wait()
 
 
 def _sanitizer_options() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.errors import InputError
+from microgen.files import whole
 from microgen.ir.graph import Array, DType
 from microgen.manifest import Manifest, ModuleRecord, PortRecord
 
@@ -49,10 +50,11 @@ _HOW = "write the samples with numpy.savez(FILE, **{name: array})"
 
 
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
-    """Write arrays as an ``.npz`` file, in their order. Raises InputError if that fails."""
+    """Write arrays as an ``.npz`` file, in their order, whole or not at all. Raises InputError if
+    that fails."""
     try:
         # numpy.savez takes names as keywords, which clash with its own.
-        with zipfile.ZipFile(path, "w") as archive:
+        with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)

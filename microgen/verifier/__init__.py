@@ -10,6 +10,7 @@ from pathlib import Path
 from microgen import manifest, params_file
 from microgen.builder import disassemble
 from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.target import board as boards
@@ -156,7 +157,7 @@ def _subject(
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
-    board = boards.from_json(record.board)
+    board = boards.of_project(record.board)
     return Subject(
         project=project,
         elf=elf.load(path),
@@ -172,10 +173,10 @@ def _subject(
 
 
 def _parameters(project: Path, record: ModuleRecord) -> Mapping[str, Array]:
-    path = project / "model" / "parameters" / f"{record.module}.params"
+    name = f"model/parameters/{record.module}.params"
     try:
-        return params_file.loads(path.read_bytes())
+        return params_file.loads(inside(project, name).read_bytes())
     except OSError as error:
         raise ProjectError(
-            f"cannot be read: {error.strerror}", where=str(path), hint="generate again"
+            f"cannot be read: {error.strerror}", where=name, hint="generate again"
         ) from error

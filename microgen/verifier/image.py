@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 
+from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.target.board import Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Segment
@@ -72,9 +74,12 @@ def project_files(subject: Subject) -> Finding:
     problems = []
     for name, digest in sorted(subject.manifest.files.items()):
         try:
-            content = (subject.project / name).read_bytes()
-        except OSError:
-            problems.append(f"{name} is missing")
+            content = inside(subject.project, name).read_bytes()
+        except ProjectError as error:
+            problems.append(f"{name} {error.what}")
+            continue
+        except OSError as error:
+            problems.append(f"{name} cannot be read: {error.strerror}")
             continue
         if hashlib.sha256(content).hexdigest() != digest:
             problems.append(f"{name} has changed")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.target.cpu import Feature
 from microgen.verifier.elf import Symbol
 from microgen.verifier.libc_names import HEAP, POSIX, STANDARD
@@ -139,8 +142,10 @@ def _source_words(subject: Subject) -> set[str]:
     """Every identifier in the project's C and assembler sources."""
     words: set[str] = set()
     for name in subject.manifest.files:
-        path = subject.project / name
-        if path.suffix in (".c", ".h", ".s", ".S") and path.is_file():
+        if not name.endswith((".c", ".h", ".s", ".S")):
+            continue
+        with suppress(ProjectError):  # ``project_files`` names what is not there
+            path = inside(subject.project, name)
             words.update(re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace")))
     return words
 

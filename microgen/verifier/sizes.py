@@ -54,7 +54,7 @@ class Sizes:
 
 def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
-    board = boards.from_json(manifest.board)
+    board = boards.of_project(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
     constants = [(m, constant) for m in manifest.modules for constant in m.constants]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,7 @@ import pytest
 
 from microgen.errors import ProjectError
 from microgen.verifier import CHECKS, Check, VerifyReport, measure, verify
-
-needs_arm = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
+from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
 NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
@@ -26,7 +22,7 @@ NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize("level", ["-Os", "-O3"])
 @pytest.mark.parametrize(
     "board", ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
@@ -39,7 +35,7 @@ def test_sound_firmware_passes_at_every_optimisation(project: Make, board: str, 
     assert {c.name for c in report.checks if c.status == "n/a"} == NOT_ASKED
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the host has no gcc")
+@NEEDS_CC
 def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     report = verify(project("native").build().root)
     assert report.ok
@@ -49,7 +45,7 @@ def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     }
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_sizes_add_up(project: Make) -> None:
     built = project().build()
     sizes = measure(built.elf, built.manifest)
@@ -77,7 +73,7 @@ def test_damaged_elf(project: Make, content: bytes) -> None:
         verify(laid_out.root)
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_truncated_elf_is_one_clear_error_or_a_failed_check(project: Make) -> None:
     built = project().build()
     whole = built.elf.read_bytes()

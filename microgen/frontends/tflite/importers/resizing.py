@@ -11,11 +11,13 @@ from tflite.GatherOptions import GatherOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
+from microgen import budget
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType, frozen
 from microgen.ops.base import Pair
+from microgen.ops.cost import elementwise
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.resize2d import Resize2DAttrs
 from microgen.ops.take import TakeAttrs
@@ -78,6 +80,8 @@ def _resize_nearest_neighbor(layer: Layer) -> tuple[Step, ...]:
         bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
     )
     shape, output = data.type.shape, layer.output()
+    places = TensorType((sum(size),), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (places,)), layer.where)
     tables = [
         (axis, _nearest(shape[axis], size[axis - 1], is_aligned, is_centred)) for axis in (1, 2)
     ]
