@@ -12,9 +12,8 @@ from microgen import blame, builder, runner
 from microgen.cli import main
 from microgen.errors import StatusRunError
 from microgen.ir.graph import Array
-from tests.runner.standin import needs_gdbserver
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_NINJA
+from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 
@@ -106,7 +105,7 @@ def test_json_has_it_as_data(
     assert {name: error[name] for name in expected} == expected
 
 
-@needs_gdbserver
+@NEEDS_GDBSERVER
 def test_a_status_of_its_own_is_that_of_the_call_that_returned_it(project: Path) -> None:
     source = project / "model/codegen/host/src/pick_lib1.c"
     text = source.read_text()

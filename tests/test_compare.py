@@ -13,10 +13,9 @@ from microgen.api import RunResult
 from microgen.compare import Verdict
 from microgen.ir.graph import Array
 from tests import float_networks
-from tests.runner.standin import needs_gdbserver
-from tests.tools import NEEDS_NINJA
+from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
 
-pytestmark = [NEEDS_NINJA, needs_gdbserver]
+pytestmark = [NEEDS_NINJA, NEEDS_GDBSERVER]
 
 
 @pytest.fixture(scope="module")
