@@ -7,7 +7,7 @@ roundings one after another by gamma(n) = n u / (1 - n u). Integers are never of
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,30 +35,23 @@ def of_floats(rule: str, of: Of) -> Bound:
 
 def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
-        if given.is_exact:
-            return tuple(np.zeros(array.shape) for array in given.expected)
         data = range(len(given.errors)) if positions is None else positions
-        if any(e.any() for k, e in enumerate(given.errors) if k not in data):
+        others = (error for k, error in enumerate(given.errors) if k not in data)
+        if given.is_exact or any(error.any() for error in others):
             return EQUAL.of(attrs, given)
-        moved, still = (
-            reference(
-                attrs,
-                dataclasses.replace(
-                    given.operands,
-                    inputs=tuple(
-                        (error if is_moved else np.zeros(error.shape)) if k in data else array
-                        for k, (array, error) in enumerate(
-                            zip(given.operands.inputs, given.errors, strict=True)
-                        )
-                    ),
-                ),
-            )
-            for is_moved in (True, False)
-        )
+        errors = {k: given.errors[k] for k in data}
+        nothing = {k: np.zeros(error.shape) for k, error in errors.items()}
+        moved, still = (reference(attrs, _with(given.operands, e)) for e in (errors, nothing))
         # What the op itself puts in (the value of a pad) is in both.
         return tuple(a.astype(np.float64) - b for a, b in zip(moved, still, strict=True))
 
     return of
+
+
+def _with(operands: Operands, inputs: Mapping[int, Array]) -> Operands:
+    """Some inputs replaced."""
+    every = tuple(inputs.get(k, array) for k, array in enumerate(operands.inputs))
+    return dataclasses.replace(operands, inputs=every)
 
 
 def moves(reference: Reference, data: Sequence[int] | None = None) -> Bound:
