@@ -67,15 +67,15 @@ def sine() -> tuple[bytes, Array]:
 
 
 def mobile() -> tuple[bytes, Array]:
-    """A small MobileNet v1: eight pairs of depthwise and pointwise convolutions, RELU6, a pool, a
+    """A small MobileNet v1: thirteen pairs of depthwise and pointwise convolutions, RELU6, a pool, a
     classifier, softmax."""
     chain, depth = _Chain(1, 16, 16, 3), 8
     same = {"padding": tflite.Padding.SAME, "strideH": 1, "strideW": 1}
     halved = {**same, "strideH": 2, "strideW": 2}
     weights = (chain.random(depth, 3, 3, 3, fan_in=27), np.zeros(depth))
     chain.add("CONV_2D", (1, 8, 8, depth), weights, **halved, **_RELU6)
-    for _ in range(8):
-        weights = (chain.random(1, 3, 3, depth, fan_in=9), chain.rng.normal(0, 0.3, depth))
+    for _ in range(13):
+        weights = (chain.random(1, 3, 3, depth, fan_in=3), chain.rng.normal(0, 0.3, depth))
         chain.add(
             "DEPTHWISE_CONV_2D", (1, 8, 8, depth), weights, depthMultiplier=1, **same, **_RELU6
         )
