@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from microgen import frontends, manifest, oracle, passes, runner
-from microgen.errors import InternalError, ToolError
+from microgen.errors import InternalError, ToolError, short
 from microgen.files import inside
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
@@ -25,7 +25,7 @@ from microgen.ir.graph import Array, DType, Graph
 from microgen.manifest import ModuleRecord
 from microgen.ops import registry
 from microgen.runner import Layer, samples
-from microgen.runner.compare import Comparison, Difference, number, ratio
+from microgen.runner.compare import EQUAL, Comparison, Difference, number, ratio
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
 
@@ -107,11 +107,19 @@ class Verdict:
 def _nearness(layers: Comparison) -> str:
     if layers.is_exact:
         return "equal"
-    nearest = layers.nearest
-    return (
-        f"within their bounds ({nearest.ratio:.2g} of one at most: "
-        f'layer "{nearest.layer}", {nearest.rule})'
-    )
+    rules = dict.fromkeys(held.rule for held in layers.held)
+    return f"within their bounds: {'; '.join(_by_rule(layers, rule) for rule in rules)}"
+
+
+def _by_rule(layers: Comparison, rule: str) -> str:
+    """How many layers have the rule, and which came nearest to its bound."""
+    own = [held for held in layers.held if held.rule == rule]
+    count = len({held.tensor for held in own})
+    if rule == EQUAL:
+        return f"{count} equal"
+    nearest = max(own, key=lambda held: held.ratio)
+    near = f'at most {nearest.ratio:.2g} of it, layer "{short(nearest.layer)}"'
+    return f"{count} by {rule} ({near if nearest.ratio else 'equal, too'})"
 
 
 def compare(

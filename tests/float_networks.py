@@ -67,8 +67,8 @@ def sine() -> tuple[bytes, Array]:
 
 
 def mobile() -> tuple[bytes, Array]:
-    """A small MobileNet v1: thirteen pairs of depthwise and pointwise convolutions, RELU6, a pool, a
-    classifier, softmax."""
+    """A small MobileNet v1, badly conditioned: thirteen pairs of depthwise and pointwise
+    convolutions, RELU6, a pool, a classifier, softmax."""
     chain, depth = _Chain(1, 16, 16, 3), 8
     same = {"padding": tflite.Padding.SAME, "strideH": 1, "strideW": 1}
     halved = {**same, "strideH": 2, "strideW": 2}

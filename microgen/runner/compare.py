@@ -105,11 +105,6 @@ class Comparison:
         """Whether every element had to be equal."""
         return not any(held.bound for held in self.held)
 
-    @property
-    def nearest(self) -> Held:
-        """The tensor that came nearest to its bound."""
-        return max(self.held, key=lambda held: held.ratio)
-
 
 def compare(
     module: ModuleRecord, expected: Iterable[tuple[int, Expected]], absent: Iterable[str] = ()
