@@ -7,7 +7,7 @@ Stability of Numerical Algorithms, 2nd edition, sections 3.1 to 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,21 @@ def spacing(values: Array) -> Array:
     """A unit in the last place of each value as a float32."""
     magnitude = np.minimum(np.abs(values), np.finfo(np.float32).max)
     return np.maximum(np.spacing(magnitude.astype(np.float32)), LEAST).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Sums of ``terms`` products each of two factors, as numpy's einsum names them."""
+
+    left: Ball
+    right: Ball
+    subscripts: str
+    terms: int
+
+    def of(self, part: Callable[[Ball], Array]) -> Array:
+        """The sums for a part of the factors: their values, say."""
+        sums: Array = np.einsum(self.subscripts, part(self.left), part(self.right))
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +96,6 @@ class Ball:
         unknown = (self.error > 0) | (other.error > 0)
         return Ball(value, np.where(unknown, error, 0))._rounded()
 
-    def dot(self, other: Ball, subscripts: str, terms: int) -> Ball:
-        """Sums of ``terms`` products each, as numpy's einsum names them."""
-        value = np.einsum(subscripts, self.value, other.value)
-        size = np.einsum(subscripts, self.largest, other.largest)
-        plain = np.einsum(subscripts, np.abs(self.value), np.abs(other.value))
-        error = np.maximum(size - plain, 0) + gamma(terms) * size + terms * LEAST
-        return Ball(value, error)
-
     def sum(self, axis: int) -> Ball:
         """Sums along an axis, which stays with the size 1."""
         value = self.value.sum(axis=axis, keepdims=True)
@@ -113,3 +120,17 @@ class Ball:
             value = self.value.astype(np.float32).astype(np.float64)
         apart = np.where(np.isfinite(value), np.abs(value - self.value), 0)
         return Ball(value, self.error + apart)
+
+
+def total(products: Sequence[Products], added: Sequence[Ball] = ()) -> Ball:
+    """All the products and what is added to them, summed in any order."""
+
+    def summed(part: Callable[[Ball], Array]) -> Array:
+        sums: Array = sum((each.of(part) for each in products), start=np.zeros(()))
+        return sum((part(ball) for ball in added), start=sums)
+
+    size = summed(lambda ball: ball.largest)
+    plain = summed(lambda ball: np.abs(ball.value))
+    terms = sum(each.terms for each in products) + len(added)
+    error = np.maximum(size - plain, 0) + gamma(terms) * size + terms * LEAST
+    return Ball(summed(lambda ball: ball.value), error)

@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.ir.graph import Array
 from microgen.ops import lstm_inputs, sigmoid, tanh
-from microgen.ops.balls import Ball
+from microgen.ops.balls import Ball, Products, total
 from microgen.ops.lstm_inputs import Inputs
 
 Clips = tuple[float, float]  # of the cell state, of the projection; 0: none
@@ -39,32 +39,43 @@ def _steps(rows: Array, time_major: bool) -> Array:
 
 
 def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
-    *inputs, forget, change, output = _sums(w, x, state)
-    peephole = [] if w.peephole is None else list(w.peephole)
-    if peephole:
-        inputs = [s + cell * p for s, p in zip(inputs, peephole[:-2], strict=True)]
-        forget = forget + cell * peephole[-2]
-    keep = _sigmoid(forget)
-    take = _sigmoid(inputs[0]) if inputs else _ONE - keep
+    *before, change, _ = _gates(w, x, state, cell)
+    keep = _sigmoid(before[-1])
+    take = _sigmoid(before[0]) if len(before) > 1 else _ONE - keep
     cell = _clipped(keep * cell + take * _tanh(change), clips[0]).stored()
-    if peephole:
-        output = output + cell * peephole[-1]
+    output = _gates(w, x, state, cell)[-1]
     hidden = _sigmoid(output) * _tanh(cell)
     return _projected(w, clips[1], hidden).stored(), cell
 
 
-def _sums(w: Inputs[Ball], x: Ball, state: Ball) -> list[Ball]:
-    """What each gate's function is taken of, without peepholes: [batch, cells] each."""
-    own = x.dot(w.weight, "bi,gci->gbc", w.weight.value.shape[2])
-    past = state.dot(w.recurrent, "bo,gco->gbc", w.recurrent.value.shape[2])
-    return [s + r + b for s, r, b in zip(own, past, w.bias, strict=True)]
+def _gates(w: Inputs[Ball], x: Ball, state: Ball, cell: Ball) -> list[Ball]:
+    """What each gate's function is taken of, [batch, cells]: input if there is one, forget, cell,
+    output. ``cell`` is the state that peepholes see."""
+    peepholes: list[list[Ball]] = [[] for _ in w.bias]
+    if w.peephole is not None:
+        *first, last = ([weight] for weight in w.peephole)
+        peepholes = [*first, [], last]
+    gates = zip(w.weight, w.recurrent, w.bias, peepholes, strict=True)
+    return [
+        total(
+            [
+                Products(x, weight, "bi,ci->bc", weight.value.shape[1]),
+                Products(state, recurrent, "bo,co->bc", recurrent.value.shape[1]),
+                *(Products(cell, one, "bc,c->bc", 1) for one in peephole),
+            ],
+            [bias],
+        )
+        for weight, recurrent, bias, peephole in gates
+    ]
 
 
 def _projected(w: Inputs[Ball], clip: float, hidden: Ball) -> Ball:
     if w.projection is None:
         return hidden
-    sums = hidden.dot(w.projection, "bc,oc->bo", hidden.value.shape[1])
-    return _clipped(sums if w.projection_bias is None else sums + w.projection_bias, clip)
+    products = Products(hidden, w.projection, "bc,oc->bo", hidden.value.shape[1])
+    return _clipped(
+        total([products], [] if w.projection_bias is None else [w.projection_bias]), clip
+    )
 
 
 def _clipped(values: Ball, limit: float) -> Ball:
@@ -72,7 +83,13 @@ def _clipped(values: Ball, limit: float) -> Ball:
 
 
 def _sigmoid(x: Ball) -> Ball:
-    return x.apply(lambda value: 0.5 * (1 + np.tanh(0.5 * value)), sigmoid.ULPS)
+    return x.apply(_logistic, sigmoid.ULPS)
+
+
+def _logistic(x: Array) -> Array:
+    """In this form nothing cancels where it is nearly 0."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _tanh(x: Ball) -> Ball:

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
-from microgen.ops.balls import Ball
+from microgen.ops.balls import Ball, Products, total
 from microgen.ops.base import Activation, Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     accumulator_constraint,
@@ -165,13 +165,13 @@ def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
     """``_float`` step by step."""
     data, feature, time, state, *bias = bounds.inputs(given)
     filters, memory = time.value.shape
-    latest = data.dot(feature, "bi,fi->bf", feature.value.shape[1]).stored()
+    latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()
     memories = Ball.of(_shifted(state.packed(), latest.packed(), (filters, memory)))
-    sums = memories.dot(time, "bfm,fm->bf", memory).packed()
-    total = Ball.of(sums.reshape(len(sums), -1, attrs.rank)).sum(2).packed()[:, :, 0]
-    biased = Ball.of(total) + bias[0] if bias else Ball.of(total)
+    units = (-1, filters // attrs.rank, attrs.rank, memory)
+    seen, weight = (Ball.of(ball.packed().reshape(units)) for ball in (memories, time))
+    products = Products(seen, Ball.of(weight.packed()[0]), "burm,urm->bu", attrs.rank * memory)
     kept = Ball.of(memories.packed().reshape(state.value.shape))
-    return biased.clipped(*float_range(attrs.activation)), kept
+    return total([products], bias).clipped(*float_range(attrs.activation)), kept
 
 
 def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
