@@ -46,7 +46,7 @@ WARNINGS = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef"),
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
-SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 # Calls: a case as a kernel is called with it
