@@ -12,7 +12,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.geometry import output_size, resolve
-from microgen.ops.window import nhwc, pad_spatial, spatial, windows
+from microgen.ops.window import check_dilation, nhwc, pad_spatial, spatial, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
         raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 

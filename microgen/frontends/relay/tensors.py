@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array, DType, Graph, Node, Quant, TensorType, frozen
+from microgen.ir.graph import MAX_BYTES, Array, DType, Graph, Node, Quant, TensorType, frozen
 from microgen.ir.interpreter import evaluate_node
 from microgen.ops import registry
 from microgen.ops.base import StatusError
@@ -19,7 +19,6 @@ from microgen.relay import expr as relay
 PLAIN = Quant((1.0,), (0,))
 _SCALED = (DType.INT8, DType.INT16)
 
-_MAX_BYTES = 2**31 - 1  # the generated C counts with int32_t
 _MAX_CONSTANT_BYTES = 2**28  # what is computed while compiling
 
 
@@ -77,9 +76,9 @@ def checked(type_: TensorType, where: str) -> TensorType:
         raise UnsupportedError(
             f"{type_} has no elements", where=where, hint="supported: axes of 1 or more"
         )
-    if type_.nbytes > _MAX_BYTES:
+    if type_.nbytes > MAX_BYTES:
         raise UnsupportedError(
-            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {_MAX_BYTES}"
+            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {MAX_BYTES}"
         )
     return type_
 

@@ -12,9 +12,8 @@ import numpy as np
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord, short
-from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
 
-MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
 _MAX_RANK = 8
 
 _NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
