@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microgen import frontends, manifest, oracle, passes, runner
+from microgen import frontends, manifest, oracle, passes, progress, runner
 from microgen.errors import ToolError
+from microgen.files import inside
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
 from microgen.manifest import ModuleRecord
@@ -144,7 +145,7 @@ Truth = Callable[[Sequence[Sequence[Array]]], Sequence[Layers]]
 
 def _truths(project: Path, record: ModuleRecord) -> list[tuple[str, Truth | str]]:
     """Each source of truth by name: how to compute every layer, or why that cannot be."""
-    model = project / record.model.path
+    model = inside(project, record.model.path)
     profile = record.options["numerics"]
     kinds = targets.parse(record.options["targets"]).kinds
     generators = record.options["codegen"]
@@ -189,7 +190,7 @@ def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:
     state = initial_state(graph)
     return [
         evaluate(graph, dict(zip(graph.inputs, sample, strict=True)), registry(), state)
-        for sample in samples
+        for sample in progress.counted("samples by numpy", samples, len(samples))
     ]
 
 

@@ -5,6 +5,7 @@ Verify, run and inspect know a project only through this file and the files besi
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,10 +13,13 @@ from typing import Any
 
 import cattrs
 
-from microgen.errors import ProjectError
+from microgen import checked_json
+from microgen.errors import ModelError, ProjectError
 from microgen.files import MANIFEST
+from microgen.structuring import structure
 
 FORMAT = 1
+_DIGEST = "digest"  # of all else in the file
 _OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
 
 
@@ -223,12 +227,17 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
-    """Bytes needed as estimated before building, and the budgets asked for (0: none)."""
+    """Bytes needed as estimated before building, and the budgets asked for (0: none). A firmware
+    needs no less than ``least`` and no more than ``most`` (0: not known)."""
 
     flash: int
     ram: int
     flash_budget: int
     ram_budget: int
+    flash_least: int = 0
+    flash_most: int = 0
+    ram_least: int = 0
+    ram_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,12 +320,14 @@ class Manifest(ModuleRecord):
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
     def dumps(self) -> bytes:
-        """The file's content: sorted keys, so that equal manifests are equal bytes."""
+        """The file's content: sorted keys, so that equal manifests are equal bytes; and the digest
+        of all else that it says."""
         data = cattrs.unstructure(self)
         for record in (data, *data["more"]):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
+        data[_DIGEST] = _digest(json.loads(json.dumps(data)))
         return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
@@ -327,31 +338,51 @@ def record_fields(module: ModuleRecord) -> dict[str, Any]:
 
 def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
-    path = project / MANIFEST
+    data = _read(project)
+    found = data.pop("format", None)
+    if found != FORMAT:
+        raise ProjectError(
+            f"has format {found!r}, this microgen reads {FORMAT}",
+            where=str(project / MANIFEST),
+            hint="generate again with this version",
+        )
+    data.pop(_DIGEST, None)
     try:
-        data = json.loads(path.read_bytes())
+        return structure({**data, "format": FORMAT}, Manifest)
+    except ValueError as error:
+        raise ProjectError(
+            f"does not have the records of a manifest: {error}",
+            where=str(project / MANIFEST),
+            hint="generate again",
+        ) from error
+
+
+def is_as_written(project: Path) -> bool:
+    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. That finds
+    what was edited by mistake: who means it can write another digest. Raises as ``load``."""
+    data = _read(project)
+    return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def _digest(data: dict[str, Any]) -> str:
+    """The SHA-256 of the JSON value, however it is laid out."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _read(project: Path) -> dict[str, Any]:
+    path = project / MANIFEST
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="generate again")
+    try:
+        place = checked_json.parse(path.read_bytes(), str(path))
     except OSError as error:
         raise ProjectError(
             "is not a generated project: it has no microgen.json",
             where=str(project),
             hint="run `microgen generate MODEL -b BOARD -o DIR` first",
         ) from error
-    except ValueError as error:
-        raise ProjectError("is not valid JSON", where=str(path), hint="generate again") from error
-    return _structure(data, path)
-
-
-def _structure(data: Any, path: Path) -> Manifest:
-    found = data.get("format") if isinstance(data, dict) else None
-    if found != FORMAT:
-        raise ProjectError(
-            f"has format {found!r}, this microgen reads {FORMAT}",
-            where=str(path),
-            hint="generate again with this version",
-        )
-    try:
-        return cattrs.structure(data, Manifest)
-    except Exception as error:  # cattrs raises groups of many kinds
-        raise ProjectError(
-            "does not have the records of a manifest", where=str(path), hint="generate again"
-        ) from error
+    except ModelError as error:
+        raise ProjectError(error.what, where=str(path), hint="generate again") from error
+    if not place.is_object():
+        raise ProjectError("is no JSON object", where=str(path), hint="generate again")
+    return dict(place.value)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,40 @@ settings.load_profile("no_deadline")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` rewrites the expected files."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of projects are built, of which most files are the same: with ccache, where it is
+    installed, each is compiled once for each set of options, wherever below the temporary folder
+    the project lies."""
+    if shutil.which("ccache"):
+        os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+        os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
+        os.environ["CCACHE_BASEDIR"] = tempfile.gettempdir()
+        os.environ["CCACHE_NOHASHDIR"] = "1"
+        os.environ["CCACHE_MAXSIZE"] = "500M"
+
+
+@pytest.fixture
+def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that compare what compilers make of the same sources."""
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """A test of a program that this machine lacks is skipped, with the package to install."""
+    from microgen.errors import ToolError
+    from tests import tools
+
+    try:
+        return (yield)
+    except (ToolError, FileNotFoundError) as error:
+        tools.skip_if_caused(error)
+        raise
+
+
+pytest_runtest_call = pytest_runtest_setup
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.errors import InputError
+from microgen.files import whole
 from microgen.ir.graph import Array, DType
 from microgen.manifest import Manifest, ModuleRecord, PortRecord
 
@@ -27,32 +28,12 @@ class Batch:
     data: bytes
 
 
-def load(path: Path) -> dict[str, Array]:
-    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one; pickled
-    objects are never read."""
-    try:
-        with path.open("rb") as file:  # numpy would leave a damaged one open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
-            return {name: archive[name] for name in archive.files}
-    except InputError:
-        raise
-    except OSError as error:
-        reason = error.strerror or "it is not an .npz file"
-        raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
-    except Exception as error:  # a damaged archive makes numpy and zipfile raise many kinds
-        raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
-
-
-_HOW = "write the samples with numpy.savez(FILE, **{name: array})"
-
-
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
-    """Write arrays as an ``.npz`` file, in their order. Raises InputError if that fails."""
+    """Write arrays as an ``.npz`` file, in their order, whole or not at all. Raises InputError if
+    that fails."""
     try:
         # numpy.savez takes names as keywords, which clash with its own.
-        with zipfile.ZipFile(path, "w") as archive:
+        with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)

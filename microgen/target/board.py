@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
-from microgen import resources
+from microgen import byte_sizes, resources
 from microgen.errors import BoardError
 from microgen.target.cpu import CPUS, Cpu
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes."""
+    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes, in
+    board.yml also as ``512K``."""
 
     name: str
     origin: int
@@ -99,10 +102,46 @@ def load(name: str) -> Board:
     return from_dict(name, yaml.safe_load(path.read_text(encoding="utf-8")), path)
 
 
-def from_json(data: dict[str, Any]) -> Board:
-    """The board that ``Board.to_json`` wrote."""
-    return from_dict(
-        data["name"], {k: v for k, v in data.items() if k != "name"}, Path(data["name"])
+def of_project(data: Mapping[str, Any]) -> Board:
+    """The installed board that a project was generated for, with the memories chosen for it.
+
+    A project is not trusted to name programs and their arguments: what ``Board.to_json`` wrote
+    must be what the installed board says. Raises BoardError if it is not, or there is no such
+    board.
+    """
+    name = data.get("name")
+    if name not in available():
+        raise BoardError(
+            "the project is for a board that is not installed here",
+            where="microgen.json",
+            hint=f"boards: {', '.join(available())}",
+        )
+    installed = load(name)
+    chosen: dict[str, Any] = {field: data.get(field) for field in _CHOSEN}
+    for field, other in _CHOSEN.items():
+        if chosen[field] not in (getattr(installed, field), getattr(installed, other)):
+            _refuse_other(installed.name, [field])
+    board = replace(installed, **chosen)
+    expected = json.loads(json.dumps(board.to_json()))
+    if data != expected:
+        _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
+    return board
+
+
+# What generation may choose, and the field that names the only other choice.
+_CHOSEN = {
+    "constants": "large_constants",
+    "arena": "large_buffers",
+    "buffers": "large_buffers",
+}
+
+
+def _refuse_other(name: str, fields: Sequence[str]) -> NoReturn:
+    what = ", ".join(fields) or "it has further fields"
+    raise BoardError(
+        f"the project's copy of board {name} is not the installed one ({what})",
+        where="microgen.json",
+        hint="generate the project again with this microgen",
     )
 
 
@@ -122,7 +161,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             memories=memories,
             flash=str(data.get("flash", "")),
             ram=str(data.get("ram", "")),
-            stack_bytes=int(data.get("stack_bytes", 0)),
+            stack_bytes=byte_sizes.of_data(data.get("stack_bytes", 0)),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             constants=str(data.get("constants", data.get("flash", ""))),
             large_constants=str(data.get("large_constants", "")),
@@ -145,4 +184,5 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
 
 
 def _memory(data: dict[str, Any]) -> Memory:
-    return Memory(str(data["name"]), int(data["origin"]), int(data["length"]), str(data["access"]))
+    length = byte_sizes.of_data(data["length"])
+    return Memory(str(data["name"]), int(data["origin"]), length, str(data["access"]))

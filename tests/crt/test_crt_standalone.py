@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from microgen import resources
 from tests.ops.conformance import WARNINGS, host_cc
+from tests.tools import NEEDS_ARM_GCC
 
 CRT = resources.folder("crt")
 KERNELS = sorted((CRT / "kernels").glob("*.c"))
@@ -30,8 +30,6 @@ INTEGER_HELPERS = {
     *("__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"),
     "__aeabi_idivmod",
 }
-
-needs_arm_gcc = pytest.mark.skipif(shutil.which(ARM_GCC) is None, reason=f"{ARM_GCC} is missing")
 
 
 def _run(command: list[str] | str, folder: Path) -> str:
@@ -83,7 +81,7 @@ BUILDS = [
 ]
 
 
-@needs_arm_gcc
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize(("core", "option"), BUILDS)
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str, tmp_path: Path
@@ -125,7 +123,7 @@ void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m
 """
 
 
-@needs_arm_gcc
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
 def test_a_convolution_with_constant_parameters_is_at_most_512_bytes(
     core: str, tmp_path: Path

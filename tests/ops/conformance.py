@@ -8,7 +8,6 @@ that the host can run is tested, in place too where it says that it can.
 from __future__ import annotations
 
 import math
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen import kernels, ops, resources, transforms
+from microgen import kernels, ops, resources, toolchain, transforms
 from microgen.emit import literals
 from microgen.ir.graph import Array, Graph
 from microgen.kernels.base import Kernel, KernelConstant
@@ -228,9 +227,7 @@ def _compile(
 
 def host_cc() -> str:
     """The host's C compiler."""
-    found = shutil.which("gcc") or shutil.which("cc")
-    assert found, "no C compiler: install gcc"
-    return found
+    return str(toolchain.find("gcc" if toolchain.has("gcc") else "cc"))
 
 
 def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
