@@ -159,12 +159,25 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
     return int(max(limits.min, low)), int(min(limits.max, high))
 
 
+def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
+    """A bound of the activation that lies beyond int32 on the scale of ``quant``, which is per
+    tensor; None if there is none.
+
+    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 all the same
+    (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
+    """
+    finite = (real for real in _RANGES[activation] if not math.isinf(real))
+    return next((real for real in finite if abs(_ratio(real, quant)) >= 2**31), None)
+
+
 def _quantize(real: float, quant: Quant) -> float:
-    if math.isinf(real):
-        return real
-    with np.errstate(over="ignore"):
-        ratio = float(np.float32(real) / np.float32(quant.scale[0]))
+    ratio = _ratio(real, quant)
     return ratio if math.isinf(ratio) else quant.zero_point[0] + _round_half_away(ratio)
+
+
+def _ratio(real: float, quant: Quant) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(real) / np.float32(quant.scale[0]))
 
 
 def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:

@@ -13,7 +13,7 @@ from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size
-from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
+from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
         raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 

@@ -13,10 +13,9 @@ from microgen import budget
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
-from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
 from microgen.ops.cost import Cost
 
-MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
 _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
