@@ -23,6 +23,11 @@ _DIGEST = "digest"  # of all else in the file
 _OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
 
 
+def _check_alignment(alignment: int) -> None:
+    if alignment < 1:
+        raise ValueError(f"an alignment of {alignment}")
+
+
 @dataclass(frozen=True, slots=True)
 class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
@@ -103,6 +108,9 @@ class PoolRecord:
     capacity: int | None = None
     memory: str = ""
     targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +259,9 @@ class SharedRecord:
     alignment: int
     modules: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
@@ -327,8 +338,7 @@ class Manifest(ModuleRecord):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
-        data[_DIGEST] = _digest(json.loads(json.dumps(data)))
-        return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return digested(json.loads(json.dumps(data))).encode()
 
 
 def record_fields(module: ModuleRecord) -> dict[str, Any]:
@@ -362,6 +372,13 @@ def is_as_written(project: Path) -> bool:
     what was edited by mistake: who means it can write another digest. Raises as ``load``."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def digested(data: dict[str, Any]) -> str:
+    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    said = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**said, _DIGEST: _digest(said)}
+    return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _digest(data: dict[str, Any]) -> str:

@@ -5,8 +5,9 @@
 #   scripts/bare_machine.sh [COMMAND]     a line for bash; without it: make demo && make test
 #
 # Needs root and mmdebstrap. What is not committed is not in the clone. The models that tests use
-# ($MICROGEN_MODELS, or ../shared/models) are copied beside it. Where packages come from is copied
-# from this machine: apt's sources and settings, pip's settings, proxies, certificates.
+# ($MICROGEN_MODELS, or ../shared/models) are copied beside it, with what tests hold them against.
+# Where packages come from is copied from this machine: apt's sources and settings, pip's settings,
+# proxies, certificates.
 #
 # The exit code is COMMAND's, or 125 if it could not be started. Nothing stays behind, not even
 # when interrupted: all happens in mount and process namespaces that end with this script.
@@ -147,7 +148,9 @@ copy_project() {
     # git refuses to read what belongs to somebody else, as a checkout in a container may.
     printf '[safe]\n\tdirectory = *\n' >"$folder/gitconfig"
     GIT_CONFIG_GLOBAL=$folder/gitconfig git clone -q --no-hardlinks "$checkout" "$root/src/project"
-    copy "${MICROGEN_MODELS:-$checkout/../shared/models}" /src/shared/models
+    local models=${MICROGEN_MODELS:-$checkout/../shared/models}
+    copy "$models" /src/shared/models
+    copy "$models/../reference/tflm_golden.npz" /src/shared/reference/tflm_golden.npz
 }
 
 script=$(realpath "$0")

@@ -111,7 +111,12 @@ def test_models_are_put_beside_the_clone(checkout: Checkout) -> None:
     beside.mkdir(parents=True)
     (beside / "a.tflite").touch()
     (beside.parent / "secret").touch()
-    assert checkout.bare("find ../shared -type f")[1] == "../shared/models/a.tflite\n"
+    (beside.parent / "reference").mkdir()
+    (beside.parent / "reference" / "tflm_golden.npz").touch()
+    assert checkout.bare("find ../shared -type f | sort")[1].splitlines() == [
+        "../shared/models/a.tflite",
+        "../shared/reference/tflm_golden.npz",
+    ]
     (checkout.home / "b.tflite").touch()
     given = checkout.bare("ls ../shared/models", MICROGEN_MODELS=str(checkout.home))
     assert given[1] == "b.tflite\n"

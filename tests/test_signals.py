@@ -17,7 +17,7 @@ import pytest
 import microgen
 from microgen import manifest
 from tests.runner import standin
-from tests.runner.standin import needs_arm, needs_cc, needs_gdbserver
+from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
@@ -114,7 +114,7 @@ def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @by_signal
 @pytest.mark.parametrize(
-    "board", [pytest.param("mps2_an386", marks=needs_arm), pytest.param("native", marks=needs_cc)]
+    "board", [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_CC)]
 )
 def test_a_run_leaves_nothing(
     looping: Callable[[str], Path], tmp_path: Path, board: str, number: signal.Signals
@@ -152,7 +152,7 @@ with process.directory() as where:
 
 @pytest.mark.parametrize(
     "board",
-    [pytest.param("mps2_an386", marks=needs_arm), pytest.param("native", marks=needs_gdbserver)],
+    [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_GDBSERVER)],
 )
 def test_a_debuggers_session_is_ended_too(tmp_path: Path, board: str) -> None:
     project = standin.make(tmp_path / "project", board, "HANG")
@@ -169,7 +169,7 @@ def test_a_debuggers_session_is_ended_too(tmp_path: Path, board: str) -> None:
     assert _until(lambda: not list(scratch.iterdir())), "a temporary folder stays"
 
 
-@needs_cc
+@NEEDS_CC
 @by_signal
 def test_a_build_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     """The compiler, which ninja has started, waits for a header that is a pipe."""

@@ -34,7 +34,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     signature.check(data, file)
     model = records.read(data, file)
     tensors = Tensors(model.tensors)
-    refusals.check(model, tensors.names)
+    refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
     steps: list[tuple[Step, Origin]] = []

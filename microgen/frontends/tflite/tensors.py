@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen import budget
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.ops.cost import Cost
 
 _MAX_RANK = 8
 
@@ -105,6 +107,8 @@ class Tensors:
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
+        # Many layers may share one tensor, and each has a copy.
+        budget.spend(Cost(8 * math.prod(shape), math.prod(shape)), where)
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:
@@ -207,5 +211,6 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
 
 
 def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
+    budget.spend(Cost(0, array.size // 8), where)  # many tensors may share one buffer
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)
