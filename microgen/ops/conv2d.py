@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size
@@ -105,4 +105,17 @@ def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d", Conv2DAttrs, infer, check, reference, parts, cost=cost)
+def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
+    return math.prod(operands.input_types[1].shape[1:])
+
+
+OP = Op(
+    "nn.conv2d",
+    Conv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     ALL_FAMILIES,
@@ -148,4 +148,17 @@ def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     return ("nn_dense", *bias, *clip)
 
 
-OP = Op("nn.dense", DenseAttrs, infer, check, reference, parts, cost=cost)
+def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
+    return operands.input_types[1].shape[1]
+
+
+OP = Op(
+    "nn.dense",
+    DenseAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution, floats
+from microgen.ops import bounds, convolution, floats
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size
@@ -102,4 +103,17 @@ def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.depthwise_conv2d", DepthwiseConv2DAttrs, infer, check, reference, parts, cost=cost)
+def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
+    return math.prod(spatial(operands.input_types[1].shape))
+
+
+OP = Op(
+    "nn.depthwise_conv2d",
+    DepthwiseConv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms, is_wide=False),
+)

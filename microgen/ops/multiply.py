@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast
+from microgen.ops import bounds, broadcast
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
@@ -74,4 +74,12 @@ def parts(attrs: MultiplyAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("multiply", attrs.activation)
 
 
-OP = Op("multiply", MultiplyAttrs, broadcast.infer, check, reference, parts)
+OP = Op(
+    "multiply",
+    MultiplyAttrs,
+    broadcast.infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.error_of_product),
+)
