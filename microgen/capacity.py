@@ -1,38 +1,99 @@
-"""Whether a program can fit a board, as far as that is certain before it is compiled."""
+"""Whether a program fits a board: certainly not, certainly, or perhaps, before it is compiled.
+
+Each thing that takes memory has the bytes that it takes at least, and at most where that is known.
+What the least of all is too much for is refused. What only the most is too much for is generated,
+and said; ``verify`` then measures the ELF.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from microgen import cnames
+from microgen import cnames, code_size
 from microgen.errors import BoardError, CapacityError
-from microgen.ir.graph import DType
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
 from microgen.program import MemoryPlan, Program
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
-# What start-up, semihosting, main and the smallest operators are sure to need, in bytes, measured
-# with the smallest firmware (one copy operator, -O2, Cortex-M0 to M55) and rounded down.
-_LEAST_CODE = 1024
-_CODE = 2560  # what they typically need
+# What code typically takes, in bytes: for the estimates that are shown.
+_CODE = {"c": 2560, "packed": 4200, "graph": 10500}
 _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
-_OTHER_RAM = ("other data", 64)  # .data and .bss of the runtime
+# A program of the host, which has no memories of its own: it is made to try out what is for boards,
+# and gets several times what the largest of those has. As C, constants take five times their size.
+_HOST_RAM = 2**28
+_HOST_FLASH = 2**26
+STATIC_DATA = 64  # .data and .bss of the runtime, at most
+_IO_ALIGNMENT = 16  # of main's buffers
+_VECTORS = 64  # of an Arm core, at least
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something in a memory: bytes at least, likely, and at most (None: not known)."""
+
+    memory: str
+    name: str
+    least: int
+    likely: int
+    most: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """Bytes needed of one memory, what they are made of, and what would help."""
+    """What is needed of one kind of memory, "RAM" or "flash", or of one of the board's."""
 
-    memory: str
-    total: int
-    parts: tuple[tuple[str, int], ...]
-    help: str
+    kind: str
+    parts: tuple[_Part, ...]
+
+    @property
+    def least(self) -> int:
+        """Bytes that are sure to be needed."""
+        return sum(part.least for part in self.parts)
+
+    @property
+    def likely(self) -> int:
+        """The estimate."""
+        return sum(part.likely for part in self.parts)
+
+    @property
+    def most(self) -> int | None:
+        """Bytes that are not exceeded; None if that is not known."""
+        known = [part.most for part in self.parts if part.most is not None]
+        return sum(known) if len(known) == len(self.parts) else None
+
+    def of(self, memory: str) -> _Need:
+        """What of it lies in one memory."""
+        return _Need(self.kind, tuple(part for part in self.parts if part.memory == memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """What is to fit: a program and its plan, or those of several ``modules`` in one.
+
+    ``stored`` are the bytes of what the graph executor reads in read-only memory.
+    """
+
+    program: Program
+    plan: MemoryPlan
+    options: Options
+    modules: int = 1
+    stored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The record for the manifest, and a sentence for each memory or budget that may be too
+    small."""
+
+    record: EstimateRecord
+    doubts: tuple[str, ...]
 
 
 def check_regions(plan: MemoryPlan, board: Board) -> None:
@@ -47,15 +108,15 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
             )
 
 
-def placed(program: Program, plan: MemoryPlan, board: Board, options: Options) -> Board:
+def placed(firmware: Firmware, board: Board) -> Board:
     """The board with the memories chosen that take the model's constants, the workspace and
-    main's buffers: each where the board has it, unless it certainly does not fit there."""
+    main's buffers: each where the board has it, unless it may not fit there."""
     if board.is_host:
         return board
     flash = board.memory(board.flash).length
-    if board.large_constants and _flash(program, board, options).total > flash:
+    if board.large_constants and _flash(firmware, board).likely > flash:
         board = replace(board, constants=board.large_constants)
-    return next((b for b in _arranged(board) if _fits(program, plan, b)), board)
+    return next((b for b in _arranged(board) if _holds(firmware, b)), board)
 
 
 def _arranged(board: Board) -> Iterator[Board]:
@@ -67,147 +128,185 @@ def _arranged(board: Board) -> Iterator[Board]:
         yield replace(board, arena=board.large_buffers, buffers=board.large_buffers)
 
 
-def _fits(program: Program, plan: MemoryPlan, board: Board) -> bool:
-    needs = _by_memory(program, plan, board)
-    return all(need.total <= board.memory(name).length for name, need in needs.items())
+def _holds(firmware: Firmware, board: Board) -> bool:
+    need = _ram(firmware, board)
+    memories = {part.memory for part in need.parts}
+    return all(_upper(need.of(name)) <= board.memory(name).length for name in memories)
 
 
-def check(program: Program, plan: MemoryPlan, board: Board, options: Options) -> EstimateRecord:
-    """Estimate flash and RAM in bytes.
+def _upper(need: _Need) -> int:
+    return need.likely if need.most is None else need.most
 
-    Raises CapacityError, naming bytes needed, bytes there and the largest contributors, if the
-    board or a budget is certainly too small. What is not certain is left to the linker.
+
+def check(firmware: Firmware, board: Board) -> Estimate:
+    """Bounds and estimates of flash and RAM in bytes.
+
+    Raises CapacityError, naming bytes needed, bytes there and what would help, if a memory of the
+    board or a budget is certainly too small. What it may be too small for is among the doubts.
     """
-    parts = _ram_parts(program, plan, board)
-    ram = _ram(program, plan, [part for _, part in parts], "RAM")
-    flash = _flash(program, board, options)
-    if not board.is_host:
-        for name, need in _by_memory(program, plan, board).items():
-            _refuse(need, board.memory(name).length, f"{board.name} has", 0)
-        uncertain = _code(program, board, options) - _LEAST_CODE
-        names = {board.flash, board.constants, *(p.memory for p in plan.constant_pools)} - {""}
-        there = sum(board.memory(name).length for name in names)
-        _refuse(flash, there, f"{board.name} has", uncertain)
-    if options.ram:
-        _refuse(ram, options.ram, "the --ram budget is", 0)
-    if options.flash:
-        _refuse(
-            flash,
-            options.flash,
-            "the --flash budget is",
-            _code(program, board, options) - _LEAST_CODE,
-        )
-    return EstimateRecord(flash.total, ram.total, options.flash, options.ram)
-
-
-def _refuse(need: _Need, there: int, who: str, uncertain: int) -> None:
-    if need.total - uncertain <= there:
-        return
-    largest = sorted(need.parts, key=lambda part: (-part[1], part[0]))[:4]
-    listed = ", ".join(f"{name} {nbytes:,}" for name, nbytes in largest)
-    raise CapacityError(
-        f"needs {need.total:,} bytes of {need.memory}, {who} {there:,} "
-        f"({need.total - there:,} too many); largest: {listed}",
-        hint=need.help,
+    ram, flash = _ram(firmware, board), _flash(firmware, board)
+    options = firmware.options
+    doubts = [_judged(firmware, *limit) for limit in _limits(ram, flash, board, options)]
+    record = EstimateRecord(
+        flash=flash.likely,
+        ram=ram.likely,
+        flash_budget=options.flash,
+        ram_budget=options.ram,
+        flash_least=flash.least,
+        flash_most=flash.most or 0,
+        ram_least=ram.least,
+        ram_most=ram.most or 0,
     )
+    return Estimate(record, tuple(filter(None, doubts)))
 
 
-def _ram_parts(
-    program: Program, plan: MemoryPlan, board: Board
-) -> list[tuple[str, tuple[str, int]]]:
-    """The memory, name and bytes of each thing that takes RAM."""
-    is_only = len(plan.pools) == 1
-    parts = [
-        (
-            pool.memory or (board.arena if pool.is_internal else board.buffers),
-            ("workspace" if is_only else f"pool {pool.name}", pool.nbytes),
+def _limits(
+    ram: _Need, flash: _Need, board: Board, options: Options
+) -> Iterator[tuple[_Need, int, str]]:
+    """What is needed, the bytes that are there, and who has them."""
+    for need in () if board.is_host else (ram, flash):
+        for name in dict.fromkeys(part.memory for part in need.parts):
+            whose = f"{board.name}'s {name} has"
+            yield need.of(name), board.memory(name).length, whose
+    if board.is_host:
+        yield ram, _HOST_RAM, "a program of the host gets"
+        yield flash, _HOST_FLASH, "a program of the host gets"
+    if options.ram:
+        yield ram, options.ram, "the --ram budget is"
+    if options.flash:
+        yield flash, options.flash, "the --flash budget is"
+
+
+def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
+    """What is to be said; empty if it fits. Raises CapacityError if it cannot."""
+    if need.least > there:
+        largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
+        listed = ", ".join(f"{part.name} {part.least:,}" for part in largest)
+        raise CapacityError(
+            f"needs at least {need.least:,} bytes of {need.kind}, {whose} {there:,} "
+            f"({need.least - there:,} too many); largest: {listed}",
+            hint=_help(firmware, need),
         )
-        for pool in plan.pools
-    ]
-    for kind, ports in (("input", program.inputs), ("output", program.outputs)):
-        for p in ports:
-            if not p.buffer:
-                name = f'{kind} "{cnames.short(p.tensor)}"'
-                parts.append((board.buffers, (name, p.type.nbytes)))
-    return [*parts, (board.ram, ("stack", board.stack_bytes)), (board.ram, _OTHER_RAM)]
+    if need.most is None:
+        if need.likely <= there:
+            return ""
+        return f"may not fit: {need.least:,} bytes of {need.kind} or more, {whose} {there:,}"
+    if need.most <= there:
+        return ""
+    return f"may not fit: {need.least:,} to {need.most:,} bytes of {need.kind}, {whose} {there:,}"
 
 
-def _by_memory(program: Program, plan: MemoryPlan, board: Board) -> dict[str, _Need]:
-    """What each memory must hold; the board's RAM first."""
-    parts = _ram_parts(program, plan, board)
-    names = dict.fromkeys([board.ram, *(name for name, _ in parts)])
-    return {
-        name: _ram(
-            program,
-            plan,
-            [part for memory, part in parts if memory == name],
-            "RAM" if name == board.ram else name,
-        )
-        for name in names
-    }
-
-
-def _ram(
-    program: Program, plan: MemoryPlan, parts: Sequence[tuple[str, int]], memory: str
-) -> _Need:
-    step, names = _peak_step(program, plan)
-    return _Need(
-        memory,
-        sum(nbytes for _, nbytes in parts),
-        tuple(parts),
-        f"the workspace peaks at call {step + 1} of {len(program.calls)} ({names}): a smaller "
-        "input or narrower layers there would help, or a board with more RAM",
+def _help(firmware: Firmware, need: _Need) -> str:
+    if need.kind == "flash":
+        return "fewer or narrower layers would help, or a board with more flash"
+    step, names = _peak_step(firmware.program, firmware.plan)
+    return (
+        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): a "
+        "smaller input or narrower layers there would help, or a board with more RAM"
     )
 
 
 def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
-    """The call with most live bytes, and the tensors that live there."""
-    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
-
-    def live(tick: int) -> list[str]:
-        return [p.name for p in plan.placements if p.first <= tick <= p.last]
-
-    ticks = range(2 * len(program.calls))
+    """The call with most live bytes, and the largest tensors that live there."""
     if not plan.placements:
         return 0, "nothing but inputs and outputs"
-    best = max(ticks, key=lambda t: (sum(plan.by_name[n].nbytes for n in live(t)), -t))
-    named = [f'"{cnames.short(tensors.get(n, n))}" {plan.by_name[n].nbytes:,}' for n in live(best)]
-    return best // 2, ", ".join(named)
+    best = _peak_time(plan)
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    live = [p for p in plan.placements if p.first <= best <= p.last]
+    largest = sorted(live, key=lambda p: -p.nbytes)[:_MOST_NAMED]
+    named = [f'"{cnames.short(tensors.get(p.name, p.name))}" {p.nbytes:,}' for p in largest]
+    more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
+    return min(best // 2, len(program.calls) - 1), ", ".join([*named, *more])
 
 
-def _flash(program: Program, board: Board, options: Options) -> _Need:
-    constants = [
-        (f'"{cnames.short(c.origin)}" {c.name}', c.array.nbytes) for c in program.constants
-    ]
-    padding = _padding(program, options)
-    blob = sum(len(code.payload) for _, code in program.runtime_modules)
-    parts = (
-        *constants,
-        *((("--constant-alignment", padding),) if padding else ()),
-        *((("modules of the blob", blob),) if blob else ()),
-        ("code, about", _code(program, board, options)),
+def _peak_time(plan: MemoryPlan) -> int:
+    """The first half step at which most bytes live."""
+    changes: dict[int, int] = {}
+    for p in plan.placements:
+        changes[p.first] = changes.get(p.first, 0) + p.nbytes
+        changes[p.last + 1] = changes.get(p.last + 1, 0) - p.nbytes
+    best, most, live = 0, 0, 0
+    for time in sorted(changes):
+        live += changes[time]
+        if live > most:
+            best, most = time, live
+    return best
+
+
+def _ram(firmware: Firmware, board: Board) -> _Need:
+    program, plan = firmware.program, firmware.plan
+    ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
+    is_known = not (program.external_modules or program.devices)
+    other = STATIC_DATA * firmware.modules
+    return _Need(
+        "RAM",
+        (
+            *_pools(plan, board),
+            *(
+                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', p.type.nbytes)
+                for kind, p in ports
+                if not p.buffer
+            ),
+            _exactly(board.ram, "stack", board.stack_bytes),
+            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
+        ),
     )
+
+
+def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
+    for pool in plan.pools:
+        memory = pool.memory or (board.arena if pool.is_internal else board.buffers)
+        name = "workspace" if len(plan.pools) == 1 else f"pool {pool.name}"
+        yield _aligned(memory, name, pool.nbytes, pool.alignment)
+
+
+def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
+    """An object, and at most the bytes in front of it that align it."""
+    return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
+
+
+def _exactly(memory: str, name: str, nbytes: int) -> _Part:
+    return _Part(memory, name, nbytes, nbytes, nbytes)
+
+
+def _flash(firmware: Firmware, board: Board) -> _Need:
+    program, options = firmware.program, firmware.options
+    blob = sum(len(code.payload) for _, code in program.runtime_modules)
+    vectors = _VECTORS if board.cpu.architecture == "arm" else 0
+    likely = _likely_code(program, board, options)
+    most = code_size.most(program, board.cpu, options, firmware.modules)
+    code = _Part(board.flash, "code", code_size.LEAST + vectors, likely, most)
     return _Need(
         "flash",
-        sum(nbytes for _, nbytes in parts),
-        parts,
-        "fewer or narrower layers would help, or a board with more flash",
+        (
+            *_constants(firmware, board),
+            _exactly(board.constants, "the executor's graph", firmware.stored),
+            _exactly(board.flash, "modules of the blob", blob),
+            code,
+        ),
     )
 
 
-def _padding(program: Program, options: Options) -> int:
-    """Bytes that constants take because they are aligned to more than words."""
-    sizes = [constant.array.nbytes for constant in program.constants]
-    return sum(-size % options.constant_alignment - -size % 4 for size in sizes)
+def _constants(firmware: Firmware, board: Board) -> Iterator[_Part]:
+    plan, alignment = firmware.plan, firmware.options.constant_alignment
+    pools = {pool.name: pool for pool in plan.constant_pools}
+    places = plan.constant_places
+    for constant in firmware.program.constants:
+        place, nbytes = places.get(constant.name), constant.array.nbytes
+        pool = pools[place.pool] if place else None
+        unit = max(alignment, pool.alignment if pool else 0, constant.array.itemsize)
+        yield _Part(
+            (pool.memory if pool else "") or board.constants,
+            f'"{cnames.short(constant.origin)}" {constant.name}',
+            nbytes,
+            nbytes + -nbytes % alignment - -nbytes % 4,
+            nbytes + unit - 1,
+        )
 
 
-def _code(program: Program, board: Board, options: Options) -> int:
+def _likely_code(program: Program, board: Board, options: Options) -> int:
     each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
-    thumb = _CODE + each * len(program.functions)
-    if Feature.FPU not in board.cpu.features and _computes_floats(program):
+    thumb = _CODE[code_size.runner(options)] + each * len(program.functions)
+    if Feature.FPU not in board.cpu.features and code_size.computes_floats(program):
         thumb += _SOFT_FLOAT
     return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))
-
-
-def _computes_floats(program: Program) -> bool:
-    return any(call.tensor_type.dtype is DType.FLOAT32 for call in program.calls)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microgen import frontends, manifest, oracle, passes, runner
+from microgen import frontends, manifest, oracle, passes, progress, runner
 from microgen.errors import ToolError
 from microgen.files import inside
 from microgen.ir.graph import Array, Graph
@@ -190,7 +190,7 @@ def _evaluate(graph: Graph, samples: Sequence[Sequence[Array]]) -> list[Layers]:
     state = initial_state(graph)
     return [
         evaluate(graph, dict(zip(graph.inputs, sample, strict=True)), registry(), state)
-        for sample in samples
+        for sample in progress.counted("samples by numpy", samples, len(samples))
     ]
 
 

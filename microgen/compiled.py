@@ -43,7 +43,7 @@ class Compiled:
 
     The methods have the names and the meanings of TVM v0.14's AOTExecutorCodegenModule. ``host``
     is the target that the runner is compiled for; ``idle`` are the code generators that were asked
-    for and take nothing.
+    for and take nothing; ``doubts`` say what the firmware may not fit.
     """
 
     graph: Graph
@@ -55,6 +55,7 @@ class Compiled:
     metadata: Metadata
     host: str
     idle: tuple[Idle, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def list_params_name(self) -> list[str]:
         """The names of the model's parameters, ``p0``, ``p1``, ..., in the order of their use."""
@@ -128,11 +129,13 @@ class Compiled:
 @dataclass(frozen=True, slots=True)
 class Firmware:
     """What compiling several models for one firmware gives: each as if it were alone but for its
-    ``manifest``, seen from it, and ``files``, which are the whole project's."""
+    ``manifest``, seen from it, and ``files``, which are the whole project's, as are ``doubts``:
+    what it may not fit."""
 
     models: tuple[Compiled, ...]
     manifest: Manifest
     files: FileTree
+    doubts: tuple[str, ...] = ()
 
 
 def _argument_bytes(call: Call, *, constants: bool) -> int:

@@ -235,12 +235,17 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
-    """Bytes needed as estimated before building, and the budgets asked for (0: none)."""
+    """Bytes needed as estimated before building, and the budgets asked for (0: none). A firmware
+    needs no less than ``least`` and no more than ``most`` (0: not known)."""
 
     flash: int
     ram: int
     flash_budget: int
     ram_budget: int
+    flash_least: int = 0
+    flash_most: int = 0
+    ram_least: int = 0
+    ram_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from microgen import progress
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
 
@@ -34,7 +35,7 @@ def layers(
     """
     try:
         interpreter = _interpreter(model)
-        for sample in samples:
+        for sample in progress.counted("samples by LiteRT", samples, len(samples)):
             for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
                 interpreter.set_tensor(detail["index"], array)
             interpreter.invoke()

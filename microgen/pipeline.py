@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
+    budget,
     capacity,
     codegens,
     conventions,
@@ -86,8 +87,10 @@ def compile_models(
     program, plan = combined([(part.program, part.plan) for part in parts], sharing)
     for part in parts:
         capacity.check_regions(part.plan, board)
-    board = capacity.placed(program, plan, board, options)
-    estimate = capacity.check(program, plan, board, options)
+    stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
+    whole = capacity.Firmware(program, plan, options, len(parts), stored)
+    board = capacity.placed(whole, board)
+    estimate = capacity.check(whole, board)
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
@@ -96,16 +99,16 @@ def compile_models(
             for part, unit in zip(parts, units, strict=True)
         ],
         board,
-        estimate=estimate,
+        estimate=estimate.record,
         files=files,
         shared=shared.shared(units),
     )
-    whole = files.merged(FileTree({MANIFEST: promise.dumps()}))
+    files = files.merged(FileTree({MANIFEST: promise.dumps()}))
     compiled = [
-        _compiled(part, promise.seen_from(own), whole, board)
+        _compiled(part, promise.seen_from(own), files, board, estimate.doubts)
         for part, own in zip(parts, promise.modules, strict=True)
     ]
-    return Firmware(tuple(compiled), promise, whole)
+    return Firmware(tuple(compiled), promise, files, estimate.doubts)
 
 
 def _part(model: Path, board: Board, options: Options) -> _Part:
@@ -234,12 +237,15 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
     )
 
 
-def _compiled(part: _Part, promise: Manifest, files: FileTree, board: Board) -> Compiled:
+def _compiled(
+    part: _Part, promise: Manifest, files: FileTree, board: Board, doubts: tuple[str, ...]
+) -> Compiled:
     described = metadata.metadata(part.program, part.plan, part.options)
     return Compiled(
         *(part.graph, part.partition, part.program, part.plan),
         *(promise, files, described, board.cpu.name),
         part.idle,
+        doubts,
     )
 
 
@@ -287,6 +293,7 @@ class Partitioned:
     idle: tuple[Idle, ...] = ()
 
 
+@budget.of_model()
 def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     """The stages up to the partition."""
     found = selection.chosen(options.codegen, options.codegen_option, _known(options))

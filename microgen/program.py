@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from microgen.external_modules import (
     CModule,
@@ -226,7 +227,7 @@ class Port:
     buffer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """Everything that the planner and the emitter need.
 
@@ -293,7 +294,11 @@ class Program:
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""
-        return next(f for f in self.functions if f.name == name)
+        return self._functions[name]
+
+    @cached_property
+    def _functions(self) -> Mapping[str, PrimFunc]:
+        return {function.name: function for function in self.functions}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,33 +35,31 @@ def _round_half_away(value: float) -> int:
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
-    """``real`` as (multiplier, shift): real = multiplier * 2**(shift - 31), nearly.
-
-    multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
-    Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if ``real`` is negative,
-    not finite, or too large for that shift.
-    """
-    if not 0 <= real < math.inf:
-        raise ValueError(f"the multiplier {real} is negative or not finite")
-    fraction, shift = math.frexp(real)
-    multiplier = _round_half_away(fraction * (1 << 31))
-    if multiplier == 1 << 31:
-        multiplier //= 2
-        shift += 1
-    if shift < -31:
-        return 0, 0
-    if shift > 30:
-        raise ValueError(f"the multiplier {real} is 2**30 or more")
-    return multiplier, shift
+    """``per_channel_multipliers`` of one scale, as (multiplier, shift)."""
+    multipliers, shifts = per_channel_multipliers(np.array([real]))
+    return int(multipliers[0]), int(shifts[0])
 
 
 def per_channel_multipliers(
     scales: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-    """``quantize_multiplier`` of each scale: int32 multipliers and int8 shifts."""
-    pairs = [quantize_multiplier(float(scale)) for scale in scales]
-    multipliers = np.array([multiplier for multiplier, _ in pairs], np.int32)
-    return multipliers, np.array([shift for _, shift in pairs], np.int8)
+    """Each scale as int32 multiplier and int8 shift: multiplier * 2**(shift - 31), nearly.
+
+    multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
+    Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if a scale is negative,
+    not finite, or too large for that shift.
+    """
+    wrong = ~((scales >= 0) & (scales < math.inf))
+    if wrong.any():
+        raise ValueError(f"the multiplier {scales[wrong][0]} is negative or not finite")
+    fractions, shifts = np.frexp(scales)
+    multipliers = np.floor(fractions * 2.0**31 + 0.5)  # exact: halves go up
+    shifts = shifts + (multipliers == 2**31)
+    multipliers = np.where(multipliers == 2**31, 2**30, multipliers)
+    if (shifts > 30).any():
+        raise ValueError(f"the multiplier {scales[shifts > 30][0]} is 2**30 or more")
+    is_seen = shifts >= -31
+    return (multipliers * is_seen).astype(np.int32), (shifts * is_seen).astype(np.int8)
 
 
 def _wrap32(x: Array) -> Array:

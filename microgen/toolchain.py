@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,27 +12,7 @@ from typing import Any
 
 from microgen import guard
 from microgen.errors import ToolError
-
-# Debian's packages, by the end of the program's name: cross tools carry a prefix.
-_PACKAGES = {
-    "cmake": "cmake",
-    "ninja": "ninja-build",
-    "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
-    "arm-none-eabi-objdump": "binutils-arm-none-eabi",
-    "arm-none-eabi-nm": "binutils-arm-none-eabi",
-    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
-    "riscv64-unknown-elf-objdump": "binutils-riscv64-unknown-elf",
-    "riscv64-unknown-elf-nm": "binutils-riscv64-unknown-elf",
-    "clang": "clang",
-    "ld.lld": "lld",
-    "cc": "gcc",
-    "gcc": "gcc",
-    "objdump": "binutils",
-    "nm": "binutils",
-    "qemu-system-arm": "qemu-system-arm",
-    "qemu-system-riscv32": "qemu-system-misc",
-    "gdbserver": "gdbserver",
-}
+from microgen.tools import packages_of, search_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +29,12 @@ class Finished:
         return self.status == 0
 
 
-def search_path() -> str:
-    """Where programs are looked for: PATH, then beside this Python (CMake and Ninja may come from
-    a virtual environment that is not active)."""
-    return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
-
-
 def find(program: str) -> Path:
     """The program's path. Raises ToolError, with the Debian package to install, if it is not
     there."""
     found = shutil.which(program, path=search_path())
     if found is None:
-        package = _PACKAGES.get(program)
+        package = packages_of(program)
         hint = f"apt-get install {package}" if package else "install it, or add it to PATH"
         raise ToolError(f"{program} is not installed", hint=hint)
     return Path(found)

@@ -79,7 +79,7 @@ def test_an_error_is_also_json_when_asked(tmp_path: Path, capsys: Capture) -> No
     found = _json(capsys)
     assert isinstance(found, dict)
     assert found["ok"] is False
-    assert "generate" in found["error"]["hint"]
+    assert "generate" in found["hint"]
 
 
 @NEEDS_NINJA

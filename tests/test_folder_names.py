@@ -15,7 +15,7 @@ from microgen import toolchain
 from microgen.errors import ProjectError
 from microgen.files import check_buildable
 from tests.minimal_project import needs_build
-from tests.runner.standin import needs_arm, needs_gdbserver
+from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits" / "digits_int8.tflite"
 
@@ -86,7 +86,7 @@ def _check(project: Path, folder: Path, *, compare: bool = False) -> None:
 
 
 @needs_build
-@needs_gdbserver
+@NEEDS_GDBSERVER
 def test_the_worst_name_on_the_host(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +96,7 @@ def test_the_worst_name_on_the_host(
 
 
 @needs_build
-@needs_arm
+@NEEDS_ARM
 def test_the_worst_name_on_a_board_and_built_elsewhere(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +118,7 @@ def test_the_worst_name_on_a_board_and_built_elsewhere(
 
 @pytest.mark.slow
 @needs_build
-@pytest.mark.parametrize("board", ["native", pytest.param("mps2_an386", marks=needs_arm)])
+@pytest.mark.parametrize("board", ["native", pytest.param("mps2_an386", marks=NEEDS_ARM)])
 @pytest.mark.parametrize("name", TAKEN)
 def test_every_name_by_itself(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, board: str

@@ -17,7 +17,7 @@ from microgen.files import FileTree, whole, write_whole
 from microgen.inspection import blobs
 from microgen.runner import process, run, samples
 from tests.runner import standin
-from tests.runner.standin import needs_cc
+from tests.tools import NEEDS_CC
 
 BIG = b"x" * 100_000
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -106,7 +106,7 @@ def test_a_result_that_cannot_be_printed_is_one_line(arguments: list[str]) -> No
     assert (done.returncode, done.stderr) == (2, said)
 
 
-@needs_cc
+@NEEDS_CC
 def test_samples_that_find_no_space(tmp_path: Path) -> None:
     project = standin.make(tmp_path / "project", "native")
     inputs = {"input0": np.zeros((10_000, 2, 4), np.int8)}

@@ -63,9 +63,10 @@ def build_model(
     inputs: Sequence[Ref],
     outputs: Sequence[Ref],
     description: str = "",
+    signatures: Sequence[str] = (),
 ) -> bytes:
-    """The bytes of a .tflite file with one subgraph."""
-    return _Writer(tensors).model(operators, inputs, outputs, description)
+    """The bytes of a .tflite file with one subgraph, or one for each of these signatures."""
+    return _Writer(tensors).model(operators, inputs, outputs, description, signatures)
 
 
 class _Writer:
@@ -82,6 +83,7 @@ class _Writer:
         inputs: Sequence[Ref],
         outputs: Sequence[Ref],
         description: str,
+        signatures: Sequence[str] = (),
     ) -> bytes:
         builder = self._builder
         fields = {
@@ -91,15 +93,22 @@ class _Writer:
             "Operators": self._vector([self._operator(spec) for spec in operators]),
             "Name": builder.CreateString("main"),
         }
+        graph = self._table("SubGraph", fields)
+        signed = [self._signature(key, i) for i, key in enumerate(signatures)]
         model = {
             "Version": SCHEMA_VERSION,
-            "Subgraphs": self._vector([self._table("SubGraph", fields)]),
+            "Subgraphs": self._vector([graph] * max(1, len(signed))),
             "OperatorCodes": self._vector([self._code(*code) for code in self._codes]),
             "Description": builder.CreateString(description),
             "Buffers": self._vector([self._buffer(data) for data in self._buffers]),
+            "SignatureDefs": self._vector(signed),
         }
         builder.Finish(self._table("Model", model), b"TFL3")
         return bytes(builder.Output())
+
+    def _signature(self, key: str, subgraph: int) -> int:
+        fields = {"SignatureKey": self._builder.CreateString(key), "SubgraphIndex": subgraph}
+        return self._table("SignatureDef", fields)
 
     def _table(self, name: str, fields: Mapping[str, Any]) -> int:
         module = importlib.import_module(f"tflite.{name}")

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from microgen import api, module_names
+from microgen import api, module_names, ram
 from microgen.commands import compiling
 from microgen.compiled import Compiled, Firmware
 from microgen.console import Console, Outcome
 from microgen.errors import MicrogenError
+from microgen.manifest import Manifest
 
 HELP = "Generate a firmware project from a model, or from several."
 
@@ -48,18 +49,17 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: 
             args.models[0], args.board, args.output, force=args.force, name=name, **options
         )
     _note_idle(done, args.models[0], console)
-    estimate = done.manifest.estimate
+    _note_doubts(done, args, console)
     data = {
         "ok": True,
         "output": str(args.output),
         "module": name,
         "board": args.board,
         **_planned(done),
-        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+        **_estimated(done),
     }
-    return Outcome(
-        data, f"{args.output}: {_calls(done)} for {args.board}\n{_text(done)}{_next(args)}"
-    )
+    head = f"{args.output}: {_calls(done)} for {args.board}"
+    return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args)])
 
 
 def _several(
@@ -77,23 +77,44 @@ def _several(
         )
     for compiled, model in zip(done.models, args.models, strict=True):
         _note_idle(compiled, model, console)
-    estimate, common = done.manifest.estimate, done.manifest.shared_workspace
+    _note_doubts(done, args, console)
+    common = done.manifest.shared_workspace
     data = {
         "ok": True,
         "output": str(args.output),
         "board": args.board,
         "modules": [{"module": c.program.module, **_planned(c)} for c in done.models],
         "shared_workspace": common.nbytes if common else 0,
-        "estimate": {"flash": estimate.flash, "ram": estimate.ram},
+        **_estimated(done),
     }
-    lines = [f"{c.program.module}: {_calls(c)}\n{_text(c)}" for c in done.models]
-    head = f"{args.output}: {len(done.models)} models for {args.board}\n"
-    return Outcome(data, f"{head}{''.join(lines)}{_shared(done)}{_next(args)}")
+    head = f"{args.output}: {len(done.models)} models for {args.board}"
+    lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
+    tail = [*_shared(done), *_memory(done.manifest), _next(args)]
+    return Outcome(data, [head, *lines, *tail])
 
 
 def _note_idle(done: Compiled, model: Path, console: Console) -> None:
     for generator in done.idle:
         console.note(f"{model.name}: {generator}")
+
+
+def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: Console) -> None:
+    for doubt in done.doubts:
+        console.note(f"{doubt}; build it, and `microgen verify {args.output}` measures")
+
+
+def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
+    """Bytes; ``most`` is None where no upper bound is known."""
+    found = done.manifest.estimate
+    bounds = {
+        "flash_least": found.flash_least,
+        "flash_most": found.flash_most or None,
+        "ram_least": found.ram_least,
+        "ram_most": found.ram_most or None,
+    }
+    estimate = {"flash": found.flash, "ram": found.ram, **bounds}
+    used = ram.estimated(done.manifest)
+    return {"estimate": estimate, "may_not_fit": list(done.doubts), "ram": used.to_json()}
 
 
 def _planned(done: Compiled) -> dict[str, Any]:
@@ -114,18 +135,23 @@ def _calls(done: Compiled) -> str:
 
 def _text(done: Compiled) -> str:
     plan = done.manifest.plan
-    return (
-        f"RAM: workspace {plan.peak:,} + inputs and outputs {plan.io_bytes:,} bytes; {plan.proof}\n"
-    )
+    return f"workspace {plan.peak:,} bytes, {plan.proof}"
 
 
-def _shared(done: Firmware) -> str:
+def _memory(record: Manifest) -> list[str]:
+    return [
+        *ram.estimated(record).lines(about=True),
+        f"flash: about {record.estimate.flash:,} bytes",
+    ]
+
+
+def _shared(done: Firmware) -> list[str]:
     common = done.manifest.shared_workspace
     if common is None:
-        return ""
+        return []
     apart = [c.program.module for c in done.models if c.program.module not in common.modules]
     rest = f"; {', '.join(apart)} {'has' if len(apart) == 1 else 'have'} its own" if apart else ""
-    return f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}\n"
+    return [f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}"]
 
 
 def _next(args: argparse.Namespace) -> str:

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
-
 from microgen import blob, manifest
 from microgen.blob import c_source, describe
 from microgen.errors import MicrogenError, ModelError, ProjectError
 from microgen.files import inside, write_whole
-from microgen.inspection.base import Inspected, plain
+from microgen.inspection.base import Inspected
 from microgen.manifest import Manifest
 from microgen.verifier.blob_image import known
 from microgen.verifier.elf import Elf
@@ -44,8 +42,9 @@ def inspect(path: Path) -> Inspected:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
     found = Found("", path.read_bytes())
     listed = describe.listing(_read(found, beside(path)))
-    text = Group(*map(plain, listed.lines))
-    return Inspected({"kind": "blob", **listed.data}, text, _payloads([found], beside(path)))
+    return Inspected(
+        {"kind": "blob", **listed.data}, listed.lines, _payloads([found], beside(path))
+    )
 
 
 def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manifest]) -> Inspected:
@@ -55,19 +54,17 @@ def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manif
     listed = [_listed(one, records) for one in found]
     lines = [part for _, text in listed for part in ("", *text)]
     data = {**shown.data, "blobs": [own for own, _ in listed]}
-    return Inspected(data, Group(shown.text, *lines), _payloads(found, records))
+    return Inspected(data, [*shown.text, *lines], _payloads(found, records))
 
 
-def _listed(
-    found: Found, records: Sequence[Manifest]
-) -> tuple[dict[str, Any], list[RenderableType]]:
+def _listed(found: Found, records: Sequence[Manifest]) -> tuple[dict[str, Any], list[str]]:
     own = {"symbol": found.symbol, "nbytes": len(found.data)}
     try:
         listed = describe.listing(_read(found, records))
     except MicrogenError as error:
-        return {**own, "error": str(error)}, [plain(f"{found.symbol}: {error}")]
+        return {**own, "error": str(error)}, [f"{found.symbol}: {error}"]
     head, *lines = listed.lines
-    return {**own, **listed.data}, [plain(f"{found.symbol}: {head}"), *map(plain, lines)]
+    return {**own, **listed.data}, [f"{found.symbol}: {head}", *lines]
 
 
 def _read(found: Found, records: Sequence[Manifest]) -> blob.Blob:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair, Rounding
 from microgen.program import Fields as Fields
@@ -69,9 +70,9 @@ class Kernel:
     NULL where the node has none (the others are the kernel's own business in ``constants``).
     ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
     ``scratch(node, graph)`` is in bytes.
-    ``each_input(node, graph, position)``, where there is one, says that the kernel is called once
-    for each input of the node, all writing parts of one output; ``inputs`` does not count then.
-    These fields follow those of ``params``.
+    ``each_input(node, graph)``, where there is one, says that the kernel is called once for each
+    input of the node, all writing parts of one output; ``inputs`` does not count then. It gives
+    the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
     ``family``: the name of its C files, where several kernels share them.
@@ -88,7 +89,7 @@ class Kernel:
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = _no_scratch
     in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
-    each_input: Callable[[Node, Graph, int], Fields] | None = None
+    each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()
     can_fail: bool = False
     ulps: int = 0
@@ -99,9 +100,8 @@ class Kernel:
         fields = self.params(node, graph)
         if self.each_input is None:
             return ((self.inputs, fields),)
-        return tuple(
-            ((i,), (*fields, *self.each_input(node, graph, i))) for i in range(len(node.inputs))
-        )
+        each = self.each_input(node, graph)
+        return tuple(((i,), (*fields, *own)) for i, own in enumerate(each))
 
     def passed(self, node: Node) -> tuple[int, ...]:
         """Positions of the inputs that are passed as tensors in some call."""
@@ -138,6 +138,12 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
+class OtherDtype(str):
+    """A refusal by a kernel for other dtypes: it tells nothing of what the node lacks."""
+
+    __slots__ = ()
+
+
 def only(dtype: DType, output: DType | None = None) -> Refuse:
     """Refusal unless data and output are of that dtype, or each of its own."""
 
@@ -145,7 +151,8 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
         for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
             found = graph.types[name].dtype
             if found is not wanted:
-                return f"{name!r} is {found.value}, the kernel computes {wanted.value}"
+                why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
+                return OtherDtype(why)
         return None
 
     return refusal
@@ -184,7 +191,7 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
 def _computed(node: Node, graph: Graph) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
-            return f"{name!r} is computed at run time, the kernel needs a constant"
+            return f"{short(name)!r} is computed at run time, the kernel needs a constant"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 from microgen.ir.graph import Graph, Node, TensorType
 from microgen.kernels import base, moves
@@ -30,9 +31,12 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _each_input(node: Node, graph: Graph, position: int) -> base.Fields:
+def _each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]:
     rows = [_row(node, tensor) for tensor in graph.type_of(node.inputs)]
-    return (("input_row", rows[position]), ("offset", sum(rows[:position])))
+    starts = accumulate(rows, initial=0)
+    return tuple(
+        (("input_row", row), ("offset", start)) for row, start in zip(rows, starts, strict=False)
+    )
 
 
 KERNELS = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import cost as costs
 
 Shape = tuple[int, ...]
 Pair = tuple[int, int]  # (height, width)
@@ -85,6 +86,7 @@ class Op:
     ``tables[dtype](attrs, data_type, output_type)``, of a function of each value of its only input
     by itself: the table that ``lookup`` computes it from. It needs no kernel for such a dtype,
     because ``passes/tabulate.py`` makes it a ``lookup``.
+    ``cost(attrs, input_types, output_types)`` is what ``reference`` takes, see ``ops/cost.py``.
     ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
     ("nn_conv2d", "nn_bias_add", "clip").
     """
@@ -100,3 +102,4 @@ class Op:
         default_factory=dict, hash=False
     )
     writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing
+    cost: costs.Rule = costs.elementwise

@@ -10,6 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +50,4 @@ def parts(_attrs: BroadcastToAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("broadcast_to",)
 
 
-OP = Op("broadcast_to", BroadcastToAttrs, infer, check, reference, parts)
+OP = Op("broadcast_to", BroadcastToAttrs, infer, check, reference, parts, cost=moved)

@@ -21,6 +21,7 @@ from microgen.ops.constraints import (
     weight_constraint,
 )
 from microgen.ops.convolution import sums_constraint
+from microgen.ops.cost import Cost, products
 from microgen.quantize import RELAY, dense_scales, requantize, scales_of_sums
 from microgen.quantize16 import requantize16
 
@@ -117,6 +118,11 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     return (requantize(accumulator.astype(np.int32), *finish),)
 
 
+def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """Each unit's products with each row."""
+    return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
+
+
 def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     bias = ("nn_bias_add",) if n_inputs == 3 else ()
@@ -124,4 +130,4 @@ def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     return ("nn_dense", *bias, *clip)
 
 
-OP = Op("nn.dense", DenseAttrs, infer, check, reference, parts)
+OP = Op("nn.dense", DenseAttrs, infer, check, reference, parts, cost=cost)

@@ -11,6 +11,7 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats
 from microgen.ops.base import Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
@@ -119,4 +120,4 @@ def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_l2_normalize",)
 
 
-OP = Op("nn.l2_normalize", L2NormalizeAttrs, infer, check, reference, parts)
+OP = Op("nn.l2_normalize", L2NormalizeAttrs, infer, check, reference, parts, cost=by_rows)

@@ -9,6 +9,7 @@ from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.ops import floats, lstm_float, lstm_integer
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import activations_constraint, weight_constraint
+from microgen.ops.cost import by_rows
 from microgen.ops.lstm_inputs import Inputs
 
 OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
@@ -153,4 +154,4 @@ def writes(_attrs: LstmAttrs, _n_inputs: int) -> tuple[int, ...]:
     return (OUTPUT_STATE, CELL_STATE)
 
 
-OP = Op("nn.lstm", LstmAttrs, infer, check, reference, parts, writes=writes)
+OP = Op("nn.lstm", LstmAttrs, infer, check, reference, parts, writes=writes, cost=by_rows)

@@ -10,6 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +58,4 @@ def parts(_attrs: MirrorPadAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_mirror_pad",)
 
 
-OP = Op("nn.mirror_pad", MirrorPadAttrs, infer, check, reference, parts)
+OP = Op("nn.mirror_pad", MirrorPadAttrs, infer, check, reference, parts, cost=moved)

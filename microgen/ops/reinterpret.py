@@ -13,6 +13,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import reshape
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import same_dtype_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +45,6 @@ def parts(_attrs: ReinterpretAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_reinterpret",)
 
 
-OP = Op("qnn.reinterpret", ReinterpretAttrs, infer, check, reference, parts, is_view=True)
+OP = Op(
+    "qnn.reinterpret", ReinterpretAttrs, infer, check, reference, parts, is_view=True, cost=moved
+)

@@ -16,6 +16,7 @@ from microgen.ops.constraints import (
     activations_constraint,
     weight_constraint,
 )
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
     quantize_multiplier,
@@ -197,4 +198,4 @@ def writes(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[int, ...]:
     return (STATE,)
 
 
-OP = Op("nn.svdf", SvdfAttrs, infer, check, reference, parts, writes=writes)
+OP = Op("nn.svdf", SvdfAttrs, infer, check, reference, parts, writes=writes, cost=by_rows)

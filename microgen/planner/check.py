@@ -6,9 +6,11 @@ again here, in the plainest way there is.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from microgen.program import Call, MemoryPlan, Placement, Program, Role, Storage
 
@@ -53,10 +55,11 @@ def lower_bound(program: Program) -> int:
     replaces.
     """
     needs, _ = _needs(program)
-    live = [0] * (len(program.calls) + 1)  # state lives one step longer than the calls
+    changes = [0] * (len(program.calls) + 2)  # state lives one step longer than the calls
     for need in needs.values():
-        for step in range(need.birth, need.death + 1):
-            live[step] += need.nbytes
+        changes[need.birth] += need.nbytes
+        changes[need.death + 1] -= need.nbytes
+    live = list(accumulate(changes))
     for k, call in enumerate(program.calls):
         live[k] -= _saving(needs, sorted(_allowed(program, call, needs)))
     return max(live)
@@ -101,9 +104,9 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
 
 
 def _undeclared(program: Program, needs: Mapping[str, _Need]) -> list[str]:
-    declared = {b.name for b in program.buffers}
-    scratch = {f"scratch_{k}" for k, call in enumerate(program.calls) if call.scratch}
-    return [name for name in needs if name not in declared | scratch]
+    known = {b.name for b in program.buffers}
+    known |= {f"scratch_{k}" for k, call in enumerate(program.calls) if call.scratch}
+    return [name for name in needs if name not in known]
 
 
 def _presence(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
@@ -234,36 +237,53 @@ def _same_place(a: Placement, b: Placement) -> bool:
     return (a.pool, a.offset) == (b.pool, b.offset)
 
 
-def _interval(name: str, need: _Need, plan: MemoryPlan) -> tuple[int, int]:
-    """First and last half step, given the pairs that the plan declares."""
-    replaces = any(target == name for _, target in plan.in_place)
-    replaced = any(source == name for source, _ in plan.in_place)
-    return 2 * need.birth + replaces, 2 * need.death + (not replaced)
+def _intervals(needs: Mapping[str, _Need], plan: MemoryPlan) -> dict[str, tuple[int, int]]:
+    """First and last half step of each buffer, given the pairs that the plan declares."""
+    replaced = {source for source, _ in plan.in_place}
+    replacing = {target for _, target in plan.in_place}
+    return {
+        name: (2 * need.birth + (name in replacing), 2 * need.death + (name not in replaced))
+        for name, need in needs.items()
+    }
 
 
 def _times(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
+    intervals = _intervals(needs, plan)
     for p in plan.placements:
-        if p.name in needs:
-            first, last = _interval(p.name, needs[p.name], plan)
+        if p.name in intervals:
+            first, last = intervals[p.name]
             if (p.first, p.last) != (first, last):
                 yield f"{p.name} lives [{p.first}, {p.last}], expected [{first}, {last}]"
 
 
 def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
-    alive = [
-        (*_interval(p.name, needs[p.name], plan), p) for p in plan.placements if p.name in needs
-    ]
-    alive.sort(key=lambda item: item[0])
-    for n, (_, last, p) in enumerate(alive):
-        for first, _, q in alive[n + 1 :]:
-            if first > last:
-                break
-            if p.pool == q.pool and _share_bytes(p, q):
-                yield f"{p.name} and {q.name} overlap while both live"
+    """Of each buffer the first that it overlaps, in the order of time.
+
+    What lives at a time is kept in the order of its offsets. It does not overlap, since what does
+    is reported and left out, so of those that begin below a buffer only the nearest can reach it.
+    """
+    live: dict[str, list[tuple[int, int, str]]] = {p.pool: [] for p in plan.placements}
+    for is_born, p in _events(needs, plan):
+        there, own = live[p.pool], (p.offset, p.offset + p.nbytes, p.name)
+        place = bisect_left(there, own)
+        near = there[max(0, place - 1) : place + 1]
+        met = [name for start, end, name in near if start < own[1] and own[0] < end]
+        if is_born and met:
+            yield f"{met[0]} and {p.name} overlap while both live"
+        elif is_born:
+            there.insert(place, own)
+        elif own in near:
+            del there[place]
 
 
-def _share_bytes(p: Placement, q: Placement) -> bool:
-    return max(p.offset, q.offset) < min(p.offset + p.nbytes, q.offset + q.nbytes)
+def _events(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[tuple[bool, Placement]]:
+    """Births, True, and deaths of what takes bytes, in the order of time; deaths come first."""
+    intervals = _intervals(needs, plan)
+    real = [p for p in plan.placements if p.name in intervals and p.nbytes]
+    births = [(intervals[p.name][0], True, i) for i, p in enumerate(real)]
+    deaths = [(intervals[p.name][1] + 1, False, i) for i, p in enumerate(real)]
+    for _, is_born, i in sorted((*births, *deaths)):
+        yield is_born, real[i]
 
 
 def _numbers(program: Program, plan: MemoryPlan) -> Iterator[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from microgen.planner import sweep
 from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
 from microgen.planner.lifetimes import Liveness, all_merged, lower_bound
 
 
 def place(liveness: Liveness, alignment: int) -> Layout:
-    """Use every in-place pair, then place by size, and by lifetime where sizes are equal."""
+    """Use every in-place pair, then place by size, and by lifetime where sizes are equal; in the
+    order of time where too much lives at once for that."""
+    if sweep.is_crowded(liveness):
+        return sweep.place(liveness, alignment)
     problem = make_problem(liveness, all_merged(liveness), alignment)
     offsets = best_offsets(problem)
     gap = problem.peak(offsets) - lower_bound(liveness)

@@ -102,7 +102,8 @@ def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
 def _blocks(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Block, ...]:
     by_name = {b.name: b for b in buffers}
     follower = {pair.input: pair.output for pair in used}
-    heads = [name for name in by_name if name not in set(follower.values())]
+    replacing = set(follower.values())
+    heads = [name for name in by_name if name not in replacing]
     return tuple(Block(tuple(by_name[n] for n in _chain(head, follower))) for head in heads)
 
 

@@ -13,9 +13,11 @@ which the kernel still reads while it writes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from microgen.errors import InternalError
 from microgen.program import Buffer, Call, PrimFunc, Program, Role, Storage
@@ -118,13 +120,27 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 def lower_bound(liveness: Liveness) -> int:
     """The largest sum of live bytes at any half step when every call saves what it can.
 
-    Outputs are no larger than the inputs they replace, so half step 2k decides for call k, and
-    each call's choice of pairs is independent of the others'. Bytes are not rounded up.
+    Each call's choice of pairs is independent of the others'. Bytes are not rounded up.
     """
-    loads = {call: sum(b.nbytes for b in live) for call, live in live_at(liveness).items()}
-    for pair in all_merged(liveness):
-        loads[pair.call] -= pair.saves
-    return max(loads.values(), default=0)
+    return load(shortened(liveness.buffers, all_merged(liveness)))
+
+
+def load(buffers: Iterable[Lifetime]) -> int:
+    """The largest sum of bytes that live at one half step."""
+    changes: Counter[int] = Counter()
+    for b in buffers:
+        changes[b.first] += b.nbytes
+        changes[b.last + 1] -= b.nbytes
+    return max(accumulate(changes[time] for time in sorted(changes)), default=0)
+
+
+def crowding(liveness: Liveness) -> int:
+    """How much there is to look at for who looks at every pair of buffers that live at once, and
+    at every buffer of every call: the number of both."""
+    ends = sorted(b.last for b in liveness.buffers)
+    births = sorted(b.first for b in liveness.buffers)
+    pairs = sum(i - bisect_left(ends, first) for i, first in enumerate(births))
+    return pairs + sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
 
 
 def _access(call: Call, function: PrimFunc) -> _Access:

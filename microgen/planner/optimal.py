@@ -1,5 +1,8 @@
 """The least memory: cheap orders first, then branch and bound while the bound is not reached.
 
+Where so much lives at once that looking at all pairs would take more than time in proportion to
+the program, buffers are placed in the order of time instead.
+
 A program may run some operators in place. Sharing an address lowers the load of a step, but ties
 two buffers to one offset, which can cost more than it saves; so both are tried, and the search
 covers every choice of pairs that the load of each step still allows.
@@ -12,6 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from microgen.planner import sweep
 from microgen.planner.greedy import best_offsets
 from microgen.planner.layout import Layout, Problem, align, lowest_fit, make_problem
 from microgen.planner.lifetimes import (
@@ -47,6 +51,8 @@ class _Incumbent:
 
 def place(liveness: Liveness, alignment: int) -> Layout:
     """The best layout under a node budget; ``proof`` says how far it got."""
+    if sweep.is_crowded(liveness):
+        return sweep.place(liveness, alignment)
     bound = lower_bound(liveness)
     nodes = _node_budget(liveness)
     best = _first(liveness, alignment, bound)

@@ -14,10 +14,12 @@ are placed before it, and the search is over orders of ascending offset. Three r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from microgen.planner.layout import Problem, align
+from microgen.planner.lifetimes import Lifetime
 
 
 @dataclass(slots=True)
@@ -133,11 +135,9 @@ class Search:
 
 def _cliques(problem: Problem, among: Iterable[int]) -> list[_Clique]:
     """The half steps at which some block is born; all others hold subsets of these."""
-    chosen = list(among)
-    times = sorted({m.first for i in chosen for m in problem.blocks[i].members})
-    cliques = [_clique(problem, chosen, time) for time in times]
     kept: list[_Clique] = []
-    for clique in cliques:
+    for live in _live_at_births(problem, among):
+        clique = _clique(live, problem.alignment)
         if kept and _covers(clique, kept[-1]):
             kept.pop()
         if not kept or not _covers(kept[-1], clique):
@@ -145,11 +145,19 @@ def _cliques(problem: Problem, among: Iterable[int]) -> list[_Clique]:
     return kept
 
 
-def _clique(problem: Problem, among: Sequence[int], time: int) -> _Clique:
-    live = {
-        i: m.nbytes for i in among for m in problem.blocks[i].members if m.first <= time <= m.last
-    }
-    rounded = {i: align(nbytes, problem.alignment) for i, nbytes in live.items()}
+def _live_at_births(problem: Problem, among: Iterable[int]) -> Iterator[dict[int, int]]:
+    """For each half step at which some block is born, the blocks that live there: their bytes."""
+    born = sorted(
+        ((m, i) for i in among for m in problem.blocks[i].members), key=lambda item: item[0].first
+    )
+    live: list[tuple[Lifetime, int]] = []
+    for time, group in groupby(born, key=lambda item: item[0].first):
+        live = [*(item for item in live if item[0].last >= time), *group]
+        yield {i: m.nbytes for m, i in live}
+
+
+def _clique(live: Mapping[int, int], alignment: int) -> _Clique:
+    rounded = {i: align(nbytes, alignment) for i, nbytes in live.items()}
     return _Clique(rounded, max((rounded[i] - live[i] for i in live), default=0))
 
 

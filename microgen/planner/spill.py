@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from microgen.planner import on_demand
+from microgen.planner import on_demand, sweep
 from microgen.planner.greedy import by_size
-from microgen.planner.layout import Block, Layout, Problem, lowest, make_problem
-from microgen.planner.lifetimes import Liveness, all_merged
+from microgen.planner.layout import Layout, Problem, lowest, make_problem
+from microgen.planner.lifetimes import Lifetime, Liveness, all_merged, load
 from microgen.planner.repair import find_core, repaired
 from microgen.program import Pool
 
@@ -46,6 +46,8 @@ def place(
     merged = tuple(p for p in all_merged(liveness) if allowed[p.input] == allowed[p.output])
     liveness = replace(liveness, pairs=merged if shares else ())
     seen = liveness if shares else _always(liveness)
+    if sweep.is_crowded(seen):
+        return _in_time_order(seen, pools, allowed)
     parts = _filled(seen, pools, allowed, shares)
     return tuple(_packed(part, liveness, planner) for part in parts)
 
@@ -54,6 +56,24 @@ def _always(liveness: Liveness) -> Liveness:
     """As if every buffer lived all the time: nothing shares memory."""
     end = max((b.last for b in liveness.buffers), default=0)
     return Liveness(tuple(replace(b, first=0, last=end) for b in liveness.buffers), ())
+
+
+def _in_time_order(
+    liveness: Liveness, pools: Sequence[Pool], allowed: Allowed
+) -> tuple[Layout, ...]:
+    """Where too much lives at once to look at blocks by size."""
+    heaps = [sweep.Heap(pool.alignment) for pool in pools]
+
+    def choose(b: Lifetime) -> sweep.Heap:
+        lacks = []
+        for number in allowed[b.name]:
+            excess = _excess(pools[number], heaps[number].where(b.nbytes) + b.nbytes)
+            if excess <= 0:
+                return heaps[number]
+            lacks.append((pools[number], excess))
+        raise NoRoomError(b.name, b.nbytes, tuple(lacks))
+
+    return sweep.layouts(liveness, liveness.pairs, heaps, choose)
 
 
 def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) -> Layout:
@@ -99,7 +119,8 @@ class _Part:
         """Put the blocks here and block i into other orders; whether one of them fits."""
         chosen = sorted({*self.placed, i})
         capacity = self.pool.capacity or 0
-        if not self.repairs or _load([self.problem.blocks[j] for j in chosen]) > capacity:
+        members = (m for j in chosen for m in self.problem.blocks[j].members)
+        if not self.repairs or load(members) > capacity:
             return False
         self.repairs -= 1
         problem = _restricted(self.problem, chosen)
@@ -175,12 +196,6 @@ def _restricted(problem: Problem, chosen: Sequence[int]) -> Problem:
             {number[j]: n for j, n in problem.clearance[i].items() if j in number} for i in chosen
         ),
     )
-
-
-def _load(blocks: Sequence[Block]) -> int:
-    """The largest sum of bytes that live at once."""
-    members = [m for block in blocks for m in block.members]
-    return max(sum(o.nbytes for o in members if o.first <= m.first <= o.last) for m in members)
 
 
 def _excess(pool: Pool, end: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen import manifest as manifests
+from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
@@ -65,6 +66,10 @@ class _Job:
     def samples(self) -> int:
         """Inferences that the firmware will run: one, on zeros, without inputs."""
         return self.batch.count if self.batch else 1
+
+    def done(self, output_size: int) -> int:
+        """How many samples so many bytes of output are."""
+        return output_size // sum(port.nbytes for port in samples.outputs(self.manifest))
 
 
 def run(
@@ -128,13 +133,18 @@ def _execute(job: _Job, where: Path, plugin: str = "") -> RunResult:
     _write_input(job, where)
     command = qemu.command(job.board, job.image.path, plugin=plugin)
     with process.started(command, where, gdb=not job.board.is_host) as running:
+        _count(job, 0)
         try:
-            code = running.wait(job.limit)
+            code = running.wait(job.limit, lambda size: _count(job, size))
         except HangError as error:
             raise _hang(job, running) from error
         if plugin:
             profiling.check_loaded(where, running.diagnostics)
         return _result(job, running, code)
+
+
+def _count(job: _Job, output_size: int) -> None:
+    progress.count("samples", job.done(output_size), job.samples)
 
 
 def _traced(job: _Job) -> RunResult:
@@ -184,8 +194,7 @@ def _write_input(job: _Job, where: Path) -> None:
 
 
 def _hang(job: _Job, running: Process) -> RunError:
-    size = sum(port.nbytes for port in samples.outputs(job.manifest))
-    done = f"after {running.output_size() // size} of {job.samples} samples"
+    done = f"after {job.done(running.output_size())} of {job.samples} samples"
     place = "" if job.board.is_host else tracing.location(running.gdb, job.image)
     return faults.hang(job.limit, done, place, job.image.path)
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,15 +31,18 @@ class Process:
     directory: Path
     gdb: socket.socket
 
-    def wait(self, limit: float) -> int:
-        """Its exit code, negative for a signal. Raises HangError after ``limit`` seconds in which
-        the output file has not grown."""
+    def wait(self, limit: float, grown: Callable[[int], None] = lambda _: None) -> int:
+        """Its exit code, negative for a signal. ``grown`` hears of the output file's bytes. Raises
+        HangError after ``limit`` seconds in which it has not grown."""
         size, since = self.output_size(), time.monotonic()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return self.popen.wait(_POLL_SECONDS)
+                code = self.popen.wait(_POLL_SECONDS)
+                grown(self.output_size())
+                return code
             if self.output_size() != size:
                 size, since = self.output_size(), time.monotonic()
+                grown(size)
             elif time.monotonic() - since > limit:
                 raise HangError
 

@@ -28,27 +28,6 @@ class Batch:
     data: bytes
 
 
-def load(path: Path) -> dict[str, Array]:
-    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one; pickled
-    objects are never read."""
-    try:
-        with path.open("rb") as file:  # numpy would leave a damaged one open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
-            return {name: archive[name] for name in archive.files}
-    except InputError:
-        raise
-    except OSError as error:
-        reason = error.strerror or "it is not an .npz file"
-        raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
-    except Exception as error:  # a damaged archive makes numpy and zipfile raise many kinds
-        raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
-
-
-_HOW = "write the samples with numpy.savez(FILE, **{name: array})"
-
-
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
     """Write arrays as an ``.npz`` file, in their order, whole or not at all. Raises InputError if
     that fails."""

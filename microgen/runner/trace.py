@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
 from microgen.manifest import CallRecord, Manifest, ModuleRecord
@@ -107,7 +108,8 @@ def follow(
         stub = Stub(connection, limit)
         bias = _entry_point(stub) - image.entry if relocated else 0
         tracer = _Tracer(stub, image, manifest, bias)
-        for layer in tracer.layers(samples):
+        total = samples * manifest.call_count
+        for layer in progress.counted("layers", tracer.layers(samples), total):
             layers.append(layer)  # keeps what was read when the program ends early
         tracer.finish()
     except _EndError as end:

@@ -10,14 +10,15 @@ from typing import Any, NoReturn
 
 import yaml
 
-from microgen import resources
+from microgen import byte_sizes, resources
 from microgen.errors import BoardError
 from microgen.target.cpu import CPUS, Cpu
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes."""
+    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes, in
+    board.yml also as ``512K``."""
 
     name: str
     origin: int
@@ -127,6 +128,7 @@ def of_project(data: Mapping[str, Any]) -> Board:
             _refuse_other(installed.name, [field])
     board = replace(installed, **chosen)
     expected = json.loads(json.dumps(board.to_json()))
+    data = json.loads(json.dumps(data))  # one that was never written has tuples
     if data != expected:
         _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
     return board
@@ -165,7 +167,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             memories=memories,
             flash=str(data.get("flash", "")),
             ram=str(data.get("ram", "")),
-            stack_bytes=int(data.get("stack_bytes", 0)),
+            stack_bytes=byte_sizes.of_data(data.get("stack_bytes", 0)),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             constants=str(data.get("constants", data.get("flash", ""))),
             large_constants=str(data.get("large_constants", "")),
@@ -188,4 +190,5 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
 
 
 def _memory(data: dict[str, Any]) -> Memory:
-    return Memory(str(data["name"]), int(data["origin"]), int(data["length"]), str(data["access"]))
+    length = byte_sizes.of_data(data["length"])
+    return Memory(str(data["name"]), int(data["origin"]), length, str(data["access"]))

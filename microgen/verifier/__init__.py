@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from microgen import manifest, params_file
+from microgen import manifest, params_file, progress
 from microgen.builder import disassemble
 from microgen.errors import ProjectError
 from microgen.files import inside
@@ -110,7 +110,9 @@ def verify(
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files)
-    return VerifyReport(tuple(_run(name, check, subject) for name, check in CHECKS.items()))
+    counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
+    checks = tuple(_run(name, check, subject) for name, check in counted)
+    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest))
 
 
 def measure(elf_file: Path, record: Manifest) -> Sizes:
@@ -129,7 +131,7 @@ def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
 
 def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
     finding = check(subject) if name in _OF_FIRMWARE else _of_each_model(check, subject)
-    return Check(name, finding.status, finding.expected, finding.found)
+    return Check(name, finding.status, finding.expected, finding.found, finding.values)
 
 
 def _of_each_model(check: Callable[[Subject], Finding], subject: Subject) -> Finding:

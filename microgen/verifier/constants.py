@@ -27,7 +27,8 @@ def constants_section(subject: Subject) -> Finding:
         f"{_alignment(subject)}"
     )
     total = sum(record.nbytes for record in records)
-    return judged(expected, problems, f"{len(records)} objects, {total} bytes")
+    found = f"{len(records)} objects, {total} bytes"
+    return judged(expected, problems, found, objects=len(records), nbytes=total)
 
 
 def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
@@ -89,7 +90,7 @@ def constants_bytes(subject: Subject) -> Finding:
         return Finding("failed", expected, str(error))
     problems = [p for record in records for p in _byte_problems(subject, record, parameters)]
     total = sum(record.nbytes for record in records)
-    return judged(expected, problems, f"{total} bytes equal")
+    return judged(expected, problems, f"{total} bytes equal", nbytes=total)
 
 
 def _byte_problems(

@@ -87,4 +87,6 @@ def project_files(subject: Subject) -> Finding:
         if hashlib.sha256(content).hexdigest() != digest:
             problems.append(f"{name} has changed")
     count = len(subject.manifest.files)
-    return judged(f"{count} files as generated", problems, f"{count} files as generated")
+    return judged(
+        f"{count} files as generated", problems, f"{count} files as generated", files=count
+    )

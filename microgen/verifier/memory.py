@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import Any
 
 from microgen.manifest import BufferRecord, PoolRecord
 from microgen.verifier.elf import Symbol
@@ -25,7 +27,16 @@ def arena(subject: Subject) -> Finding:
         f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
     )
     found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
-    return judged(expected, problems, found)
+    return judged(expected, problems, found, pools=[_values(subject, pool) for pool in pools])
+
+
+def _values(subject: Subject, pool: PoolRecord) -> dict[str, Any]:
+    return {
+        "symbol": pool.symbol,
+        "planned": pool.nbytes,
+        "found": sum(symbol.size for symbol in subject.elf.named(pool.symbol)),
+        "alignment": pool.alignment,
+    }
 
 
 def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
@@ -63,7 +74,7 @@ def sids(subject: Subject) -> Finding:
         f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
         f"and of its size, aligned as its pool is"
     )
-    return judged(expected, problems, f"{count} as planned")
+    return judged(expected, problems, f"{count} as planned", buffers=count)
 
 
 def _buffer_problems(
@@ -94,35 +105,70 @@ class _Life:
     planned: tuple[int, int]
     called: tuple[int, int]
 
-    def meets(self, other: _Life) -> bool:
-        return _meet(self.planned, other.planned) or _meet(self.called, other.called)
-
 
 def sid_overlap(subject: Subject) -> Finding:
     """Buffers that share addresses never live at once; in a pool that the caller passes, offsets.
 
     Lifetimes are the manifest's and, independently, those from the first to the last call that
     names the buffer; state lives during all calls. A recorded in-place pair may meet in the one
-    call, at one address.
+    call, at one address. Of each buffer the first that it overlaps is named.
     """
-    buffers = _extents(subject)
     lives = _lives(subject)
+    buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}
     if not buffers:
         return not_applicable("the ELF has no buffer to compare: see sids")
-    pairs = [
-        (a, b)
-        for a, b in combinations(sorted(buffers.keys() & lives.keys()), 2)
-        if buffers[a].meets(buffers[b])
+    recorded = {frozenset(pair) for pair in subject.manifest.plan.in_place}
+
+    def excused(a: str, b: str) -> bool:
+        at_one_address = buffers[a].start == buffers[b].start
+        return frozenset((a, b)) in recorded and at_one_address and _hand_over(lives[a], lives[b])
+
+    problems = [
+        f"{a} and {b} live at once and overlap in memory"
+        for spans in ({n: lives[n].planned for n in buffers}, {n: lives[n].called for n in buffers})
+        for a, b in _overlaps(buffers, spans, excused)
     ]
-    in_place = {frozenset(pair) for pair in subject.manifest.plan.in_place}
-    problems = []
-    for a, b in pairs:
-        same_address = buffers[a].start == buffers[b].start
-        excused = frozenset((a, b)) in in_place and same_address and _hand_over(lives[a], lives[b])
-        if lives[a].meets(lives[b]) and not excused:
-            problems.append(f"{a} and {b} live at once and overlap in memory")
     expected = "buffers that share addresses have disjoint lifetimes"
-    return judged(expected, problems, f"{len(pairs)} pairs share addresses, all disjoint in time")
+    found = f"{len(buffers)} buffers, of which none overlaps another while both live"
+    return judged(expected, list(dict.fromkeys(problems)), found, buffers=len(buffers))
+
+
+def _overlaps(
+    buffers: Mapping[str, _Extent],
+    spans: Mapping[str, tuple[int, int]],
+    excused: Callable[[str, str], bool],
+) -> Iterator[tuple[str, str]]:
+    """In the order of time: each buffer that overlaps one as it is born, and the first of these.
+
+    What lives is kept in the order of addresses, without what was found to overlap. So all that
+    is kept lies apart, but for excused pairs at one address, and of what begins below a buffer
+    only the nearest can reach it: there is no need to look at every pair.
+    """
+    live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
+    births = [(spans[name][0], True, name) for name in buffers]
+    deaths = [(spans[name][1] + 1, False, name) for name in buffers]
+    for _, is_born, name in sorted((*births, *deaths)):
+        extent = buffers[name]
+        there, own = live[extent.space], (extent.start, extent.end, name)
+        place = bisect_left(there, own)
+        met = [other for other in _near(there, place, extent) if not excused(other, name)]
+        if is_born and met:
+            yield min(met[0], name), max(met[0], name)
+        elif is_born and extent.start < extent.end:
+            there.insert(place, own)
+        elif there[place : place + 1] == [own]:
+            del there[place]
+
+
+def _near(there: Sequence[tuple[int, int, str]], place: int, extent: _Extent) -> Iterator[str]:
+    """Those that reach into an extent, whose place in the order is ``place``."""
+    before = reversed(range(place))
+    below = takewhile(lambda i: there[i][0] == there[place - 1][0], before)
+    above = takewhile(lambda i: there[i][0] < extent.end, range(place, len(there)))
+    for i in (*below, *above):
+        start, end, name = there[i]
+        if start < extent.end and extent.start < end:
+            yield name
 
 
 def _lives(subject: Subject) -> dict[str, _Life]:
@@ -159,9 +205,6 @@ class _Extent:
     space: str
     start: int
     end: int
-
-    def meets(self, other: _Extent) -> bool:
-        return self.space == other.space and self.start < other.end and other.start < self.end
 
 
 def _extents(subject: Subject) -> dict[str, _Extent]:

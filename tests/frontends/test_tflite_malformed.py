@@ -91,7 +91,7 @@ def chain(*operators: tuple[str, str]) -> Network:
         ),
         (
             conv2d().with_operator(outputs=()),
-            "an operator CONV_2D has no output",
+            "operator 0 (CONV_2D) has no output",
         ),
     ],
 )

@@ -8,7 +8,6 @@ that the host can run is tested, in place too where it says that it can.
 from __future__ import annotations
 
 import math
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen import kernels, ops, resources, transforms
+from microgen import kernels, ops, resources, toolchain, transforms
 from microgen.emit import literals
 from microgen.ir.graph import Array, Graph
 from microgen.kernels.base import Kernel, KernelConstant
@@ -82,11 +81,12 @@ def calls_of(case: Case) -> Iterator[Call]:
             continue
         found = True
         for place in (None, *kernel.in_place(case.node, case.graph)):
-            yield _call(case, kernel, place)
+            yield call_of(case, kernel, place)
     assert found, f"no kernel takes case {case.name!r}"
 
 
-def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
+def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
+    """How that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
         dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
@@ -162,7 +162,7 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
     """Bodies inlined with constant parameters, given by name, equal the reference."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
-    bodies = [_specialised_form(call) for call in calls]
+    bodies = [specialised_form(call) for call in calls]
     driver = _compile(bodies, used, ["-O2"], folder)
     _run(driver, calls, list(range(len(calls))))
 
@@ -185,7 +185,8 @@ def _shared_form(call: Call) -> Body:
     return Body(symbol, len(call.calls), " ".join(statements))
 
 
-def _specialised_form(call: Call) -> Body:
+def specialised_form(call: Call) -> Body:
+    """The kernel's body, its parameters constants as in generated C."""
     symbol = call.kernel.symbol
     statements = ["(void)params;"]
     for places, fields in call.calls:
@@ -226,9 +227,7 @@ def _compile(
 
 def host_cc() -> str:
     """The host's C compiler."""
-    found = shutil.which("gcc") or shutil.which("cc")
-    assert found, "no C compiler: install gcc"
-    return found
+    return str(toolchain.find("gcc" if toolchain.has("gcc") else "cc"))
 
 
 def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:

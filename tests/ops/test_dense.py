@@ -1,5 +1,3 @@
-import math
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -141,10 +139,9 @@ def _int16_near_ties(largest: float) -> c.Case:
 
 def _nearest_to_tie(tie: float, scale: float) -> int:
     """Of the sums about a tie, the one of which the product with the scale is nearest to one."""
-    around = [int(tie / scale) + i for i in range(-50, 51)]
-    products = [Fraction(n) * Fraction(scale) for n in around]
-    distances = [abs(p - (math.floor(p) + Fraction(1, 2))) for p in products]
-    return around[distances.index(min(distances))]
+    numerator, denominator = scale.as_integer_ratio()
+    around = range(int(tie / scale) - 50, int(tie / scale) + 51)
+    return min(around, key=lambda n: abs(2 * (n * numerator % denominator) - denominator))
 
 
 INT16_CORNERS = (

@@ -10,7 +10,7 @@ import pytest
 from microgen.errors import InputError
 from microgen.ir.graph import Array
 from microgen.manifest import PortRecord
-from microgen.runner import samples
+from microgen.runner import npz, samples
 
 IMAGE = PortRecord("image", "serving/image", (2, 2), "int8", 4, 0.5, -1)
 COUNT = PortRecord("count", "count", (1,), "int32", 4, 0.0, 0)
@@ -120,7 +120,7 @@ def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
         "serving/y:0": np.ones((2, 2), np.int32),
     }
     samples.save(path, arrays)
-    loaded = samples.load(path)
+    loaded = npz.read(path)
     assert list(loaded) == list(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
@@ -187,6 +187,6 @@ def test_a_file_that_is_no_npz_is_refused(tmp_path: Path, write: object, message
     assert callable(write)
     write(path)
     with pytest.raises(InputError) as caught:
-        samples.load(path)
+        npz.read(path)
     assert str(caught.value).startswith(f"{path}: {message}")
     assert "numpy.savez" in str(caught.value)

@@ -11,7 +11,7 @@ import pytest
 
 from microgen.errors import BoardError, RunError
 from microgen.runner import run
-from tests.runner.standin import needs_arm
+from tests.tools import NEEDS_ARM
 
 Project = Callable[..., Path]
 ARM = "mps2_an386"
@@ -27,7 +27,7 @@ def _claiming(folder: Path, original: Path, qemu: dict[str, Any]) -> Path:
     return folder
 
 
-@needs_arm
+@NEEDS_ARM
 @pytest.mark.parametrize("key", ["system", "args"])
 def test_a_project_names_no_emulator_and_no_arguments(
     project: Project, tmp_path: Path, key: str
@@ -43,7 +43,7 @@ def test_a_project_names_no_emulator_and_no_arguments(
     assert not mark.exists()
 
 
-@needs_arm
+@NEEDS_ARM
 def test_firmware_starts_no_programs_of_the_host(project: Project) -> None:
     """Where QEMU has no sandbox it would go on, and print "spawned"."""
     with pytest.raises(RunError, match="ended by SIGSYS"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.tflite.records import TensorRecord, short
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import Array, Quant
 
 _SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal

@@ -8,9 +8,9 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 
+from microgen.errors import short
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Rounding

@@ -13,8 +13,8 @@ from tflite.MulOptions import MulOptions
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SubOptions import SubOptions
 
+from microgen.errors import short
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs

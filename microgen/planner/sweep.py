@@ -1,0 +1,155 @@
+"""Placement in the order of time, for programs in which too much lives at once for anything else.
+
+The other planners look at every pair of buffers that live at the same time. Their number grows
+with the square of what lives at once, so above ``MOST`` each buffer takes, as it is born, the
+smallest free range that holds it, and gives it back when it dies. No buffer is moved, and the
+time grows like the program, but for the logarithm of what is free.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.planner.layout import Layout, align
+from microgen.planner.lifetimes import (
+    Lifetime,
+    Liveness,
+    Pair,
+    all_merged,
+    crowding,
+    lower_bound,
+    shortened,
+)
+
+MOST = 100_000  # pairs that live at once, and buffers of calls, that the other planners look at
+
+
+def is_crowded(liveness: Liveness) -> bool:
+    """Whether there is too much to look at for the other planners."""
+    return crowding(liveness) > MOST
+
+
+@dataclass(slots=True, eq=False)
+class Heap:
+    """The free ranges of a pool that grows at its end; all are multiples of its alignment."""
+
+    alignment: int
+    end: int = 0
+    _sizes: list[tuple[int, int]] = field(default_factory=list)  # (bytes, offset), ascending
+    _starts: dict[int, int] = field(default_factory=dict)  # offset -> bytes
+    _ends: dict[int, int] = field(default_factory=dict)  # end -> offset
+
+    def where(self, nbytes: int) -> int:
+        """The offset that so many bytes would get: in the smallest free range, or at the end."""
+        place = bisect_left(self._sizes, (align(nbytes, self.alignment), 0))
+        if place < len(self._sizes):
+            return self._sizes[place][1]
+        return self._ends.get(self.end, self.end)
+
+    def take(self, nbytes: int) -> int:
+        """Take so many bytes, at the offset that ``where`` says."""
+        offset = self.where(nbytes)
+        end = offset + align(nbytes, self.alignment)
+        free_end = offset + self._remove(offset) if offset in self._starts else end
+        self.end = max(self.end, end)
+        self._add(end, max(0, free_end - end))
+        return offset
+
+    def shrink(self, offset: int, nbytes: int, left: int) -> None:
+        """Give back all but the first ``left`` bytes; free ranges that touch become one."""
+        start = offset + align(left, self.alignment)
+        size = offset + align(nbytes, self.alignment) - start
+        if start in self._ends:
+            before = self._ends[start]
+            start, size = before, size + self._remove(before)
+        if start + size in self._starts:
+            size += self._remove(start + size)
+        self._add(start, size)
+
+    def _add(self, offset: int, nbytes: int) -> None:
+        if nbytes:
+            insort(self._sizes, (nbytes, offset))
+            self._starts[offset] = nbytes
+            self._ends[offset + nbytes] = offset
+
+    def _remove(self, offset: int) -> int:
+        nbytes = self._starts.pop(offset)
+        del self._ends[offset + nbytes]
+        del self._sizes[bisect_left(self._sizes, (nbytes, offset))]
+        return nbytes
+
+
+Places = dict[str, tuple[Heap, int]]
+
+
+def walk(liveness: Liveness, used: Iterable[Pair], choose: Callable[[Lifetime], Heap]) -> Places:
+    """The heap and the offset of each buffer when the ``used`` pairs share addresses; ``choose``
+    says which heap takes a buffer as it is born."""
+    replaced = {pair.output: pair.input for pair in used}
+    dying = {pair.input for pair in used}
+    sizes = {b.name: b.nbytes for b in liveness.buffers}
+    places: Places = {}
+    for b, is_born in _in_time_order(shortened(liveness.buffers, used)):
+        if not is_born and b.name not in dying:
+            heap, offset = places[b.name]
+            heap.shrink(offset, b.nbytes, 0)
+        elif is_born and b.name in replaced:
+            heap, offset = places[b.name] = places[replaced[b.name]]
+            heap.shrink(offset, sizes[replaced[b.name]], b.nbytes)
+        elif is_born:
+            heap = choose(b)
+            places[b.name] = (heap, heap.take(b.nbytes))
+    return places
+
+
+def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool]]:
+    """Each buffer as it is born, True, and as it has died, before what is born then."""
+    events = [(b.first, True, i) for i, b in enumerate(buffers)]
+    events += [(b.last + 1, False, i) for i, b in enumerate(buffers)]
+    for _, is_born, i in sorted(events):
+        yield buffers[i], is_born
+
+
+def place(liveness: Liveness, alignment: int) -> Layout:
+    """The better of two layouts in one pool: with all in-place pairs, and with none."""
+    tries = (_one_pool(liveness, used, alignment) for used in (all_merged(liveness), ()))
+    sizes = {b.name: b.nbytes for b in liveness.buffers}
+    return min(tries, key=lambda made: _peak(made.offsets, sizes))
+
+
+def layouts(
+    liveness: Liveness,
+    used: tuple[Pair, ...],
+    heaps: Sequence[Heap],
+    choose: Callable[[Lifetime], Heap],
+) -> tuple[Layout, ...]:
+    """What lies in each heap after a ``walk``."""
+    places = walk(liveness, used, choose)
+    return tuple(_layout(liveness, used, places, heap) for heap in heaps)
+
+
+def _one_pool(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Layout:
+    heap = Heap(alignment)
+    (made,) = layouts(liveness, used, [heap], lambda _: heap)
+    return made
+
+
+def _layout(liveness: Liveness, used: tuple[Pair, ...], places: Places, heap: Heap) -> Layout:
+    inside = {b.name: b for b in liveness.buffers if places[b.name][0] is heap}
+    offsets = {name: places[name][1] for name in inside}
+    pairs = (p for p in liveness.pairs if p.input in inside and p.output in inside)
+    bound = lower_bound(Liveness(tuple(inside.values()), tuple(pairs)))
+    gap = _peak(offsets, {b.name: b.nbytes for b in inside.values()}) - bound
+    return Layout(
+        offsets,
+        tuple(pair for pair in used if pair.input in inside),
+        f"too much lives at once for a search: at most {gap} bytes above the bound"
+        if gap
+        else "optimal: equals the lower bound",
+    )
+
+
+def _peak(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+    return max((offset + sizes[name] for name, offset in offsets.items()), default=0)

@@ -1,0 +1,95 @@
+"""Measures how much code each C kernel takes, for ``microgen/kernels/code_bytes.json``.
+
+Every file of ``crt/kernels`` is compiled for every core by every toolchain, as projects compile it.
+Of each the table has code and read-only data in bytes; under ``helpers`` what GCC's library adds to
+all kernels together, and to those that compute no floats: a firmware can need no more of it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from microgen.resources import folder
+from microgen.target.cpu import CPUS, Cpu
+
+TABLE = Path(__file__).resolve().parents[1] / "microgen" / "kernels" / "code_bytes.json"
+GCC = {"arm": "arm-none-eabi-gcc", "riscv": "riscv64-unknown-elf-gcc"}
+SOFT_FLOAT = ("sf2", "sf3", "df2", "df3", "sfsi", "sisf", "fadd", "fmul", "fcmp", "i2f", "f2iz")
+_FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-contract=off")
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    kernels = sorted((folder("crt") / "kernels").glob("*.c"))
+    cores = [cpu for cpu in CPUS.values() if cpu.architecture in GCC]
+    table: dict[str, dict[str, dict[str, int]]] = {"kernels": {}, "helpers": {}}
+    with tempfile.TemporaryDirectory() as scratch:
+        for cpu in cores:
+            for toolchain in ("gcc", "llvm"):
+                made = _compiled(kernels, cpu, toolchain, Path(scratch))
+                table["kernels"][f"{cpu.name} {toolchain}"] = {o.stem: _bytes(o) for o in made}
+                if toolchain == "gcc":
+                    plain = [o for o in made if not any(map(_is_float, _undefined(o)))]
+                    table["helpers"][cpu.name] = {
+                        "all": _helpers(made, cpu, Path(scratch)),
+                        "integer": _helpers(plain, cpu, Path(scratch)),
+                    }
+    TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:
+    target = scratch / cpu.name / toolchain
+    target.mkdir(parents=True)
+    command = _compiler(cpu, toolchain)
+    crt = folder("crt")
+    include = ("-I", crt / "include", "-I", crt / "src", "-idirafter", crt / "libc")
+    subprocess.run([*command, *_FLAGS, *include, "-c", *kernels], cwd=target, check=True)
+    return sorted(target.glob("*.o"))
+
+
+def _compiler(cpu: Cpu, toolchain: str) -> list[str]:
+    flags = cpu.flags(toolchain)
+    if toolchain == "gcc":
+        return [GCC[cpu.architecture], *flags]
+    abi = ("-meabi", "gnu") if cpu.architecture == "arm" else ()
+    return ["clang", f"--target={cpu.triple}", *flags, "-ffreestanding", *abi, "-w"]
+
+
+def _helpers(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> int:
+    """Bytes that GCC's library adds to the objects."""
+    elf = scratch / "linked.elf"
+    quiet = ("-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", "-Wl,--no-warn-mismatch")
+    command = [GCC[cpu.architecture], *cpu.cflags, "-nostdlib", *quiet]
+    subprocess.run([*command, *objects, "-lgcc", "-o", elf], check=True)
+    return max(0, _bytes(elf) - sum(map(_bytes, objects)))
+
+
+def _bytes(path: Path) -> int:
+    """Code and data that a linker keeps, but for tables that unwind the stack."""
+    with path.open("rb") as file:
+        return sum(
+            section["sh_size"]
+            for section in ELFFile(file).iter_sections()
+            if section["sh_flags"] & 2 and not section.name.startswith((".ARM.ex", ".eh_frame"))
+        )
+
+
+def _undefined(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
+            if symbol["st_shndx"] == "SHN_UNDEF":
+                yield symbol.name
+
+
+def _is_float(name: str) -> bool:
+    return any(part in name for part in SOFT_FLOAT)
+
+
+if __name__ == "__main__":
+    main()
