@@ -47,8 +47,7 @@ class PortRecord:
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
     """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` the port's or device's C name, the buffer's name, or the constant's symbol.
-    """
+    "device"; ``name`` the port's or device's C name, the buffer's name, the constant's symbol."""
 
     storage: str
     name: str
@@ -84,8 +83,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """A device: the C field of its context, its target's kind, and the C functions of its hooks:
-    activate, open, close, deactivate."""
+    """A device: C field, target's kind, and the C hooks activate, open, close, deactivate."""
 
     name: str
     target: str
@@ -173,8 +171,7 @@ class TypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecord:
-    """A constant that a function is handed when its module is loaded: the module's name for it, and
-    the ELF symbol."""
+    """A constant handed to a function as its module is loaded: its name there, its ELF symbol."""
 
     name: str
     symbol: str
@@ -214,8 +211,7 @@ class ExternalRecord:
 
 @dataclass(frozen=True, slots=True)
 class BlobRecord:
-    """The module blob: ELF symbol, output section, bytes, SHA-256, and the name of the pool that
-    modules are loaded into."""
+    """The module blob: ELF symbol, section, bytes, SHA-256; the pool modules are loaded into."""
 
     symbol: str
     section: str
@@ -298,8 +294,7 @@ class Manifest(ModuleRecord):
     """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where each has memory of
-    its own.
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
     """
 
     format: int

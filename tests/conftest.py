@@ -42,8 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CCACHE_MAXSIZE"] = "500M"
 
 
-# Ten thousand tests are millions of objects that stay: looking at them for garbage, again and again,
-# takes seconds.
+# Ten thousand tests are millions of objects that stay: looking at them for garbage takes seconds.
 gc.disable()
 
 

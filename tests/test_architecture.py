@@ -88,6 +88,7 @@ MAY_IMPORT = {
     "oracle": {*BASE, "ir", "progress"},
     "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"}
     | {"progress"},
+    "blame": {*GRAPH, "compare", "manifest", "passes", "runner"},
     "doctor": {"tools"},
 }
 # These join the parts; they may import anything below them.
