@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import module_names, pipeline
 from microgen.compiled import Compiled, Firmware
-from microgen.errors import RunError, of_machine
+from microgen.errors import RunError, StatusRunError, of_machine
 from microgen.files import check_writable
 from microgen.ir.graph import Array
 from microgen.options import Options
@@ -216,7 +216,12 @@ def run(
     checks = _checked(project, elf=elf)
     if compare and inputs is None:
         inputs = _own_samples(project)
-    ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
+    try:
+        ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
+    except StatusRunError as error:
+        from microgen import blame
+
+        raise blame.explained(error, project, inputs, elf) from error
     if ran.stack:
         checks = _checked(project, elf=elf, painted_stack=ran.stack)
     result = _result(ran, checks)

@@ -141,12 +141,25 @@ def _is_taken(plain: str) -> bool:
     return plain in _KEYWORDS or plain in _RUNNER or _C_LIBRARY.fullmatch(plain) is not None
 
 
-def unique(name: str, taken: Container[str], *, key: Callable[[str], str] = str) -> str:
-    """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken."""
-    candidate, number = name, 0
+def unique(
+    name: str,
+    taken: Container[str],
+    *,
+    key: Callable[[str], str] = str,
+    tried: dict[str, int] | None = None,
+) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken.
+
+    ``tried``: how far each name was tried before, for callers with many equal names who never
+    give one back.
+    """
+    number = tried.get(name, 0) if tried else 0
+    candidate = f"{name}_{number}" if number else name
     while key(candidate) in taken:
         number += 1
         candidate = f"{name}_{number}"
+    if tried is not None:
+        tried[name] = number
     return candidate
 
 

@@ -82,7 +82,10 @@ class Compiled:
     def get_function_metadata(self) -> dict[str, FunctionInfo]:
         """What each function needs, the runner under ``__tvm_main__``. Of a function that several
         calls share, the most that one of them needs."""
-        infos = {f.name: self._function_info(f) for f in self.program.functions}
+        calls: dict[str, list[Call]] = {f.name: [] for f in self.program.functions}
+        for call in self.program.calls:
+            calls[call.function].append(call)
+        infos = {f.name: self._function_info(f, calls[f.name]) for f in self.program.functions}
         return {**infos, MAIN: self._main_info()}
 
     def get_devices(self) -> list[str]:
@@ -106,9 +109,7 @@ class Compiled:
         calls = self.program.calls if target == self.host else ()
         return LoweredModule({f.name: f for f in functions}, calls)
 
-    def _function_info(self, function: PrimFunc) -> FunctionInfo:
-        calls = [call for call in self.program.calls if call.function == function.name]
-
+    def _function_info(self, function: PrimFunc, calls: list[Call]) -> FunctionInfo:
         def most(*, constants: bool) -> int:
             return max(_argument_bytes(call, constants=constants) for call in calls)
 

@@ -13,6 +13,7 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
 +-- RunError             exit code 1: the firmware faulted, hung or returned an error
+|   +-- StatusRunError   a model returned a status other than 0
 +-- InternalError        exit code 1: a stage handed on something impossible (our defect)
 """
 
@@ -22,7 +23,7 @@ import contextlib
 import os
 import sysconfig
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,9 @@ class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
     ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
-    each, are what the one line leaves out: for ``-v`` and ``--json``. With ``shows_traceback``,
-    ``-v`` prints the traceback of the cause, too.
+    each, are what the one line leaves out: for ``-v`` and ``--json``. ``facts``: plain data for
+    ``--json``, beside these. With ``shows_traceback``, ``-v`` prints the traceback of the cause,
+    too.
     """
 
     exit_code = 2
@@ -84,6 +86,7 @@ class MicrogenError(Exception):
         self.where = cut(where)
         self.hint = cut(hint)
         self.details = tuple(details)
+        self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
         return one_line(f"{self._found}; {self.hint}" if self.hint else self._found)
@@ -95,6 +98,7 @@ class MicrogenError(Exception):
     def to_json(self) -> dict[str, Any]:
         """Plain data, as docs/schemas/error.json has it."""
         return {
+            **self.facts,
             "ok": False,
             "error": self._found,
             "where": self.where,
@@ -206,6 +210,30 @@ class RunError(MicrogenError):
     """The firmware faulted, hung, or ended with an error code."""
 
     exit_code = 1
+
+
+class StatusRunError(RunError):
+    """The run function of ``module`` (empty: of the only model) returned ``status`` at ``sample``,
+    which counts from 0. ``said``: what the status means, in words."""
+
+    def __init__(
+        self, status: int, sample: int, module: str, said: str, *, where: str, hint: str
+    ) -> None:
+        model = f"the model {module!r}" if module else "the model"
+        self.lead = f"{model} returned error code {status} at sample {sample}"
+        super().__init__(f"{self.lead}: {said}", where=where, hint=hint)
+        self.status, self.sample, self.module, self.said = status, sample, module, said
+        self.facts = {"status": status, "sample": sample, "module": module}
+
+    def at(self, place: str, hint: str, facts: Mapping[str, Any]) -> StatusRunError:
+        """The same with its place and cause in words, what to do instead of what is said of every
+        such status (empty: that), and the same as plain data."""
+        same = (self.status, self.sample, self.module)
+        said = f"status {self.status:#x}" if hint else self.said
+        other = StatusRunError(*same, said, where=self.where, hint=hint or self.hint)
+        other.what = f"{self.lead} {place} ({said})" if hint else f"{self.lead} {place}: {said}"
+        other.facts = {**self.facts, **facts}
+        return other
 
 
 class InternalError(MicrogenError):

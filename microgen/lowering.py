@@ -95,8 +95,9 @@ def _ports(
     """Ports with C identifiers made from ``names``, which differ as macros, too."""
     used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
     ports = []
+    tried: dict[str, int] = {}
     for tensor, name in zip(tensors, names, strict=True):
-        plain = cnames.unique(cnames.identifier(name), used, key=str.upper)
+        plain = cnames.unique(cnames.identifier(name), used, key=str.upper, tried=tried)
         used.add(plain.upper())
         ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
     return tuple(ports)
@@ -108,13 +109,15 @@ def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> 
     count = len(graph.outputs)
     used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
+    named: set[str] = set()
     model_names = graph.output_names or model_names
     for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
         plain = "output" if count == 1 else f"output{i}"
         plain = cnames.identifier(model_name) if graph.output_names else plain
         plain = cnames.unique(plain, used, key=str.upper)
         used.add(plain.upper())
-        name = cnames.unique(model_name, {p.tensor for p in ports})
+        name = cnames.unique(model_name, named)
+        named.add(name)
         ports.append(Port(plain, name, graph.types[tensor]))
     return tuple(ports)
 
@@ -137,9 +140,14 @@ class _Lowering:
     parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
     parameter_ids: dict[str, int] = field(default_factory=dict)
     storage: dict[str, Argument] = field(default_factory=dict)
+    ports: dict[str, Port] = field(default_factory=dict)  # the first output port of each tensor
+    written: dict[str, Port] = field(default_factory=dict)  # and of each tensor's bytes
     next_sid: int = 0
 
     def __post_init__(self) -> None:
+        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
+            self.ports.setdefault(output, port)
+            self.written.setdefault(self.bytes_of[output], port)
         for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
         self.next_sid = len(self.inputs)
@@ -189,12 +197,11 @@ class _Lowering:
         return replace(module, constants=held)
 
     def _result(self, tensor: str) -> Argument:
-        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
-            if self.bytes_of[output] == tensor:
-                self.next_sid += 1
-                self.storage[tensor] = Argument(Storage.OUTPUT, port.name)
-                return self.storage[tensor]
-        return self._buffer(tensor, is_state=False)
+        if tensor not in self.written:
+            return self._buffer(tensor, is_state=False)
+        self.next_sid += 1
+        self.storage[tensor] = Argument(Storage.OUTPUT, self.written[tensor].name)
+        return self.storage[tensor]
 
     def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
         name = f"sid_{self.next_sid}"
@@ -248,10 +255,7 @@ class _Lowering:
 
     def _model_name(self, tensor: str) -> str:
         """The model's name of a tensor: that of the output port where a pass made a copy."""
-        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
-            if output == tensor:
-                return port.tensor
-        return tensor
+        return self.ports[tensor].tensor if tensor in self.ports else tensor
 
     def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
         """The types of a call's arguments: inputs, constants, outputs."""

@@ -63,6 +63,7 @@ class LoweringCache:
     prefix: str
     taken: set[str] = field(default_factory=set)
     entries: dict[CacheKey, PrimFunc] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
         """The function for a primitive, an earlier one if it is equal and for the same target."""
@@ -77,7 +78,8 @@ class LoweringCache:
         return self.entries[key]
 
     def _unique(self, words: tuple[str, ...]) -> str:
-        return cnames.unique(cnames.function_name(self.prefix, words), self.taken)
+        name = cnames.function_name(self.prefix, words)
+        return cnames.unique(name, self.taken, tried=self.tried)
 
 
 def lower_regions(

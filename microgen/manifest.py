@@ -23,6 +23,11 @@ _DIGEST = "digest"  # of all else in the file
 _OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
 
 
+def _check_alignment(alignment: int) -> None:
+    if alignment < 1:
+        raise ValueError(f"an alignment of {alignment}")
+
+
 @dataclass(frozen=True, slots=True)
 class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
@@ -42,8 +47,7 @@ class PortRecord:
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
     """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` the port's or device's C name, the buffer's name, or the constant's symbol.
-    """
+    "device"; ``name`` the port's or device's C name, the buffer's name, the constant's symbol."""
 
     storage: str
     name: str
@@ -79,8 +83,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """A device: the C field of its context, its target's kind, and the C functions of its hooks:
-    activate, open, close, deactivate."""
+    """A device: its C field, its target's kind, and its C hooks activate, open, close, deactivate."""
 
     name: str
     target: str
@@ -103,6 +106,9 @@ class PoolRecord:
     capacity: int | None = None
     memory: str = ""
     targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +171,7 @@ class TypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecord:
-    """A constant that a function is handed when its module is loaded: the module's name for it, and
-    the ELF symbol."""
+    """A constant handed to a function as its module is loaded: its name there, its ELF symbol."""
 
     name: str
     symbol: str
@@ -206,8 +211,7 @@ class ExternalRecord:
 
 @dataclass(frozen=True, slots=True)
 class BlobRecord:
-    """The module blob: ELF symbol, output section, bytes, SHA-256, and the name of the pool that
-    modules are loaded into."""
+    """The module blob: ELF symbol, section, bytes, SHA-256; the pool that modules are loaded into."""
 
     symbol: str
     section: str
@@ -251,6 +255,9 @@ class SharedRecord:
     alignment: int
     modules: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
@@ -287,8 +294,7 @@ class Manifest(ModuleRecord):
     """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where each has memory of
-    its own.
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
     """
 
     format: int
@@ -327,8 +333,7 @@ class Manifest(ModuleRecord):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
-        data[_DIGEST] = _digest(json.loads(json.dumps(data)))
-        return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return digested(json.loads(json.dumps(data))).encode()
 
 
 def record_fields(module: ModuleRecord) -> dict[str, Any]:
@@ -362,6 +367,13 @@ def is_as_written(project: Path) -> bool:
     what was edited by mistake: who means it can write another digest. Raises as ``load``."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def digested(data: dict[str, Any]) -> str:
+    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    said = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**said, _DIGEST: _digest(said)}
+    return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _digest(data: dict[str, Any]) -> str:

@@ -159,12 +159,25 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
     return int(max(limits.min, low)), int(min(limits.max, high))
 
 
+def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
+    """A bound of the activation that lies beyond int32 on the scale of ``quant``, which is per
+    tensor; None if there is none.
+
+    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 all the same
+    (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
+    """
+    finite = (real for real in _RANGES[activation] if not math.isinf(real))
+    return next((real for real in finite if abs(_ratio(real, quant)) >= 2**31), None)
+
+
 def _quantize(real: float, quant: Quant) -> float:
-    if math.isinf(real):
-        return real
-    with np.errstate(over="ignore"):
-        ratio = float(np.float32(real) / np.float32(quant.scale[0]))
+    ratio = _ratio(real, quant)
     return ratio if math.isinf(ratio) else quant.zero_point[0] + _round_half_away(ratio)
+
+
+def _ratio(real: float, quant: Quant) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(real) / np.float32(quant.scale[0]))
 
 
 def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
@@ -252,18 +265,26 @@ class AddParameters:
     output_shift: int
 
 
-def add_parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
+def add_parameters(
+    lhs: TensorType,
+    rhs: TensorType,
+    output: TensorType,
+    width: type[np.float32 | np.float64] = np.float64,
+) -> AddParameters:
     """Both operands are brought to twice the larger input scale over 2**20 (int16: over 2**15),
-    then added.
+    then added. Ratios of scales are taken in floats of that width.
 
-    Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp). ValueError where that
-    aborts: the sum's scale must stay below that power of two times the output's.
+    Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp), and TFLite Micro
+    sub_common.cc, CalculateOpDataSub, of which the width is float32. ValueError where that aborts:
+    the sum's scale must stay below that power of two times the output's.
     """
     left_shift = _ADD_LEFT_SHIFTS[output.dtype]
-    scale_lhs, scale_rhs, scale_out = (float(np.float32(t.scale)) for t in (lhs, rhs, output))
-    twice_max = 2 * max(scale_lhs, scale_rhs)
-    factor = twice_max / ((1 << left_shift) * scale_out)
-    parts = [quantize_multiplier(r) for r in (scale_lhs / twice_max, scale_rhs / twice_max, factor)]
+    scale_lhs, scale_rhs, scale_out = (width(np.float32(t.scale)) for t in (lhs, rhs, output))
+    with np.errstate(over="ignore", divide="ignore"):
+        twice_max = width(2) * max(scale_lhs, scale_rhs)
+        factor = float(twice_max / (width(1 << left_shift) * scale_out))
+    ratios = (float(scale_lhs / twice_max), float(scale_rhs / twice_max), factor)
+    parts = [quantize_multiplier(ratio) for ratio in ratios]
     if factor >= 1 or parts[2][1] > 0:
         raise ValueError(
             f"the input scale {twice_max / 2:g} is 2**{left_shift - 1} times the output scale "

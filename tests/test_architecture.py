@@ -74,19 +74,21 @@ MAY_IMPORT = {
     "planner": PROGRAM,
     "emit": {*PROGRAM, "blob", "cnames", "executors", "files", "params_file", "resources"},
     "mlf": {*PROGRAM, "checked_json", "cnames", "files", "manifest", "params_file", "target"},
-    "capacity": {*PROGRAM, "cnames", "manifest", "options", "target"},
+    "code_size": {*PROGRAM, "options", "target"},
+    "capacity": {*PROGRAM, "cnames", "code_size", "manifest", "options", "target"},
     "record": {*PROGRAM, "blob", "emit", "files", "manifest", "mlf", "options", "target"},
     "executors": {*PROGRAM, "c_layout", "planner"},
     "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
     "llvm_ir": {*BASE, "files", "target", "toolchain"},
     "builder": {*TARGET, "files", "manifest", "toolchain"},
     "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
-    | {"junit", "progress", "text_layout", "transforms"},
+    | {"junit", "options", "progress", "structuring", "text_layout", "transforms"},
     "runner": {*TARGET, "files", "guard", "ir", "manifest", "progress", "toolchain", "verifier"},
     "stimuli": {"ir", "manifest"},
     "oracle": {*BASE, "ir", "progress"},
     "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"}
     | {"progress"},
+    "blame": {*GRAPH, "compare", "manifest", "passes", "runner"},
     "doctor": {"tools"},
 }
 # These join the parts; they may import anything below them.

@@ -106,6 +106,9 @@ def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
     assert len(set(result["instructions"])) == 1  # equal inputs, equal counts
     with np.load(got) as outputs:
         assert outputs["probabilities"].shape == (3, 1, 10)
+    assert main(["run", str(project), "--output", str(got)]) == 0  # of zeros
+    with np.load(got) as outputs:
+        assert outputs["probabilities"].shape == (1, 10)
     assert main(["inspect", str(project)]) == 0
     assert "mg_conv2d_s8" in capsys.readouterr().out
     assert main(["inspect", str(project / "build" / "firmware.elf")]) == 0

@@ -26,6 +26,7 @@ class TensorSpec:
 
     ``data`` makes it a constant; bytes are stored as they are, so a buffer may be of a wrong
     size. ``scale`` empty: no quantization. ``shape_signature`` holds -1 for dynamic dimensions.
+    ``shares`` names an earlier tensor, whose buffer it has, too.
     """
 
     name: str
@@ -37,6 +38,7 @@ class TensorSpec:
     axis: int = 0
     shape_signature: tuple[int, ...] | None = None
     is_variable: bool = False
+    shares: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class _Writer:
         self._builder = flatbuffers.Builder(1024)
         self._index = {tensor.name: i for i, tensor in enumerate(tensors)}
         self._buffers: list[bytes] = [b""]  # buffer 0: computed at run time
+        self._buffer_of: dict[str, int] = {}
         self._codes: list[tuple[str, int, str]] = []
         self._tensors = [self._tensor(tensor) for tensor in tensors]
 
@@ -144,12 +147,15 @@ class _Writer:
         return self._table("Tensor", fields)
 
     def _add_buffer(self, spec: TensorSpec) -> int:
+        if spec.shares:
+            return self._buffer_of[spec.shares]
         if spec.data is None:
             return 0
         data = spec.data
         if not isinstance(data, bytes):
             data = data.astype(np.dtype(spec.dtype).newbyteorder("<")).tobytes()
         self._buffers.append(data)
+        self._buffer_of[spec.name] = len(self._buffers) - 1
         return len(self._buffers) - 1
 
     def _quantization(self, spec: TensorSpec) -> int:

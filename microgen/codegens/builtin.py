@@ -148,7 +148,8 @@ def _parameters(
     kernel: Kernel, inputs: list[str], constants: list[KernelConstant], node: Node, graph: Graph
 ) -> tuple[Parameter, ...]:
     """The C parameters: inputs, constants, outputs, scratch."""
-    slots = [i for i, name in enumerate(node.inputs) if name in inputs]
+    computed = set(inputs)
+    slots = [i for i, name in enumerate(node.inputs) if name in computed]
     found = [
         Parameter(
             f"in{i}",
@@ -174,7 +175,7 @@ def _kernel_calls(
     parameters: tuple[Parameter, ...],
     constants: list[KernelConstant],
 ) -> tuple[KernelCall, ...]:
-    tensors = [f"in{position}" for position in kernel.passed(node)]
+    tensors = {f"in{position}" for position in kernel.passed(node)}
     own = [c for c in constants if c.name not in tensors]
     last = [p.name for p in parameters if p.role in (Role.OUTPUT, Role.SCRATCH)]
     rest = (*("NULL" if c.is_absent else c.name for c in own), *last)

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("project", metavar="DIR", type=Path)
     add("--input", type=Path, metavar="X.npz", help="samples; without it, one of zeros")
-    add("--output", type=Path, metavar="Y.npz", help="write the outputs here")
+    add("--output", type=Path, metavar="Y.npz", help="write outputs here")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
     add("--sanitize", action="store_true", help="native only: a build with ASan and UBSan")
@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
-    from microgen.runner import npz, samples
+    from microgen.runner import samples
 
-    inputs = npz.read(args.input) if args.input else None
+    inputs = _inputs(args)
     try:
         result = _run(args, inputs, console)
     except RunError as error:
@@ -78,6 +78,18 @@ def _cases(result: api.RunResult) -> list[Case]:
         Case("run", "run", "ok"),
         *(Case("compare", one["name"], one["status"], one["detail"]) for one in compared),
     ]
+
+
+def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
+    """The samples given; without any zeros, if outputs are to be written and nothing else brings
+    samples."""
+    from microgen.runner import npz, samples
+
+    if args.input:
+        return npz.read(args.input)
+    if args.output and not args.compare:
+        return samples.zeros(manifest.load(args.project))
+    return None
 
 
 def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]:

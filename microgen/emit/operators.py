@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from microgen import cnames
 from microgen.emit import literals
 from microgen.emit.unit import Unit
-from microgen.program import Inner, KernelCall, Parameter, PrimFunc, Role, Value
+from microgen.program import Inner, KernelCall, Parameter, PrimFunc, Program, Role, Value
 
 
 def operators(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib1.h.j2`` and ``src/lib1.c.j2``."""
-    functions = unit.program.kernel_functions
+    functions, layers = unit.program.kernel_functions, _layers(unit.program)
     return {
         **unit.common("LIB1_"),
         "headers": sorted({kernel.header for f in functions for kernel in f.body}),
-        "functions": [_function(f, unit) for f in functions],
+        "functions": [_function(f, unit, layers[f.name]) for f in functions],
         "declared": [_prototype(f, unit) for f in unit.program.functions],
     }
 
@@ -28,9 +29,15 @@ def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     }
 
 
-def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
-    calls = [c for c in unit.program.calls if c.function == function.name]
-    layers = [cnames.comment(c.tensor) for c in calls]
+def _layers(program: Program) -> dict[str, list[str]]:
+    """The layers that each function computes, as comments say them."""
+    layers: dict[str, list[str]] = {function.name: [] for function in program.functions}
+    for call in program.calls:
+        layers[call.function].append(cnames.comment(call.tensor))
+    return layers
+
+
+def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str, Any]:
     return {
         **_prototype(function, unit),
         "layers": ", ".join(f'"{layer}"' for layer in layers),

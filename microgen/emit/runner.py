@@ -18,13 +18,14 @@ def runner(unit: Unit) -> dict[str, Any]:
     program = unit.program
     fields = _fields(unit)
     calls = [_call(call, unit) for call in program.calls]
+    used = _used(unit)
     values = {
         **header(unit),
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
         "state": [(unit.place(b.name), b) for b in program.state],
         "main_parameters": ", ".join(f"{p.ctype} *{p.name}" for p in fields) or "void",
         "main_arguments": ", ".join(p.name for p in fields),
-        "unused": [p.name for p in fields if p.name not in _used(unit)],
+        "unused": [p.name for p in fields if p.name not in used],
         "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
         "pointers": [p.source for p in fields if not p.may_be_null],
         "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],

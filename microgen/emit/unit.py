@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from microgen import cnames
@@ -29,7 +30,7 @@ class EmitOptions:
     blob_prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """One model: its program, where its buffers lie, and how it is to be emitted; ``graph``: what
     the graph executor runs, where that runs it. ``shares_workspace``: its pool takes no memory of
@@ -63,7 +64,7 @@ class Unit:
         """Whether functions of the model are called by name."""
         return self.options.interface == "packed" or self.graph is not None
 
-    @property
+    @cached_property
     def passed_pools(self) -> dict[str, str]:
         """The pools that the caller passes, each with the name of main's parameter, in order."""
         ports = {port.name for port in (*self.program.inputs, *self.program.outputs)}

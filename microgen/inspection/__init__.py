@@ -85,7 +85,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         table.add(str(call.index + 1), name, call.op, *place, call.kernel, *why, shape)
     lines = (
         f"{module.module}: {module.model.file} for {record.board['name']}, "
-        f"numerics {module.options['numerics']}",
+        f"numerics {module.options.get('numerics')}",
         f"workspace {plan.peak:,} bytes ({plan.proof}), "
         f"constants {sum(c.nbytes for c in module.constants):,}",
     )

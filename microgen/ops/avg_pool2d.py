@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats, limits
+from microgen.ops import bounds, floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
 from microgen.ops.cost import Cost
@@ -99,4 +100,19 @@ def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_avg_pool2d", *clip)
 
 
-OP = Op("nn.avg_pool2d", AvgPool2DAttrs, infer, check, reference, parts, cost=cost)
+def _terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
+    """Cells in a window, which may be larger than the image."""
+    pairs = zip(attrs.pool_size, operands.input_types[0].shape[1:3], strict=True)
+    return math.prod(min(pair) for pair in pairs)
+
+
+OP = Op(
+    "nn.avg_pool2d",
+    AvgPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.sums(reference, _terms),
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast, floats
+from microgen.ops import bounds, broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.ops.cost import Cost, products
@@ -142,4 +142,17 @@ def parts(_attrs: BatchMatmulAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_batch_matmul",)
 
 
-OP = Op("nn.batch_matmul", BatchMatmulAttrs, infer, check, reference, parts, cost=cost)
+def _terms(attrs: BatchMatmulAttrs, operands: Operands) -> int:
+    return matrices(attrs, *operands.input_types)[1]
+
+
+OP = Op(
+    "nn.batch_matmul",
+    BatchMatmulAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size
-from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
+from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
         raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -104,4 +105,17 @@ def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d", Conv2DAttrs, infer, check, reference, parts, cost=cost)
+def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
+    return math.prod(operands.input_types[1].shape[1:])
+
+
+OP = Op(
+    "nn.conv2d",
+    Conv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size, resolve
@@ -106,4 +106,20 @@ def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d_transpose", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d_transpose", Conv2DTransposeAttrs, infer, check, reference, parts, cost=cost)
+def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
+    """Of a kernel every stride-th row and column meets a place."""
+    *size, depth = operands.input_types[1].shape[1:]
+    rows, columns = (-(-k // s) for k, s in zip(size, attrs.strides, strict=True))
+    return rows * columns * depth
+
+
+OP = Op(
+    "nn.conv2d_transpose",
+    Conv2DTransposeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution, floats
+from microgen.ops import bounds, convolution, floats
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size
-from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
+from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
         raise ValueError(f"the bias is {inputs[2]}; one value per channel, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -101,4 +103,17 @@ def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.depthwise_conv2d", DepthwiseConv2DAttrs, infer, check, reference, parts, cost=cost)
+def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
+    return math.prod(spatial(operands.input_types[1].shape))
+
+
+OP = Op(
+    "nn.depthwise_conv2d",
+    DepthwiseConv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms, is_wide=False),
+)

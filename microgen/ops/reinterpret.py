@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import reshape
+from microgen.ops import bounds, reshape
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import same_dtype_constraint
 from microgen.ops.cost import moved
@@ -46,5 +46,13 @@ def parts(_attrs: ReinterpretAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "qnn.reinterpret", ReinterpretAttrs, infer, check, reference, parts, is_view=True, cost=moved
+    "qnn.reinterpret",
+    ReinterpretAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    is_view=True,
+    bound=bounds.moves(reference),
+    cost=moved,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, TensorType
+from microgen.ir.graph import MAX_BYTES, Array, TensorType
 from microgen.ops.base import Padding, Pair, Shape
 from microgen.ops.cost import Cost, products
 from microgen.ops.geometry import output_size, resolve
@@ -25,6 +25,18 @@ def nhwc(role: str, tensor: TensorType) -> Shape:
 def spatial(shape: Shape) -> Pair:
     """(height, width) of an NHWC, OHWI or 1HWC shape."""
     return shape[1], shape[2]
+
+
+def check_dilation(data: Shape, dilation: Pair) -> None:
+    """Raise ValueError unless int32 counts the values of the NHWC data from one tap to the next:
+    kernels compute that even where no more than one tap is ever in the data."""
+    _, _, width, channels = data
+    step = channels * max(dilation[0] * width, dilation[1])
+    if step > MAX_BYTES:
+        raise ValueError(
+            f"with the dilation {dilation}, taps are {step} values apart; kernels count to "
+            f"{MAX_BYTES}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,9 +188,12 @@ def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifet
 def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:
     listed = {(pair.input, pair.output) for pair in access.call.in_place}
     written = [name for _, name in access.writes]
+    positions: dict[str, list[int]] = {}
+    for position, name in access.reads:
+        positions.setdefault(name, []).append(position)
     for out_position, out in access.writes:
-        for name in dict.fromkeys(name for _, name in access.reads):
-            everywhere = all((i, out_position) in listed for i, n in access.reads if n == name)
+        for name, read in positions.items():
+            everywhere = all((position, out_position) in listed for position in read)
             if everywhere and name not in written and _fits(access.call, buffers, name, out):
                 yield Pair(access.call.index, name, out, buffers[out].nbytes)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,18 +92,25 @@ def run(
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
     """
-    manifest = manifests.load(project)
-    job = _Job(
-        manifest,
-        boards.of_project(manifest.board),
-        image.load(elf or project / ELF),
-        None
-        if inputs is None
-        else samples.pack(samples.inputs(manifest), samples.named(manifest, inputs)),
-        timeout,
-    )
+    job = _job(project, inputs, elf or project / ELF, timeout)
     result = _profiled(job) if profile else _plain(job)
     return replace(result, layers=_traced(job).layers) if trace else result
+
+
+def _job(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float) -> _Job:
+    manifest = manifests.load(project)
+    batch = None if inputs is None else samples.batch(manifest, inputs)
+    return _Job(manifest, boards.of_project(manifest.board), image.load(elf), batch, timeout)
+
+
+def until_failure(
+    project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
+) -> tuple[Layer, ...]:
+    """The layers of a run that fails, up to the call that returned a status other than 0, or the
+    last before what did. Raises what ``run`` raises before the program ends."""
+    job = _job(project, inputs, elf, timeout)
+    with process.directory() as where, _followed(job, where) as (_, traced):
+        return traced.layers
 
 
 def _plain(job: _Job) -> RunResult:
@@ -148,21 +156,27 @@ def _count(job: _Job, output_size: int) -> None:
 
 
 def _traced(job: _Job) -> RunResult:
-    with process.directory() as where:
-        _write_input(job, where)
-        command = qemu.command(job.board, job.image.path, halted=True)
-        with process.started(command, where, gdb=True) as running:
-            traced = tracing.follow(
-                running.gdb,
-                job.image,
-                job.manifest,
-                samples=job.samples,
-                relocated=job.board.is_host,
-                limit=job.limit,
-            )
-            result = _result(job, running, _exit_code(job, running, traced))
+    with process.directory() as where, _followed(job, where) as (running, traced):
+        result = _result(job, running, _exit_code(job, running, traced))
     _check_complete(job, traced.layers)
     return replace(result, layers=traced.layers)
+
+
+@contextlib.contextmanager
+def _followed(job: _Job, where: Path) -> Iterator[tuple[Process, Trace]]:
+    """A program followed to its end."""
+    _write_input(job, where)
+    command = qemu.command(job.board, job.image.path, halted=True)
+    with process.started(command, where, gdb=True) as running:
+        traced = tracing.follow(
+            running.gdb,
+            job.image,
+            job.manifest,
+            samples=job.samples,
+            relocated=job.board.is_host,
+            limit=job.limit,
+        )
+        yield running, traced
 
 
 def _exit_code(job: _Job, running: Process, traced: Trace) -> int:

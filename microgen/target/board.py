@@ -69,8 +69,11 @@ class Board:
     zephyr: str = ""
 
     def memory(self, name: str) -> Memory:
-        """The region of that name."""
-        return next(m for m in self.memories if m.name == name)
+        """The region of that name. Raises BoardError if there is none."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise BoardError(f"{self.name} has no memory {name!r}")
 
     @property
     def rams(self) -> tuple[Memory, ...]:
@@ -109,6 +112,7 @@ def of_project(data: Mapping[str, Any]) -> Board:
     must be what the installed board says. Raises BoardError if it is not, or there is no such
     board.
     """
+    data = json.loads(json.dumps(data))  # as in the file, whose tuples are lists
     name = data.get("name")
     if name not in available():
         raise BoardError(
@@ -119,10 +123,12 @@ def of_project(data: Mapping[str, Any]) -> Board:
     installed = load(name)
     chosen: dict[str, Any] = {field: data.get(field) for field in _CHOSEN}
     for field, other in _CHOSEN.items():
-        if chosen[field] not in (getattr(installed, field), getattr(installed, other)):
+        choices = [getattr(installed, field), *filter(None, [getattr(installed, other)])]
+        if chosen[field] not in choices:
             _refuse_other(installed.name, [field])
     board = replace(installed, **chosen)
     expected = json.loads(json.dumps(board.to_json()))
+    data = json.loads(json.dumps(data))  # one that was never written has tuples
     if data != expected:
         _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
     return board

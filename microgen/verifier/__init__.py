@@ -15,6 +15,7 @@ from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.target import board as boards
 from microgen.verifier import (
+    consistency,
     constants,
     elf,
     external_functions,
@@ -48,6 +49,7 @@ __all__ = [
 
 # The fixed list of names, in the order of reports. docs/verify.md says what each reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
+    "manifest": consistency.manifest,
     "entry_point": vectors.entry_point,
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,

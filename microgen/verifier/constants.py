@@ -59,8 +59,9 @@ def object_problems(
 
 
 def _alignment(subject: Subject) -> int:
-    """What ``--constant-alignment`` asked for."""
-    return int(subject.manifest.options.get("constant_alignment", 1))
+    """What ``--constant-alignment`` asked for; ``manifest`` fails for what it cannot have been."""
+    asked = subject.manifest.options.get("constant_alignment")
+    return asked if isinstance(asked, int) and asked > 0 else 1
 
 
 def is_writable(subject: Subject, symbol: Symbol) -> bool:

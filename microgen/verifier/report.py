@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from microgen.errors import cut
 from microgen.junit import Case
 from microgen.text_layout import Column, Table
 from microgen.verifier.sizes import Sizes
@@ -16,13 +17,17 @@ _STATUSES = ("ok", "failed", "n/a")
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check: ``status`` is "ok", "failed" or "n/a". ``values`` are the numbers that the texts
-    ``expected`` and ``found`` speak of, by name."""
+    ``expected`` and ``found`` speak of, by name. What these quote is cut."""
 
     name: str
     status: str
     expected: str
     found: str
     values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", cut(self.expected))
+        object.__setattr__(self, "found", cut(self.found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -
     has_every = "-mfpu=auto" in options
     taken = [call for call in calls if has_every or not call.kernel.needs - c.EMULATED]
     (folder / "bodies.c").write_text(_source(taken))
-    include = (f"-I{c.CRT / 'include'}", "-idirafter", str(c.CRT / "libc"))
+    include = (f"-I{c.CRT / 'include'}", f"-I{c.CRT / 'src'}", "-idirafter", str(c.CRT / "libc"))
     command = [program, *options, *c.WARNINGS, *include, level, "-c", "bodies.c", "-o", "bodies.o"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]

@@ -24,6 +24,7 @@ from microgen.kernels.base import Kernel, KernelConstant
 from microgen.ops.base import Activation, Operands
 from microgen.program import Fields, Value
 from microgen.target.cpu import Feature
+from tests.ops import within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
 from tests.ops.cases import Tensor as Tensor
@@ -239,13 +240,24 @@ def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
     assert done.returncode == 0, done.stderr
     with outputs.open("rb") as file:
         for call in calls:
-            expected = call.case.outcome
+            expected, found = call.case.outcome, list[Array]()
             (status,) = struct.unpack("<i", file.read(4))
             assert status == expected.status, f"{call}: status {status}, {expected.status} expected"
             for number, array in enumerate(expected.arrays):
                 part = np.frombuffer(file.read(array.nbytes), array.dtype)
-                _compare(call, part.reshape(array.shape), array, number)
+                found.append(part.reshape(array.shape))
+                _compare(call, found[-1], array, number)
+            if not expected.status:
+                _check_bound(call.case, found)
         assert not file.read()
+
+
+def _check_bound(case: Case, found: list[Array]) -> None:
+    """What a kernel promises is within what the op allows."""
+    operands = Operands(tuple(t.array for t in case.inputs), case.input_types, (case.output_type,))
+    for one in within.expected(case.op, case.attrs, operands, tuple(found)):
+        beyond = np.argwhere(within.wrong(one))
+        assert not len(beyond), f"{case.op}, {case.name!r}: beyond its bound at {beyond[0]}"
 
 
 # Ops that add up: the errors of a sum grow with its terms, whatever is left of them in the end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,20 @@ def test_samples_stand_back_to_back() -> None:
     batch = samples.pack(PORTS, arrays)
     assert batch.data == bytes([0, 1, 2, 3, 1, 0, 0, 0, 4, 5, 6, 7, 2, 0, 0, 0])
     assert (batch.count, batch.stacked) == (2, True)
+
+
+def test_a_tensors_own_name_goes_before_an_alias() -> None:
+    ports = [replace(COUNT, tensor=name) for name in ("input1", "input2", "x")]
+    arrays: dict[str, Array] = {
+        name: np.array([k], np.int32) for k, name in enumerate(("input1", "input2", "x"))
+    }
+    data = bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])
+    assert samples.pack(ports, arrays).data == data
+    assert samples.accepted(ports) == [("input1", "input0"), ("input2",), ("x",)]
+    arrays["input0"] = arrays.pop("input1")
+    assert samples.pack(ports, arrays).data == data
+    with pytest.raises(InputError, match=r"no array for the input 'x'.* name it 'x'$"):
+        samples.pack(ports, {name: arrays[name] for name in ("input0", "input2")})
 
 
 def test_a_fixed_input_takes_its_value_only() -> None:

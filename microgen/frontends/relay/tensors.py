@@ -10,15 +10,13 @@ import numpy as np
 
 from microgen import budget
 from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array, DType, Node, Quant, TensorType, frozen
+from microgen.ir.graph import MAX_BYTES, Array, DType, Node, Quant, TensorType, frozen
 from microgen.ops.base import Operands, StatusError
 from microgen.relay import expr as relay
 
 # Plain int8 and int16 numbers: the stored value is the real one.
 PLAIN = Quant((1.0,), (0,))
 _SCALED = (DType.INT8, DType.INT16)
-
-_MAX_BYTES = 2**31 - 1  # the generated C counts with int32_t
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +73,9 @@ def checked(type_: TensorType, where: str) -> TensorType:
         raise UnsupportedError(
             f"{type_} has no elements", where=where, hint="supported: axes of 1 or more"
         )
-    if type_.nbytes > _MAX_BYTES:
+    if type_.nbytes > MAX_BYTES:
         raise UnsupportedError(
-            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {_MAX_BYTES}"
+            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {MAX_BYTES}"
         )
     return type_
 

@@ -11,10 +11,11 @@ from microgen.frontends.tflite import importers, records, refusals, signature
 from microgen.frontends.tflite.layers import Layer, Step
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
-from microgen.ir.graph import DType, Graph, Node, Origin
+from microgen.ir.graph import MAX_BYTES, DType, Graph, Node, Origin
 from microgen.numerics import Numerics
 from microgen.ops import registry
 from microgen.ops.base import Operands, StatusError
+from microgen.quantize import unreachable_bound
 
 _NEVER_INT32 = frozenset(
     {
@@ -33,7 +34,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     signature.check(data, file)
     model = records.read(data, file)
     tensors = Tensors(model.tensors)
-    refusals.check(model, tensors.names)
+    refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
     steps: list[tuple[Step, Origin]] = []
@@ -143,9 +144,27 @@ def _check_step(step: Step, layer: Layer) -> None:
             f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
             f"declared {output.type}"
         )
+    if output.type.nbytes > MAX_BYTES:
+        raise layer.invalid(
+            f"computes {output.type}, {output.type.nbytes} bytes; at most {MAX_BYTES} are accepted"
+        )
     sentence = _in_relay_only(step) or op.check(step.attrs, inputs, [output.type])
+    sentence = sentence or _unreachable(step)
     if sentence is not None:
         raise layer.invalid(sentence)
+
+
+def _unreachable(step: Step) -> str | None:
+    """A sentence if a bound of the activation is beyond what TFLite computes with."""
+    activation, quant = getattr(step.attrs, "activation", None), step.output.type.quant
+    bound = unreachable_bound(activation, quant) if activation and quant else None
+    if bound is None or quant is None:
+        return None
+    return (
+        f"the activation's bound {bound:g} is beyond int32 on the output's scale "
+        f"{quant.scale[0]:g}, where TFLite does not define it; no value of "
+        f"{step.output.type.dtype.value} gets there: leave the bound out"
+    )
 
 
 def _in_relay_only(step: Step) -> str | None:

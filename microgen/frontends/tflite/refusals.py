@@ -8,6 +8,7 @@ from microgen.errors import UnsupportedError, few, short
 from microgen.frontends.tflite import importers
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
+from microgen.numerics import Numerics
 
 # Custom operators that are commands for an NPU: who wrote them, for what.
 _NPUS = {
@@ -23,14 +24,16 @@ _INSTEAD = {
 _FLEX = "convert the model without SELECT_TF_OPS"
 
 
-def check(model: ModelRecord, names: Sequence[str]) -> None:
-    """Raise UnsupportedError for operators without importer, several subgraphs, and dtypes that no
-    operator here takes. ``names`` are those of the tensors."""
+def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
+    """Raise UnsupportedError for operators without importer, several subgraphs, dtypes that no
+    operator here takes, and int16 operators that the profile lacks. ``names`` are those of the
+    tensors."""
     layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
     _check_npu(model, layers)
     _check_operators(model, layers)
     _check_subgraphs(model)
     _check_dtypes(model, layers)
+    _check_profile(model, layers, numerics)
 
 
 def _called(operator: OperatorRecord) -> str:
@@ -106,6 +109,22 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
             where=model.reader.file,
             hint=CONVERT,
             details=[*_details(found), f"supported: {', '.join(NODE_DTYPES)}"],
+        )
+
+
+def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+    found: dict[str, list[str]] = {}
+    for layer, operator in zip(layers, model.operators, strict=True):
+        used = {model.tensors[index].dtype for index in operator.inputs if index >= 0}
+        if operator.name in numerics.lacks_int16 and "int16" in used:
+            found.setdefault(operator.name, []).append(layer)
+    if found:
+        raise UnsupportedError(
+            f"has int16 operators without the bytes of --numerics {numerics.name}: "
+            f"{_by_layers(found)}",
+            where=model.reader.file,
+            hint="generate with --numerics litert",
+            details=_details(found),
         )
 
 

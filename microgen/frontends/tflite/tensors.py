@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen import budget
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
-from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.ops.cost import Cost
 
-MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
 _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
@@ -106,6 +107,8 @@ class Tensors:
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
+        # Many layers may share one tensor, and each has a copy.
+        budget.spend(Cost(8 * math.prod(shape), math.prod(shape)), where)
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:
@@ -208,5 +211,6 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
 
 
 def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
+    budget.spend(Cost(0, array.size // 8), where)  # many tensors may share one buffer
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)

@@ -55,6 +55,7 @@ def _indices(layer: Layer, size: int) -> Tensor:
 def _table(layer: Layer, indices: Array, name: str) -> Tensor:
     """int32 indices as a constant."""
     type_ = TensorType(indices.shape, DType.INT32)
+    budget.spend_array(type_.nbytes, layer.where)
     value = frozen(indices.astype(type_.dtype.numpy))
     return Tensor(layer.derived(type_, f"{layer.output().name}/{name}").name, type_, value)
 
