@@ -83,7 +83,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """A device: its C field, its target's kind, and its C hooks activate, open, close, deactivate."""
+    """A device: its C field, its target's kind, and its hooks activate, open, close, deactivate."""
 
     name: str
     target: str
@@ -211,7 +211,7 @@ class ExternalRecord:
 
 @dataclass(frozen=True, slots=True)
 class BlobRecord:
-    """The module blob: ELF symbol, section, bytes, SHA-256; the pool that modules are loaded into."""
+    """The module blob: ELF symbol, section, bytes, SHA-256; the pool modules are loaded into."""
 
     symbol: str
     section: str

@@ -99,7 +99,10 @@ def test_an_impossible_graph(network: Network, said: str) -> None:
     assert refusal(network, ModelError) == f"m.tflite: {said}"
 
 
-NORMAL = "a positive, finite, normal float32 is expected"
+NORMAL = (
+    "a positive, finite, normal float32 is expected; convert the model with samples on which this "
+    "layer's outputs differ"
+)
 
 
 @pytest.mark.parametrize(

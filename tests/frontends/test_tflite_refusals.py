@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -93,6 +94,28 @@ def test_a_network_for_an_npu(custom: str, npu: str, compiler: str) -> None:
         f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", the commands of that '
         f"NPU; give the file from before the NPU's compiler ({compiler})"
     )
+
+
+def test_the_longest_names_leave_a_refusal_readable() -> None:
+    """Each operator that is not supported, all of them, and many custom ones, in layers whose names
+    are those of whole networks."""
+    long = "StatefulPartitionedCall/model/efficientnet/block_17/expand_conv/Conv2D;" * 4
+    for codes in (*[(code,) for code in _LACKING], tuple(_LACKING), ("CUSTOM",) * 30):
+        network = chain(*codes)
+        tensors = tuple(dataclasses.replace(t, name=f"{long}{t.name}") for t in network.tensors)
+        operators = tuple(
+            dataclasses.replace(
+                op,
+                inputs=[f"{long}{name}" for name in op.inputs],
+                outputs=[f"{long}{name}" for name in op.outputs],
+                custom_code=f"{long}{i}" if op.code == "CUSTOM" else "",
+            )
+            for i, op in enumerate(network.operators)
+        )
+        ends = (tensors[0].name,), (tensors[-1].name,)
+        error = refused(Network(tensors, operators, *ends), UnsupportedError)
+        assert "StatefulPartitionedC..." in error.what
+        assert len(error.details) == len(codes) + 1
 
 
 def test_state_in_resource_variables() -> None:
