@@ -48,8 +48,7 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes. ``name`` is the sid's, the constant's, the port's or the
-    device's."""
+    """One pointer that a call passes; ``name``: the sid's, constant's, port's or device's."""
 
     storage: Storage
     name: str
@@ -199,11 +198,7 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters.
-
-    ``is_weight``: weights, biases and per-channel tables, which size reports keep apart from
-    code.
-    """
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters."""
 
     name: str
     ctype: str
