@@ -36,8 +36,8 @@ def layers(
     but those that nothing uses.
 
     ``names`` are the graph's names of the file's tensors, in the file's order. Progress is told as
-    ``counted``. Kernels are BUILTIN_REF, one thread. Raises OracleError where LiteRT refuses (it has no reference ELU,
-    say, and stops at the square root of a negative value).
+    ``counted``. Kernels are BUILTIN_REF, one thread. Raises OracleError where LiteRT refuses (it
+    has no reference ELU, say, and stops at the square root of a negative value).
     """
     try:
         interpreter = _interpreter(model)
