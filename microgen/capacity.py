@@ -201,8 +201,8 @@ def _help(firmware: Firmware, need: _Need) -> str:
         return "fewer or narrower layers would help, or a board with more flash"
     step, names = _peak_step(firmware.program, firmware.plan)
     return (
-        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): a "
-        "smaller input or narrower layers there would help, or a board with more RAM"
+        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
+        "narrower layers there would help, a smaller input, or more RAM"
     )
 
 
@@ -213,7 +213,7 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
     best = _peak_time(plan)
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
     live = [p for p in plan.placements if p.first <= best <= p.last]
-    largest = sorted(live, key=lambda p: -p.nbytes)[:_MOST_NAMED]
+    largest = sorted(live, key=lambda p: -p.nbytes)[:2]
     named = [f'"{cnames.short(tensors.get(p.name, p.name))}" {p.nbytes:,}' for p in largest]
     more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
     return min(best // 2, len(program.calls) - 1), ", ".join([*named, *more])

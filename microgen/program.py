@@ -47,7 +47,7 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes: of a sid, a constant, a port or a device of that name."""
+    """One pointer that a call passes; ``name``: the sid's, constant's, port's or device's."""
 
     storage: Storage
     name: str
@@ -197,11 +197,7 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters.
-
-    ``is_weight``: weights, biases and per-channel tables, which size reports keep apart from
-    code.
-    """
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters."""
 
     name: str
     ctype: str

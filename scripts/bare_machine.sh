@@ -46,11 +46,15 @@ outside() {
     folder=$(mktemp -d -p "${TMPDIR:-/var/tmp}" bare_machine.XXXXXX)
     machine=''
     trap clean_up EXIT
+    # apt works as a user of its own; temporary files of what is killed go with the folder.
+    chmod 711 "$folder"
+    mkdir -m 1777 "$folder/tmp"
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
     # In the background, so that signals are obeyed at once; bash has such processes ignore some.
-    "${namespaces[@]}" env --default-signal bash "$script" --inside "$folder" "$1" </dev/null &
+    "${namespaces[@]}" env --default-signal TMPDIR="$folder/tmp" \
+        bash "$script" --inside "$folder" "$1" </dev/null &
     machine=$!
     wait "$machine"
 }
@@ -96,7 +100,6 @@ make_system() {
         [ ! -s "$file" ] || sources+=("$file")
     done
     apt-config dump | sed -n '/^Acquire::IndexTargets/d;/^Acquire::/p' >"$folder/apt.conf"
-    chmod 711 "$folder" # apt fetches as a user of its own
     mmdebstrap --quiet --mode=root --variant=minbase --aptopt="$folder/apt.conf" \
         --include=ca-certificates,make,git,python3,python3-venv "$1" "$root" "${sources[@]}"
 }

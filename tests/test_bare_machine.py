@@ -195,7 +195,9 @@ def test_what_is_missing_is_one_line(name: str, script: str, said: str, checkout
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_it_leaves_nothing(number: int, when: str, checkout: Checkout) -> None:
     started = checkout.home / "started"
-    waiting = f"touch {started}; while [ -e {checkout.tmp}/* ]; do sleep 0.05; done"
+    waiting = (
+        f"mktemp >/dev/null; touch {started}; while [ -e {checkout.tmp}/* ]; do sleep 0.05; done"
+    )
     if when == "namespaces":
         for name in ("setpriv", "mount"):
             (checkout.bin / name).unlink()

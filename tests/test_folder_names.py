@@ -97,6 +97,7 @@ def test_the_worst_name_on_the_host(
 
 @needs_build
 @NEEDS_ARM
+@pytest.mark.usefixtures("uncached")
 def test_the_worst_name_on_a_board_and_built_elsewhere(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

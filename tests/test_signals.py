@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,17 +60,31 @@ def _running(word: Path) -> set[int]:
     return found
 
 
-def _start(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
-    """Python in a session of its own, with ``scratch`` for temporary files."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+Start = Callable[[list[str], Path], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start Python with arguments in a session of its own, with a folder for temporary files. It is
+    ended if the test fails before."""
+    with contextlib.ExitStack() as ended:
+
+        def started(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                # ccache would give the compiler other names.
+                env={**os.environ, "TMPDIR": str(scratch), "CCACHE_DISABLE": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            ended.enter_context(process)
+            ended.callback(process.terminate)
+            return process
+
+        yield started
 
 
 def _ended(process: subprocess.Popen[str], number: signal.Signals) -> str:
@@ -117,11 +132,11 @@ def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     "board", [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_CC)]
 )
 def test_a_run_leaves_nothing(
-    looping: Callable[[str], Path], tmp_path: Path, board: str, number: signal.Signals
+    start: Start, looping: Callable[[str], Path], tmp_path: Path, board: str, number: signal.Signals
 ) -> None:
     project = looping(board)
     elf = project / "build" / "firmware.elf"
-    process = _start(["-m", "microgen", "run", "-q", str(project)], tmp_path)
+    process = start(["-m", "microgen", "run", "-q", str(project)], tmp_path)
 
     def firmware() -> set[int]:
         return {
@@ -154,12 +169,12 @@ with process.directory() as where:
     "board",
     [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_GDBSERVER)],
 )
-def test_a_debuggers_session_is_ended_too(tmp_path: Path, board: str) -> None:
+def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: str) -> None:
     project = standin.make(tmp_path / "project", board, "HANG")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     elf = project / "build" / "firmware.elf"
-    process = _start(["-c", _HALTED, board, str(elf)], scratch)
+    process = start(["-c", _HALTED, board, str(elf)], scratch)
     assert process.stdout is not None
     assert process.stdout.readline() == "started\n"
     assert _until(lambda: len(_running(elf)) > 1)
@@ -171,14 +186,14 @@ def test_a_debuggers_session_is_ended_too(tmp_path: Path, board: str) -> None:
 
 @NEEDS_CC
 @by_signal
-def test_a_build_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Signals) -> None:
     """The compiler, which ninja has started, waits for a header that is a pipe."""
     project = tmp_path / "project"
     microgen.generate(DIGITS, "native", project)
     os.mkfifo(project / "src" / "pipe.h")
     main = project / "src" / "main.c"
     main.write_text(f'#include "{project}/src/pipe.h"\n{main.read_text()}')
-    process = _start(["-m", "microgen", "build", "-q", str(project)], tmp_path)
+    process = start(["-m", "microgen", "build", "-q", str(project)], tmp_path)
     compiling = project / "src" / "main.c"
     assert _until(lambda: any(_is_compiler(pid) for pid in _running(compiling))), "no compiler"
     _ended(process, number)
@@ -208,15 +223,15 @@ runpy.run_module("microgen", run_name="__main__", alter_sys=False)
         *("numpy.linalg", "microgen.api", "microgen.commands.doctor"),
     ],
 )
-def test_an_interrupt_while_modules_are_imported(tmp_path: Path, module: str) -> None:
-    process = _start(["-c", _INTERRUPTED, module, "boards"], tmp_path)
+def test_an_interrupt_while_modules_are_imported(start: Start, tmp_path: Path, module: str) -> None:
+    process = start(["-c", _INTERRUPTED, module, "boards"], tmp_path)
     _, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (130, "microgen: interrupted\n")
 
 
-def test_an_interrupt_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+def test_an_interrupt_that_is_ignored_stays_ignored(start: Start, tmp_path: Path) -> None:
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    process = _start(["-c", before + _INTERRUPTED, "microgen.api", "boards"], tmp_path)
+    process = start(["-c", before + _INTERRUPTED, "microgen.api", "boards"], tmp_path)
     out, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (0, "")
     assert "mps2_an386" in out

@@ -101,7 +101,7 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
     assert both.ram - one.manifest.estimate.ram == least
     assert sum(e.flash for e in alone) > both.flash > max(e.flash for e in alone)
     with pytest.raises(CapacityError, match=r"RAM, the --ram budget is .*digits\.global_workspace"):
-        microgen.compile_models(pairs, "mps2_an386", ram=both.ram - 1)
+        microgen.compile_models(pairs, "mps2_an386", ram=both.ram_least - 1)
     microgen.compile_models(pairs, "mps2_an386", ram=both.ram, flash=both.flash)
 
 

@@ -115,7 +115,7 @@ REFUSED = {
             (c.int8(RNG, (1, 2, 2, 1), c.quant(1)),),
             c.quant(1),
         ),
-        "a size is 32768",
+        "a size is 32769",
     ),
 }
 
