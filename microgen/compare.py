@@ -331,7 +331,7 @@ class _Module:
     def _of_litert(self, chosen: range) -> Comparison:
         """LiteRT's own layers beside the reference."""
         inputs = [self.samples[i] for i in chosen]
-        own = oracle.layers(self.model.read_bytes(), inputs, self._names)
+        own = oracle.layers(self.model.read_bytes(), inputs, self._names, "layers by LiteRT")
         found = [_fitting(self.source, layers) for layers in own]
         layers = self._beside(self.source, chosen, found)
         slack = ((i, _with_slack(one, found[i - chosen.start])) for i, one in layers)

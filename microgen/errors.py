@@ -98,12 +98,12 @@ class MicrogenError(Exception):
     def to_json(self) -> dict[str, Any]:
         """Plain data, as docs/schemas/error.json has it."""
         return {
-            **self.facts,
             "ok": False,
             "error": self._found,
             "where": self.where,
             "hint": self.hint,
             "details": list(self.details),
+            "facts": dict(self.facts),
             "exit_code": self.exit_code,
         }
 

@@ -27,18 +27,21 @@ class OracleError(MicrogenError):
 
 
 def layers(
-    model: bytes, samples: Sequence[Sequence[Array]], names: Sequence[str]
+    model: bytes,
+    samples: Sequence[Sequence[Array]],
+    names: Sequence[str],
+    counted: str = "samples by LiteRT",
 ) -> Iterator[dict[str, Array]]:
     """For each sample (one array per model input, in order) every tensor of the model by name,
     but those that nothing uses.
 
-    ``names`` are the graph's names of the file's tensors, in the file's order. Kernels are
-    BUILTIN_REF, one thread. Raises OracleError where LiteRT refuses (it has no reference ELU,
-    say, and stops at the square root of a negative value).
+    ``names`` are the graph's names of the file's tensors, in the file's order. Progress is told as
+    ``counted``. Kernels are BUILTIN_REF, one thread. Raises OracleError where LiteRT refuses (it
+    has no reference ELU, say, and stops at the square root of a negative value).
     """
     try:
         interpreter = _interpreter(model)
-        for sample in progress.counted("samples by LiteRT", samples, len(samples)):
+        for sample in progress.counted(counted, samples, len(samples)):
             for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
                 interpreter.set_tensor(detail["index"], array)
             interpreter.invoke()

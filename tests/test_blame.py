@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -94,15 +95,13 @@ def test_the_cause_is_named(project: Path, inputs: dict[str, Array], said: str) 
 def test_json_has_it_as_data(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import json
-
     given = tmp_path / "x.npz"
     np.savez(given, **_inputs([[0, -3, 2]], [ONES]))
     assert main(["run", str(project), "--input", str(given), "--json"]) == 1
-    error = json.loads(capsys.readouterr().out)["error"]
+    facts = json.loads(capsys.readouterr().out)["facts"]
     expected = {"status": 2051, "sample": 0, "module": "pick", "layer": "row", "tensor": "index"}
     expected |= {"element": [1], "value": -3, "allowed": "from 0 to 7"}
-    assert {name: error[name] for name in expected} == expected
+    assert facts == expected
 
 
 @NEEDS_GDBSERVER

@@ -94,7 +94,7 @@ def test_an_errors_details_are_for_those_who_ask(tmp_path: Path, capsys: Capture
     assert main([*command, "--json"]) == 2
     found = _json(capsys)
     assert isinstance(found, dict)
-    assert found["error"]["details"][:2] == ['COS: "t0"', 'SIN: "t1"']
+    assert found["details"][:2] == ['COS: "t0"', 'SIN: "t1"']
 
 
 @NEEDS_NINJA

@@ -71,7 +71,8 @@ def test_a_place_outside_every_symbol_is_a_number() -> None:
 
 
 def test_an_abort_names_its_code() -> None:
-    assert "aborted with code 0x00000503" in message(1, "microgen: abort=0x00000503\n")
+    said = "the firmware aborted: status 0x503, kTvmErrorPlatformNoMemory: there is no memory left"
+    assert said in message(1, "microgen: abort=0x00000503\n")
 
 
 def test_a_locked_up_core_is_reported_with_its_place() -> None:
