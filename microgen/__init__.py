@@ -3,20 +3,27 @@
 The public API; the command line is a thin layer on it.
 """
 
-from microgen.api import (
-    RunResult,
-    build,
-    compile_model,
-    compile_models,
-    export,
-    generate,
-    generate_models,
-    run,
-    verify,
-)
-from microgen.compiled import Compiled, Firmware
-from microgen.errors import MicrogenError
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from microgen.version import __version__
+
+if TYPE_CHECKING:
+    from microgen.api import (
+        RunResult,
+        build,
+        compile_model,
+        compile_models,
+        export,
+        generate,
+        generate_models,
+        run,
+        verify,
+    )
+    from microgen.compiled import Compiled, Firmware
+    from microgen.errors import MicrogenError
 
 __all__ = [
     "Compiled",
@@ -33,3 +40,12 @@ __all__ = [
     "run",
     "verify",
 ]
+
+_MODULES = {"Compiled": "compiled", "Firmware": "compiled", "MicrogenError": "errors"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is asked for: ``__main__`` must hear signals before that."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"microgen.{_MODULES.get(name, 'api')}"), name)

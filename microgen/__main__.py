@@ -1,7 +1,47 @@
-"""``python -m microgen``."""
+"""``microgen`` and ``python -m microgen``: signals are heard before the long imports."""
 
+from __future__ import annotations
+
+import importlib
+import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
-from microgen.cli import main
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-sys.exit(main())
+
+def main() -> int:
+    """Run one command; the exit code, 128 and the signal's number if one ended it."""
+    _answer(_leave)
+    cli = importlib.import_module("microgen.cli")
+    for name in cli.COMMANDS:
+        importlib.import_module(f"microgen.commands.{name}")
+    _answer(_interrupt)
+    try:
+        return int(cli.main())
+    finally:
+        _answer(_leave)
+
+
+def _answer(handler: signal._HANDLER) -> None:
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """While nothing has to be undone: amid imports an exception may become another."""
+    os.write(2, b"microgen: interrupted\n")
+    os._exit(128 + number)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    """Let every block undo what it did; further signals wait for that."""
+    _answer(signal.SIG_IGN)
+    raise KeyboardInterrupt(number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

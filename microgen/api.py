@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import module_names, pipeline
 from microgen.compiled import Compiled, Firmware
-from microgen.errors import RunError
+from microgen.errors import RunError, StatusRunError, of_machine
 from microgen.files import check_writable
 from microgen.ir.graph import Array
 from microgen.options import Options
@@ -69,6 +69,7 @@ def _file(model: Model, options: Options) -> Iterator[Path]:
         yield path
 
 
+@of_machine()
 def compile_model(model: Model, board: str, **options: Any) -> Compiled:
     """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
 
@@ -80,6 +81,7 @@ def compile_model(model: Model, board: str, **options: Any) -> Compiled:
         return pipeline.compile_model(path, pipeline.load_board(board), checked)
 
 
+@of_machine()
 def generate(
     model: Model, board: str, output: str | Path, *, force: bool = False, **options: Any
 ) -> Compiled:
@@ -93,6 +95,7 @@ def generate(
     return compiled
 
 
+@of_machine()
 def compile_models(
     models: Sequence[tuple[Model, str] | Model],
     board: str,
@@ -120,6 +123,7 @@ def compile_models(
         return pipeline.compile_models(files, found, shared_workspace=shared_workspace)
 
 
+@of_machine()
 def generate_models(
     models: Sequence[tuple[Model, str] | Model],
     board: str,
@@ -136,6 +140,7 @@ def generate_models(
     return firmware
 
 
+@of_machine()
 def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
     """The program of a model and its memory plan, whether or not the board can hold it."""
     checked = Options(**options)
@@ -143,6 +148,7 @@ def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]
         return pipeline.plan_model(path, pipeline.load_board(board), checked)
 
 
+@of_machine()
 def partition(model: Model, board: str, **options: Any) -> Partitioned:
     """Which code generator compiles which node: ``.partition``, and for Relay ``.module``."""
     checked = Options(**options)
@@ -150,6 +156,7 @@ def partition(model: Model, board: str, **options: Any) -> Partitioned:
         return pipeline.partitioned(path, pipeline.load_board(board), checked)
 
 
+@of_machine()
 def export(project: str | Path, output: str | Path) -> int:
     """Pack a project's model library as the archive ``output``; returns its size in bytes.
 
@@ -161,6 +168,7 @@ def export(project: str | Path, output: str | Path) -> int:
     return archive.export(Path(project), Path(output))
 
 
+@of_machine()
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     """Compile a project. Raises BuildError, CapacityError or ToolError."""
     from microgen import builder
@@ -168,6 +176,7 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     return builder.build(Path(project), sanitize=sanitize)
 
 
+@of_machine()
 def verify(project: str | Path, **options: Any) -> VerifyReport:
     """Check a project's ELF; ``options`` are those of ``microgen.verifier.verify``.
 
@@ -181,6 +190,7 @@ def verify(project: str | Path, **options: Any) -> VerifyReport:
     return verifier.verify(Path(project), **options)
 
 
+@of_machine()
 def run(
     project: str | Path,
     inputs: Mapping[str, Array] | None = None,
@@ -206,7 +216,12 @@ def run(
     checks = _checked(project, elf=elf)
     if compare and inputs is None:
         inputs = _own_samples(project)
-    ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
+    try:
+        ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
+    except StatusRunError as error:
+        from microgen import blame
+
+        raise blame.explained(error, project, inputs, elf) from error
     if ran.stack:
         checks = _checked(project, elf=elf, painted_stack=ran.stack)
     result = _result(ran, checks)

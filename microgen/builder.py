@@ -9,6 +9,7 @@ from pathlib import Path
 
 from microgen import manifest, toolchain
 from microgen.errors import BuildError, CapacityError
+from microgen.files import check_buildable
 from microgen.target import board as boards
 from microgen.target.board import Board
 
@@ -23,7 +24,8 @@ _SHOWN_CONTRIBUTORS = 5
 # GNU ld's words, and lld's: one line for every section that no longer fits.
 _OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
 _ERROR = re.compile(
-    r"CMake Error|(?!collect2).*(?:\berror:|undefined reference|multiple definition|cannot find)"
+    r"CMake Error|(?!collect2)"
+    r".*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
 )
 _WARNING = re.compile(r".*\bwarning:")  # the linker's, when they are fatal
 # nm -S: address, size, kind, name.
@@ -69,7 +71,8 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     """
     project = project.resolve()
     record = manifest.load(project)
-    board = boards.from_json(record.board)
+    check_buildable(project)
+    board = boards.of_project(record.board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board, record.options.get("toolchain", "gcc"))
@@ -86,7 +89,8 @@ def disassemble(elf: Path, board: Board) -> str:
     Raises ToolError without objdump, BuildError if it refuses the file.
     """
     flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
-    finished = toolchain.run([f"{board.toolchain}objdump", *flags, elf], seconds=_SECONDS)
+    path = elf.resolve()  # whatever its name, it is no option
+    finished = toolchain.run([f"{board.toolchain}objdump", *flags, path], seconds=_SECONDS)
     if not finished.ok:
         raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
     return finished.output

@@ -24,7 +24,11 @@ _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
-_OTHER_RAM = 64  # .data and .bss of the runtime, at most
+# A program of the host, which has no memories of its own: it is made to try out what is for boards,
+# and gets several times what the largest of those has. As C, constants take five times their size.
+_HOST_RAM = 2**28
+_HOST_FLASH = 2**26
+STATIC_DATA = 64  # .data and .bss of the runtime, at most
 _IO_ALIGNMENT = 16  # of main's buffers
 _VECTORS = 64  # of an Arm core, at least
 _MOST_NAMED = 3
@@ -164,6 +168,9 @@ def _limits(
         for name in dict.fromkeys(part.memory for part in need.parts):
             whose = f"{board.name}'s {name} has"
             yield need.of(name), board.memory(name).length, whose
+    if board.is_host:
+        yield ram, _HOST_RAM, "a program of the host gets"
+        yield flash, _HOST_FLASH, "a program of the host gets"
     if options.ram:
         yield ram, options.ram, "the --ram budget is"
     if options.flash:
@@ -230,7 +237,7 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
     program, plan = firmware.program, firmware.plan
     ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
     is_known = not (program.external_modules or program.devices)
-    other = _OTHER_RAM * firmware.modules
+    other = STATIC_DATA * firmware.modules
     return _Need(
         "RAM",
         (
@@ -241,7 +248,7 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
                 if not p.buffer
             ),
             _exactly(board.ram, "stack", board.stack_bytes),
-            _Part(board.ram, "other data", 0, _OTHER_RAM, other if is_known else None),
+            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
         ),
     )
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import difflib
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from microgen.console import Console
-from microgen.errors import MicrogenError
+from microgen.console import Console, Outcome
+from microgen.errors import InternalError, MicrogenError, UsageError, of_machine
 from microgen.version import __version__
 
 # Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
@@ -30,25 +35,74 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 done, 1 a check failed, 2 bad input or missing tool."""
-    args = _parser().parse_args(argv)
-    console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
+    given = sys.argv[1:] if argv is None else argv
+    console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
-        outcome = args.execute(args, console)
-        console.result(outcome)
+        args = _parser().parse_args(given)
+        console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
+        with of_machine():
+            outcome = args.execute(args, console)
+            _print(console, outcome)
     except MicrogenError as error:
         console.error(error)
         return error.exit_code
     except BrokenPipeError:  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
-    except KeyboardInterrupt:
-        print("microgen: interrupted", file=sys.stderr)
-        return 130
+    except OSError as error:  # such as a full disk, where no stage has said it in its own words
+        what = error.strerror or type(error).__name__
+        console.error(MicrogenError(what, where=str(error.filename or "")))
+        return 2
+    except KeyboardInterrupt as error:  # by whichever signal, see __main__
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            print("microgen: interrupted", file=sys.stderr)
+        return 128 + (error.args[0] if error.args else signal.SIGINT)
+    except Exception as error:
+        unexpected = InternalError.of(error)
+        console.error(unexpected)
+        return unexpected.exit_code
     return int(outcome.exit_code)
 
 
+def _print(console: Console, outcome: Outcome) -> None:
+    """Print the result. Raises MicrogenError where it cannot be written, as on a full disk."""
+    try:
+        console.result(outcome)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise MicrogenError(
+            f"cannot be written: {error.strerror}", where="standard output"
+        ) from error
+
+
+class _Parser(argparse.ArgumentParser):
+    """Takes options by their whole names only; what is wrong is an error like any other."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
+
+    def error(self, message: str, hint: str = "") -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        raise UsageError(message, where=command, hint=f"{hint}see `{self.prog} --help`")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is unknown here, where the command is known, not at the program's level."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = [name for action in self._actions for name in action.option_strings]
+            like = difflib.get_close_matches(unknown[0], known, n=1)
+            like = [name for name in known if name.startswith(unknown[0])] or like
+            hint = f"did you mean {like[0]}? " if like else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}", hint)
+        return found, unknown
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="microgen",
         description="Compile a trained network to a verified microcontroller firmware project.",
     )

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-import re
 from dataclasses import dataclass
 
-from microgen import toolchain
-from microgen.errors import ToolError
+from microgen import tools
 
-_SECONDS = 10.0
-
+# Name, what needs it, whether generate, build, verify and run of a .tflite file do.
 _PACKAGES = (
-    ("numpy", "every command"),
-    ("cattrs", "every command"),
-    ("jinja2", "generate"),
-    ("pyelftools", "verify"),
-    ("pyyaml", "boards"),
-    ("rich", "tables and progress on a terminal"),
-    ("tflite", "reading .tflite models"),
-    ("ai-edge-litert", "comparing with LiteRT (optional)"),
-    ("scikit-learn", "examples/digits (optional)"),
-)
-
-_TOOLS = (
-    ("cmake", "build"),
-    ("ninja", "build"),
-    ("arm-none-eabi-gcc", "build, for Arm boards"),
-    ("qemu-system-arm", "run, for Arm boards"),
-    ("riscv64-unknown-elf-gcc", "build, for RISC-V boards (optional)"),
-    ("qemu-system-riscv32", "run, for RISC-V boards (optional)"),
-    ("clang", "build of generate --toolchain llvm; generate --emit llvm-ir (optional)"),
-    ("ld.lld", "build of generate --toolchain llvm (optional)"),
-    ("cc", "build and run on board native; run --profile"),
-    ("gdbserver", "run --compare on board native (optional)"),
+    ("numpy", "every command", True),
+    ("cattrs", "every command", True),
+    ("jinja2", "generate", True),
+    ("pyelftools", "verify", True),
+    ("pyyaml", "boards", True),
+    ("rich", "tables and progress on a terminal", True),
+    ("tflite", "reading .tflite models", True),
+    ("ai-edge-litert", "comparing with LiteRT", False),
+    ("scikit-learn", "examples/digits", False),
 )
 
 
@@ -42,60 +26,36 @@ _TOOLS = (
 class ToolStatus:
     """One package or program.
 
-    ``found`` is its version, empty if it is missing or does not start; ``install`` is what to
-    type then, empty otherwise.
+    ``found`` is its version, "present" for a part of a program, empty if it is missing or does not
+    work; ``install`` is what to type then, empty otherwise. ``required``: generate, build, verify
+    or run want it for Arm boards or ``native``.
     """
 
     name: str
     found: str
     needed_for: str
     install: str
+    required: bool
 
 
 def doctor() -> tuple[ToolStatus, ...]:
     """The state of this machine: Python, its packages, then programs. Raises nothing."""
+    states = tools.states()
     return (
-        ToolStatus("python", platform.python_version(), "every command", ""),
-        *(_package(name, needed_for) for name, needed_for in _PACKAGES),
-        *(_program(name, needed_for) for name, needed_for in _TOOLS),
-        _newlib(),
+        ToolStatus("python", platform.python_version(), "every command", "", True),
+        *(_package(*package) for package in _PACKAGES),
+        *(_program(tool, states[tool.name]) for tool in tools.TOOLS),
     )
 
 
-def version_in(text: str) -> str:
-    """The version in what a program prints for ``--version``: the first word of the first line
-    that starts with a digit and is not inside parentheses, where distributions put their own."""
-    line = re.sub(r"\(.*?\)", "", text.partition("\n")[0])
-    match = re.search(r"(?<!\S)\d[\w.+-]*", line)
-    return match[0] if match else "unknown version"
-
-
-def _package(name: str, needed_for: str) -> ToolStatus:
+def _package(name: str, needed_for: str, required: bool) -> ToolStatus:
     try:
-        return ToolStatus(name, importlib.metadata.version(name), needed_for, "")
+        found, install = importlib.metadata.version(name), ""
     except importlib.metadata.PackageNotFoundError:
-        return ToolStatus(name, "", needed_for, f"pip install {name}")
+        found, install = "", f"pip install {name}"
+    return ToolStatus(name, found, needed_for, install, required)
 
 
-def _program(name: str, needed_for: str) -> ToolStatus:
-    try:
-        finished = toolchain.run([name, "--version"], seconds=_SECONDS)
-    except ToolError as error:
-        return ToolStatus(name, "", needed_for, error.hint or error.what)
-    if not finished.ok:
-        return ToolStatus(name, "", needed_for, f"reinstall it: `{name} --version` fails")
-    return ToolStatus(name, version_in(finished.output), needed_for, "")
-
-
-def _newlib() -> ToolStatus:
-    """The C library's headers and archives, which Debian packages apart from the compiler."""
-    needed_for = "build, for Arm boards"
-    try:
-        finished = toolchain.run(["arm-none-eabi-gcc", "-print-file-name=libc.a"], seconds=_SECONDS)
-        # GCC prints the bare name back when there is no such file.
-        present = finished.ok and "/" in finished.output
-    except ToolError:
-        present = False
-    if present:
-        return ToolStatus("newlib", "present", needed_for, "")
-    return ToolStatus("newlib", "", needed_for, "apt-get install libnewlib-arm-none-eabi")
+def _program(tool: tools.Tool, state: tools.State) -> ToolStatus:
+    install = f"apt-get install {' '.join(state.packages)}" if state.packages else ""
+    return ToolStatus(tool.name, state.found, tool.needed_for, install, tool.required)

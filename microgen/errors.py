@@ -1,44 +1,115 @@
 """Every error that a user can meet.
 
 MicrogenError            exit code 2: bad input, or a tool that is missing
++-- UsageError           the command line is wrong
 +-- ModelError           the model file is malformed, or its graph is impossible
 +-- UnsupportedError     the model is sound, but asks for what microgen does not have
 +-- BoardError           a board's data is wrong, or there is no such board
 +-- CapacityError        the program does not fit the board's memories or the user's budget
 +-- ProjectError         a project directory cannot be written, or is not one of ours
 +-- CodegenError         an external code generator fails, or makes what cannot be
++-- ResourceError        this machine has too little memory or stack for it
 +-- InputError           an .npz of samples does not match the model
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
 +-- RunError             exit code 1: the firmware faulted, hung or returned an error
+|   +-- StatusRunError   a model returned a status other than 0
 +-- InternalError        exit code 1: a stage handed on something impossible (our defect)
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from microgen.printable import printable
+
+_OWN = f"{Path(__file__).parent}{os.sep}"
+_LIBRARY = sysconfig.get_path("stdlib")
+_OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but other people's code
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, and with ? for what a terminal might obey."""
+    return " ".join(printable(text).split())
+
+
+_LONGEST_WORD = 200  # characters: of a path, say
+_LONGEST_TEXT = 2000
+
+
+def short(name: str, limit: int = 48) -> str:
+    """A name cut to what a message can hold: converters make long ones, whose ends differ."""
+    end = (limit - 3) * 5 // 9
+    return name if len(name) <= limit else f"{name[: limit - 3 - end]}...{name[-end:]}"
+
+
+def cut(text: str) -> str:
+    """A message that may quote anything, each word and the whole cut to a length that is read."""
+    if len(text) <= _LONGEST_WORD:
+        return text
+    return " ".join(short(word, _LONGEST_WORD) for word in short(text, _LONGEST_TEXT).split(" "))
+
+
+def few(items: Sequence[str], *, room: int = 120) -> str:
+    """As many of the items as ``room`` characters hold, at least one, and how many are left out:
+    an error is read in one glance, and has the rest in its ``details``."""
+    shown = 1
+    while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
+        shown += 1
+    left = len(items) - shown
+    return ", ".join(items[:shown]) + (f" and {left} more (-v lists all)" if left else "")
 
 
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
-    ``where`` names a file, a layer or a place in it; ``hint`` is the fix.
+    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
+    each, are what the one line leaves out: for ``-v`` and ``--json``. ``facts``: plain data for
+    ``--json``, beside these. With ``shows_traceback``, ``-v`` prints the traceback of the cause,
+    too.
     """
 
     exit_code = 2
+    shows_traceback = False
 
-    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
+    ) -> None:
         super().__init__(what)
-        self.what = what
-        self.where = where
-        self.hint = hint
+        self.what = cut(what)
+        self.where = cut(where)
+        self.hint = cut(hint)
+        self.details = tuple(details)
+        self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        if self.hint:
-            text = f"{text}; {self.hint}"
-        return " ".join("".join(c if c.isprintable() else "?" for c in text).split())
+        return one_line(f"{self._found}; {self.hint}" if self.hint else self._found)
+
+    @property
+    def _found(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as docs/schemas/error.json has it."""
+        return {
+            **self.facts,
+            "ok": False,
+            "error": self._found,
+            "where": self.where,
+            "hint": self.hint,
+            "details": list(self.details),
+            "exit_code": self.exit_code,
+        }
+
+
+class UsageError(MicrogenError):
+    """The command line is not one of microgen's."""
 
 
 class ModelError(MicrogenError):
@@ -64,6 +135,8 @@ class ProjectError(MicrogenError):
 class CodegenError(MicrogenError):
     """An external code generator fails, or makes what cannot be."""
 
+    shows_traceback = True
+
     def __init__(self, what: str, *, where: str) -> None:
         super().__init__(what, where=where, hint="mend the codegen, or ask who made it")
 
@@ -76,8 +149,47 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
     except MicrogenError:
         raise
     except (Exception, SystemExit) as error:
+        place = place_of(error)
         found = f"{doing} ended with {type(error).__name__}: {error}"
-        raise CodegenError(found, where=where) from error
+        made = CodegenError(f"{found} (at {place})" if place else found, where=where)
+        made.hint += "; -v prints the traceback"
+        raise made from error
+
+
+def place_of(error: BaseException) -> str:
+    """File and line of the innermost frame that is neither microgen's nor the Python library's;
+    empty if there is none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{f.filename}:{f.lineno}" for f in frames if _is_others(f.filename)]
+    return places[-1] if places else ""
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(_OWN)
+
+
+def _is_others(file: str) -> bool:
+    if file.startswith("<") or _is_own(file):
+        return False
+    return file.startswith(_OTHERS) or not file.startswith(_LIBRARY)
+
+
+class ResourceError(MicrogenError):
+    """The memory of this machine, or Python's stack, is too small for what is asked for."""
+
+
+@contextlib.contextmanager
+def of_machine() -> Iterator[None]:
+    """Running out of memory or of stack inside the block is a ResourceError."""
+    try:
+        yield
+    except (MemoryError, RecursionError) as error:
+        what = "memory" if isinstance(error, MemoryError) else "stack"
+        raise ResourceError(
+            f"this machine ran out of {what}", hint="is the input as large as it should be?"
+        ) from error
 
 
 class InputError(MicrogenError):
@@ -100,12 +212,47 @@ class RunError(MicrogenError):
     exit_code = 1
 
 
+class StatusRunError(RunError):
+    """The run function of ``module`` (empty: of the only model) returned ``status`` at ``sample``,
+    which counts from 0. ``said``: what the status means, in words."""
+
+    def __init__(
+        self, status: int, sample: int, module: str, said: str, *, where: str, hint: str
+    ) -> None:
+        model = f"the model {module!r}" if module else "the model"
+        self.lead = f"{model} returned error code {status} at sample {sample}"
+        super().__init__(f"{self.lead}: {said}", where=where, hint=hint)
+        self.status, self.sample, self.module, self.said = status, sample, module, said
+        self.facts = {"status": status, "sample": sample, "module": module}
+
+    def at(self, place: str, hint: str, facts: Mapping[str, Any]) -> StatusRunError:
+        """The same with its place and cause in words, what to do instead of what is said of every
+        such status (empty: that), and the same as plain data."""
+        same = (self.status, self.sample, self.module)
+        said = f"status {self.status:#x}" if hint else self.said
+        other = StatusRunError(*same, said, where=self.where, hint=hint or self.hint)
+        other.what = f"{self.lead} {place} ({said})" if hint else f"{self.lead} {place}: {said}"
+        other.facts = {**self.facts, **facts}
+        return other
+
+
 class InternalError(MicrogenError):
     """A stage handed on something impossible: a defect of microgen itself."""
 
     exit_code = 1
+    shows_traceback = True
 
     def __init__(self, what: str, *, where: str = "") -> None:
         super().__init__(
             what, where=where, hint="this is a defect of microgen: please report it with the model"
         )
+
+    @staticmethod
+    def of(error: Exception) -> InternalError:
+        """What nobody expected, and the innermost frame of microgen that it came through."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_own(f.filename)]
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        made = InternalError(f"unexpected {type(error).__name__}{place}: {error}")
+        made.hint += " and what -v prints"
+        made.__cause__ = error
+        return made

@@ -1,15 +1,18 @@
-"""FileTree: an immutable mapping of relative paths to bytes, written all at once or not at all."""
+"""Files and trees of files that are written whole or not at all; where a project's files may be."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from microgen.errors import ProjectError
 
@@ -24,8 +27,7 @@ class FileTree:
 
     def __post_init__(self) -> None:
         for name in self.files:
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts or not path.parts:
+            if not _is_below(name):
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
@@ -72,6 +74,26 @@ class FileTree:
             path.write_bytes(self.files[name])
 
 
+def _is_below(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+def inside(project: Path, name: str) -> Path:
+    """The path of a project's file which a manifest names.
+
+    Raises ProjectError unless it is a regular file that lies in the project: a manifest from
+    elsewhere may name a device, or lead out of the project by ``..`` or by a link.
+    """
+    path = project / name
+    if not _is_below(name) or not path.resolve().is_relative_to(project.resolve()):
+        raise ProjectError("lies outside the project", where=name, hint="generate it again")
+    if not path.is_file():
+        missing = "is no regular file" if path.exists() else "is missing"
+        raise ProjectError(missing, where=name, hint="generate the project again")
+    return path
+
+
 def _swap(staging: Path, root: Path) -> None:
     """Put ``staging/new`` in ``root``'s place; put the old one back if that fails."""
     old = staging / "old"
@@ -86,6 +108,54 @@ def _swap(staging: Path, root: Path) -> None:
         raise
 
 
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write: at the end of the block it stands at ``path``, or, if anything fails, what
+    was there before. Raises OSError.
+
+    Where ``path`` is a link, its target is replaced; a device or a pipe is written into.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    handle, aside = tempfile.mkstemp(prefix=".microgen-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)  # some file systems notice only now that there is no space
+        os.chmod(aside, 0o644)
+        os.replace(aside, target)
+    except BaseException:
+        os.unlink(aside)
+        raise
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file as ``whole`` does."""
+    with whole(path) as file:
+        file.write(data)
+
+
+# What CMake and Ninja cannot take in a path: they fail, or go wrong, in words of their own. Python
+# shows bytes that are not UTF-8 as surrogates.
+_UNFIT = re.compile(r'[\x00-\x1f\x7f"\\;|>\ud800-\udfff]')
+
+
+def check_buildable(root: Path) -> None:
+    """Raise ProjectError if the absolute path of a project has a character that builds cannot
+    have."""
+    found = _UNFIT.search(str(root))
+    if found:
+        raise ProjectError(
+            f"no project can be built in a path that has the character {found[0]!a}",
+            where=str(root),
+            hint="choose another directory",
+        )
+
+
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
@@ -93,6 +163,7 @@ def check_writable(root: Path, *, force: bool) -> None:
     unchanged. ``force`` allows any directory but the current one and its parents.
     """
     root = Path(os.path.abspath(root))
+    check_buildable(root)
     if not os.path.lexists(root):
         return
     if not root.is_dir() or root.is_symlink():
@@ -112,6 +183,10 @@ def check_writable(root: Path, *, force: bool) -> None:
         )
 
 
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _first_foreign(root: Path) -> str:
     """The first file that is not as we generated it; empty if all are."""
     try:
@@ -126,6 +201,6 @@ def _first_foreign(root: Path) -> str:
             continue
         if name not in known:
             return name
-        if known[name] and hashlib.sha256(path.read_bytes()).hexdigest() != known[name]:
+        if known[name] and (not path.is_file() or _digest(path) != known[name]):
             return f"{name} (changed since)"
     return ""

@@ -5,6 +5,7 @@ Verify, run and inspect know a project only through this file and the files besi
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,11 +13,19 @@ from typing import Any
 
 import cattrs
 
-from microgen.errors import ProjectError
+from microgen import checked_json
+from microgen.errors import ModelError, ProjectError
 from microgen.files import MANIFEST
+from microgen.structuring import structure
 
 FORMAT = 1
+_DIGEST = "digest"  # of all else in the file
 _OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
+
+
+def _check_alignment(alignment: int) -> None:
+    if alignment < 1:
+        raise ValueError(f"an alignment of {alignment}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +47,7 @@ class PortRecord:
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
     """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` the port's or device's C name, the buffer's name, or the constant's symbol.
-    """
+    "device"; ``name`` the port's or device's C name, the buffer's name, the constant's symbol."""
 
     storage: str
     name: str
@@ -75,8 +83,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """A device: the C field of its context, its target's kind, and the C functions of its hooks:
-    activate, open, close, deactivate."""
+    """A device: its C field, its target's kind, and its hooks activate, open, close, deactivate."""
 
     name: str
     target: str
@@ -99,6 +106,9 @@ class PoolRecord:
     capacity: int | None = None
     memory: str = ""
     targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +171,7 @@ class TypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecord:
-    """A constant that a function is handed when its module is loaded: the module's name for it, and
-    the ELF symbol."""
+    """A constant handed to a function as its module is loaded: its name there, its ELF symbol."""
 
     name: str
     symbol: str
@@ -202,8 +211,7 @@ class ExternalRecord:
 
 @dataclass(frozen=True, slots=True)
 class BlobRecord:
-    """The module blob: ELF symbol, output section, bytes, SHA-256, and the name of the pool that
-    modules are loaded into."""
+    """The module blob: ELF symbol, section, bytes, SHA-256; the pool modules are loaded into."""
 
     symbol: str
     section: str
@@ -247,6 +255,9 @@ class SharedRecord:
     alignment: int
     modules: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
@@ -283,8 +294,7 @@ class Manifest(ModuleRecord):
     """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where each has memory of
-    its own.
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
     """
 
     format: int
@@ -316,13 +326,14 @@ class Manifest(ModuleRecord):
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
     def dumps(self) -> bytes:
-        """The file's content: sorted keys, so that equal manifests are equal bytes."""
+        """The file's content: sorted keys, so that equal manifests are equal bytes; and the digest
+        of all else that it says."""
         data = cattrs.unstructure(self)
         for record in (data, *data["more"]):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
-        return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return digested(json.loads(json.dumps(data))).encode()
 
 
 def record_fields(module: ModuleRecord) -> dict[str, Any]:
@@ -332,31 +343,58 @@ def record_fields(module: ModuleRecord) -> dict[str, Any]:
 
 def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
-    path = project / MANIFEST
+    data = _read(project)
+    found = data.pop("format", None)
+    if found != FORMAT:
+        raise ProjectError(
+            f"has format {found!r}, this microgen reads {FORMAT}",
+            where=str(project / MANIFEST),
+            hint="generate again with this version",
+        )
+    data.pop(_DIGEST, None)
     try:
-        data = json.loads(path.read_bytes())
+        return structure({**data, "format": FORMAT}, Manifest)
+    except ValueError as error:
+        raise ProjectError(
+            f"does not have the records of a manifest: {error}",
+            where=str(project / MANIFEST),
+            hint="generate again",
+        ) from error
+
+
+def is_as_written(project: Path) -> bool:
+    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. That finds
+    what was edited by mistake: who means it can write another digest. Raises as ``load``."""
+    data = _read(project)
+    return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def digested(data: dict[str, Any]) -> str:
+    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    said = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**said, _DIGEST: _digest(said)}
+    return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _digest(data: dict[str, Any]) -> str:
+    """The SHA-256 of the JSON value, however it is laid out."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _read(project: Path) -> dict[str, Any]:
+    path = project / MANIFEST
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="generate again")
+    try:
+        place = checked_json.parse(path.read_bytes(), str(path))
     except OSError as error:
         raise ProjectError(
             "is not a generated project: it has no microgen.json",
             where=str(project),
             hint="run `microgen generate MODEL -b BOARD -o DIR` first",
         ) from error
-    except ValueError as error:
-        raise ProjectError("is not valid JSON", where=str(path), hint="generate again") from error
-    return _structure(data, path)
-
-
-def _structure(data: Any, path: Path) -> Manifest:
-    found = data.get("format") if isinstance(data, dict) else None
-    if found != FORMAT:
-        raise ProjectError(
-            f"has format {found!r}, this microgen reads {FORMAT}",
-            where=str(path),
-            hint="generate again with this version",
-        )
-    try:
-        return cattrs.structure(data, Manifest)
-    except Exception as error:  # cattrs raises groups of many kinds
-        raise ProjectError(
-            "does not have the records of a manifest", where=str(path), hint="generate again"
-        ) from error
+    except ModelError as error:
+        raise ProjectError(error.what, where=str(path), hint="generate again") from error
+    if not place.is_object():
+        raise ProjectError("is no JSON object", where=str(path), hint="generate again")
+    return dict(place.value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import (
+    budget,
     capacity,
     codegens,
     conventions,
@@ -292,6 +293,7 @@ class Partitioned:
     idle: tuple[Idle, ...] = ()
 
 
+@budget.of_model()
 def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     """The stages up to the partition."""
     found = selection.chosen(options.codegen, options.codegen_option, _known(options))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from microgen import cnames
+from microgen import byte_sizes, cnames
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.program import Pool
 
@@ -14,7 +15,6 @@ SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"
 HOST = "c"
 
-_UNITS = {"": 1, "K": 1024, "M": 1024 * 1024}
 # What TVM's options have, and no planner here or there looks at.
 # tvmgen_<module>_<name> is a symbol, and these are others.
 _TAKEN = re.compile(r"run|reset|map_inputs|map_outputs|get_c_metadata|(p[0-9]|fused_).*", re.I)
@@ -96,16 +96,17 @@ def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> N
 def _size(spec: str, text: str) -> int | None:
     if text in ("", "*"):
         return None
-    match = re.fullmatch(r"([0-9]+)([KM]?)", text)
-    if match is None:
-        raise _bad(spec, f"{text!r} is no size: expected bytes, with K or M, or '*' for no limit")
-    return int(match[1]) * _UNITS[match[2]]
+    try:
+        return byte_sizes.parse(text)
+    except ValueError as error:
+        raise _bad(spec, f"{error}, or '*' for no limit") from error
 
 
 def _alignment(spec: str, text: str) -> int:
-    if text not in {str(1 << bits) for bits in range(9)}:
-        raise _bad(spec, f"{text!r} is no alignment: expected a power of two from 1 to 256")
-    return int(text)
+    with contextlib.suppress(ValueError):
+        if (nbytes := byte_sizes.parse(text)) in {1 << bits for bits in range(9)}:
+            return nbytes
+    raise _bad(spec, f"{text!r} is no alignment: expected a power of two from 1 to 256")
 
 
 def _bad(spec: str, what: str) -> MicrogenError:

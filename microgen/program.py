@@ -1,7 +1,6 @@
 """What lowering makes of a graph: primitive functions, and a straight line of calls to them.
 
-This is the boundary: nothing above knows C, nothing below knows ops or layers (except ``Origin``
-text that is quoted to the user).
+Nothing above it knows C, nothing below it ops or layers, but for ``Origin`` text that users read.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes; ``name``: the sid's, constant's, port's or device's."""
+    """One pointer that a call passes: of a sid, a constant, a port or a device of that name."""
 
     storage: Storage
     name: str
@@ -274,8 +273,8 @@ class Program:
     @property
     def runtime_modules(self) -> tuple[tuple[ExternalModule, RuntimeModule], ...]:
         """The external modules that lie in the blob."""
-        found = self.external_modules
-        return tuple((m, m.code) for m in found if isinstance(m.code, RuntimeModule))
+        modules = self.external_modules
+        return tuple((m, m.code) for m in modules if isinstance(m.code, RuntimeModule))
 
     @property
     def held_constants(self) -> frozenset[str]:
@@ -353,9 +352,8 @@ class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
     ``pools`` are the workspace's. ``lower_bound`` counts workspace bytes only (caller-owned ports
-    come on top of both peak and bound alike); ``proof`` says why the gap is what it is.
-    ``in_place`` are (input, output) buffer names that share an address. Constants without a
-    placement lie in no pool.
+    add as much to the peak); ``proof`` says why the gap is what it is. ``in_place`` are (input,
+    output) buffer names that share an address. Constants without a placement lie in no pool.
     """
 
     algorithm: str

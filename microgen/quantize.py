@@ -35,33 +35,31 @@ def _round_half_away(value: float) -> int:
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
-    """``real`` as (multiplier, shift): real = multiplier * 2**(shift - 31), nearly.
-
-    multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
-    Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if ``real`` is negative,
-    not finite, or too large for that shift.
-    """
-    if not 0 <= real < math.inf:
-        raise ValueError(f"the multiplier {real} is negative or not finite")
-    fraction, shift = math.frexp(real)
-    multiplier = _round_half_away(fraction * (1 << 31))
-    if multiplier == 1 << 31:
-        multiplier //= 2
-        shift += 1
-    if shift < -31:
-        return 0, 0
-    if shift > 30:
-        raise ValueError(f"the multiplier {real} is 2**30 or more")
-    return multiplier, shift
+    """``per_channel_multipliers`` of one scale, as (multiplier, shift)."""
+    multipliers, shifts = per_channel_multipliers(np.array([real]))
+    return int(multipliers[0]), int(shifts[0])
 
 
 def per_channel_multipliers(
     scales: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-    """``quantize_multiplier`` of each scale: int32 multipliers and int8 shifts."""
-    pairs = [quantize_multiplier(float(scale)) for scale in scales]
-    multipliers = np.array([multiplier for multiplier, _ in pairs], np.int32)
-    return multipliers, np.array([shift for _, shift in pairs], np.int8)
+    """Each scale as int32 multiplier and int8 shift: multiplier * 2**(shift - 31), nearly.
+
+    multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
+    Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if a scale is negative,
+    not finite, or too large for that shift.
+    """
+    wrong = ~((scales >= 0) & (scales < math.inf))
+    if wrong.any():
+        raise ValueError(f"the multiplier {scales[wrong][0]} is negative or not finite")
+    fractions, shifts = np.frexp(scales)
+    multipliers = np.floor(fractions * 2.0**31 + 0.5)  # exact: halves go up
+    shifts = shifts + (multipliers == 2**31)
+    multipliers = np.where(multipliers == 2**31, 2**30, multipliers)
+    if (shifts > 30).any():
+        raise ValueError(f"the multiplier {scales[shifts > 30][0]} is 2**30 or more")
+    is_seen = shifts >= -31
+    return (multipliers * is_seen).astype(np.int32), (shifts * is_seen).astype(np.int8)
 
 
 def _wrap32(x: Array) -> Array:
@@ -161,12 +159,25 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
     return int(max(limits.min, low)), int(min(limits.max, high))
 
 
+def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
+    """A bound of the activation that lies beyond int32 on the scale of ``quant``, which is per
+    tensor; None if there is none.
+
+    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 all the same
+    (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
+    """
+    finite = (real for real in _RANGES[activation] if not math.isinf(real))
+    return next((real for real in finite if abs(_ratio(real, quant)) >= 2**31), None)
+
+
 def _quantize(real: float, quant: Quant) -> float:
-    if math.isinf(real):
-        return real
-    with np.errstate(over="ignore"):
-        ratio = float(np.float32(real) / np.float32(quant.scale[0]))
+    ratio = _ratio(real, quant)
     return ratio if math.isinf(ratio) else quant.zero_point[0] + _round_half_away(ratio)
+
+
+def _ratio(real: float, quant: Quant) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(real) / np.float32(quant.scale[0]))
 
 
 def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
@@ -254,18 +265,26 @@ class AddParameters:
     output_shift: int
 
 
-def add_parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
+def add_parameters(
+    lhs: TensorType,
+    rhs: TensorType,
+    output: TensorType,
+    width: type[np.float32 | np.float64] = np.float64,
+) -> AddParameters:
     """Both operands are brought to twice the larger input scale over 2**20 (int16: over 2**15),
-    then added.
+    then added. Ratios of scales are taken in floats of that width.
 
-    Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp). ValueError where that
-    aborts: the sum's scale must stay below that power of two times the output's.
+    Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp), and TFLite Micro
+    sub_common.cc, CalculateOpDataSub, of which the width is float32. ValueError where that aborts:
+    the sum's scale must stay below that power of two times the output's.
     """
     left_shift = _ADD_LEFT_SHIFTS[output.dtype]
-    scale_lhs, scale_rhs, scale_out = (float(np.float32(t.scale)) for t in (lhs, rhs, output))
-    twice_max = 2 * max(scale_lhs, scale_rhs)
-    factor = twice_max / ((1 << left_shift) * scale_out)
-    parts = [quantize_multiplier(r) for r in (scale_lhs / twice_max, scale_rhs / twice_max, factor)]
+    scale_lhs, scale_rhs, scale_out = (width(np.float32(t.scale)) for t in (lhs, rhs, output))
+    with np.errstate(over="ignore", divide="ignore"):
+        twice_max = width(2) * max(scale_lhs, scale_rhs)
+        factor = float(twice_max / (width(1 << left_shift) * scale_out))
+    ratios = (float(scale_lhs / twice_max), float(scale_rhs / twice_max), factor)
+    parts = [quantize_multiplier(ratio) for ratio in ratios]
     if factor >= 1 or parts[2][1] > 0:
         raise ValueError(
             f"the input scale {twice_max / 2:g} is 2**{left_shift - 1} times the output scale "

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from microgen import guard
 from microgen.errors import ToolError
-
-# Debian's packages, by the end of the program's name: cross tools carry a prefix.
-_PACKAGES = {
-    "cmake": "cmake",
-    "ninja": "ninja-build",
-    "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
-    "arm-none-eabi-objdump": "binutils-arm-none-eabi",
-    "arm-none-eabi-nm": "binutils-arm-none-eabi",
-    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
-    "riscv64-unknown-elf-objdump": "binutils-riscv64-unknown-elf",
-    "riscv64-unknown-elf-nm": "binutils-riscv64-unknown-elf",
-    "clang": "clang",
-    "ld.lld": "lld",
-    "cc": "gcc",
-    "gcc": "gcc",
-    "objdump": "binutils",
-    "nm": "binutils",
-    "qemu-system-arm": "qemu-system-arm",
-    "qemu-system-riscv32": "qemu-system-misc",
-    "gdbserver": "gdbserver",
-}
+from microgen.tools import packages_of, search_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +29,12 @@ class Finished:
         return self.status == 0
 
 
-def search_path() -> str:
-    """Where programs are looked for: PATH, then beside this Python (CMake and Ninja may come from
-    a virtual environment that is not active)."""
-    return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
-
-
 def find(program: str) -> Path:
     """The program's path. Raises ToolError, with the Debian package to install, if it is not
     there."""
     found = shutil.which(program, path=search_path())
     if found is None:
-        package = _PACKAGES.get(program)
+        package = packages_of(program)
         hint = f"apt-get install {package}" if package else "install it, or add it to PATH"
         raise ToolError(f"{program} is not installed", hint=hint)
     return Path(found)
@@ -81,36 +55,40 @@ def run(
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
     ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
-    the program is killed with all that it started. Raises ToolError if it cannot be started.
+    the program is ended with all that it started. Raises ToolError if it cannot be started.
     """
-    program = find(str(command[0]))
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
-    try:
-        process = subprocess.Popen(
-            [str(program), *map(str, command[1:])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+    process = start(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environment,
+    )
     return _collect(process, seconds)
 
 
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+    """Start ``find(command[0])`` with the other arguments, in a session of its own; ``options`` are
+    those of ``Popen``. Raises ToolError if it is missing, or cannot be started."""
+    program = find(str(command[0]))
+    try:
+        return subprocess.Popen(
+            [str(program), *map(str, command[1:])], start_new_session=True, **options
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+
+
 def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
-    """Wait for the end; kill the process group at the time limit, or if we are interrupted."""
+    """Wait for the end; end the process group at the time limit, or if we are interrupted."""
     status: int | None = None
-    with process:
+    with process, guard.ended(process):
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            guard.end(process)
             output, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
     return Finished(status, output.decode(errors="replace"))

@@ -11,12 +11,6 @@ trap 'rm -rf "$scratch"' EXIT
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# A compiler without its C library's headers and archives is found only by using it.
-links() {
-    printf '#include <string.h>\nint main(int c, char **v) { return (int)strlen(v[0]) + c; }\n' |
-        "$@" -x c - -o "$scratch/linked" >/dev/null 2>&1
-}
-
 find_python() {
     local candidate
     for candidate in ${PYTHON:-python3 python3.11 python3.12 python3.13 python3.14}; do
@@ -27,25 +21,15 @@ find_python() {
     done
 }
 
-# Packages whose tools are missing, without which nothing can be built and run.
-missing_packages() {
-    have cmake || echo cmake
-    have ninja || echo ninja-build
-    links cc || echo gcc libc6-dev
-    have arm-none-eabi-gcc || echo gcc-arm-none-eabi
-    links arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb --specs=nosys.specs || echo libnewlib-arm-none-eabi
-    have qemu-system-arm || echo qemu-system-arm
-    [ -x .venv/bin/python ] || "$python" -c 'import ensurepip' >/dev/null 2>&1 || echo python3-venv
-}
-
-# Only `run --compare` on the host, RISC-V boards, and `generate --toolchain llvm` and `--emit` want
-# these.
-missing_extras() {
-    have gdbserver || echo gdbserver
-    have riscv64-unknown-elf-gcc || echo gcc-riscv64-unknown-elf
-    have qemu-system-riscv32 || echo qemu-system-misc
-    have clang || echo clang
-    have ld.lld || echo lld
+# Sets the packages to install: those of microgen/tools.py whose programs do not work when used, in
+# $missing those without which nothing can be built and run, in $extras the others.
+look() {
+    local found
+    found=$("$python" -I microgen/tools.py)
+    missing=$(sed -n 's/^required //p' <<<"$found" | xargs)
+    extras=$(sed -n 's/^extra //p' <<<"$found" | xargs)
+    [ -x .venv/bin/python ] || "$python" -c 'import ensurepip' >/dev/null 2>&1 ||
+        missing="${missing:+$missing }python3-venv"
 }
 
 apt_get() {
@@ -71,18 +55,23 @@ stamp() { pwd && cat pyproject.toml; }
 
 python_is_ready() { .venv/bin/python -c '' 2>/dev/null && stamp | cmp -s - .venv/installed; }
 
-bootstrap_tools() {
-    local missing extras
-    missing=$(missing_packages | xargs)
-    extras=$(missing_extras | xargs)
-    [ -n "$missing$extras" ] || return 0
-    # Extras that could not be installed the first time are not tried for again.
-    if [ -n "$missing" ] || ! python_is_ready; then
+# What is installed once may show what it lacks: the name of clang's compiler-rt has clang's version.
+install_missing() {
+    local before
+    while [ "$missing$extras" != "${before-}" ] && [ -n "$missing$extras" ]; do
+        before=$missing$extras
         # shellcheck disable=SC2086 # one word per package
         install_packages $missing $extras
+        look
+    done
+}
+
+bootstrap_tools() {
+    look
+    # Extras that could not be installed the last time are not tried for again.
+    if [ -n "$missing" ] || [ "$extras" != "$(cat .venv/missing_extras 2>/dev/null)" ]; then
+        install_missing
     fi
-    missing=$(missing_packages | xargs)
-    extras=$(missing_extras | xargs)
     if [ -n "$missing" ]; then
         say "these are missing; as root, on Debian or Ubuntu, type:"
         say "  apt-get update && apt-get install -y $missing${extras:+ $extras}"
@@ -112,3 +101,4 @@ if [ -z "$python" ]; then
 fi
 bootstrap_tools
 bootstrap_python
+echo "$extras" >.venv/missing_extras

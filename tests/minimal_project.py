@@ -19,6 +19,7 @@ from microgen.ir.graph import DType, TensorType
 from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
 from microgen.program import Port
 from microgen.target import board as boards
+from tests.tools import needs
 
 OPERATORS = "model/codegen/host/src/default_lib1.c"
 PARAMS = "model/codegen/host/src/default_params.c"
@@ -27,28 +28,18 @@ NBYTES = 24
 _FOLDER = Path(__file__).parent / "data" / "minimal_model"
 _TYPE = TensorType((1, NBYTES), DType.INT8, None)
 
-needs_build = pytest.mark.skipif(
-    not all(shutil.which(tool) for tool in ("cmake", "ninja", "arm-none-eabi-gcc", "cc")),
-    reason="CMake, Ninja, a C compiler and the Arm compiler are needed to build firmware",
-)
-needs_qemu = pytest.mark.skipif(
-    shutil.which("qemu-system-arm") is None, reason="QEMU is needed to run firmware"
-)
+needs_build = needs("cmake", "ninja", "arm-none-eabi-gcc", "cc")
+needs_qemu = needs("qemu-system-arm")
 
 
-def _is_usable(board: boards.Board) -> bool:
-    tools = (f"{board.toolchain}gcc", board.qemu.system) if board.qemu else ("cc",)
-    return all(shutil.which(tool) for tool in tools)
+def _needed(board: boards.Board) -> pytest.MarkDecorator:
+    return needs(f"{board.toolchain}gcc", *([board.qemu.system] if board.qemu else []))
 
 
 def board_params(*names: str) -> list[ParameterSet]:
     """The boards, or all there are, each skipped where its compiler or its emulator is missing."""
-    reason = "the board's compiler and emulator are needed"
     return [
-        pytest.param(
-            name, marks=pytest.mark.skipif(not _is_usable(boards.load(name)), reason=reason)
-        )
-        for name in names or boards.available()
+        pytest.param(name, marks=_needed(boards.load(name))) for name in names or boards.available()
     ]
 
 

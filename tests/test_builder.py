@@ -29,6 +29,7 @@ def symbols(elf: Path) -> set[str]:
     return {line.split()[-1] for line in listing.splitlines()}
 
 
+@pytest.mark.usefixtures("uncached")
 @pytest.mark.parametrize("board", ["mps2_an386", "native"])
 def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Path) -> None:
     first = built(board)
@@ -89,6 +90,7 @@ def test_main_needs_little_stack(m4: BuildResult) -> None:
     assert sum(frames) < 200
 
 
+@pytest.mark.usefixtures("uncached")
 def test_a_copied_project_builds_again(tmp_path: Path) -> None:
     project = built("native").elf.parent.parent
     shutil.copytree(project, tmp_path / "copy")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from microgen.cli import COMMANDS, main
+from tests.frontends.tweaked import chain
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,7 +80,21 @@ def test_an_error_is_also_json_when_asked(tmp_path: Path, capsys: Capture) -> No
     found = _json(capsys)
     assert isinstance(found, dict)
     assert found["ok"] is False
-    assert "generate" in found["error"]["hint"]
+    assert "generate" in found["hint"]
+
+
+def test_an_errors_details_are_for_those_who_ask(tmp_path: Path, capsys: Capture) -> None:
+    model = tmp_path / "m.tflite"
+    model.write_bytes(chain("COS", "SIN").to_bytes())
+    command = ["generate", str(model), "-b", "native", "-o", str(tmp_path / "p")]
+    assert main(command) == main([*command, "-v"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("microgen: m.tflite: has operators that are not supported: COS in") == 2
+    assert said.count('\n  COS: "t0"\n  SIN: "t1"\n  supported: ABS, ADD') == 1
+    assert main([*command, "--json"]) == 2
+    found = _json(capsys)
+    assert isinstance(found, dict)
+    assert found["error"]["details"][:2] == ['COS: "t0"', 'SIN: "t1"']
 
 
 @NEEDS_NINJA
@@ -106,6 +121,9 @@ def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
     assert len(set(result["instructions"])) == 1  # equal inputs, equal counts
     with np.load(got) as outputs:
         assert outputs["probabilities"].shape == (3, 1, 10)
+    assert main(["run", str(project), "--output", str(got)]) == 0  # of zeros
+    with np.load(got) as outputs:
+        assert outputs["probabilities"].shape == (1, 10)
     assert main(["inspect", str(project)]) == 0
     assert "mg_conv2d_s8" in capsys.readouterr().out
     assert main(["inspect", str(project / "build" / "firmware.elf")]) == 0

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from microgen import doctor, toolchain
+from microgen import doctor, tools
+from microgen.cli import main
 
 
 def status(name: str) -> doctor.ToolStatus:
@@ -16,7 +17,7 @@ def status(name: str) -> doctor.ToolStatus:
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which is all that programs are looked for in."""
-    monkeypatch.setattr(toolchain, "search_path", lambda: str(tmp_path))
+    monkeypatch.setattr(tools, "search_path", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -40,7 +41,7 @@ def put(folder: Path, name: str, script: str) -> None:
     ],
 )
 def test_versions_are_read_as_programs_print_them(printed: str, version: str):
-    assert doctor.version_in(printed) == version
+    assert tools.version_in(printed) == version
 
 
 def test_python_and_packages_have_their_versions():
@@ -50,7 +51,7 @@ def test_python_and_packages_have_their_versions():
 
 def test_a_program_that_is_there_has_its_version(bin_folder: Path):
     put(bin_folder, "cmake", "echo cmake version 3.99.0")
-    assert status("cmake") == doctor.ToolStatus("cmake", "3.99.0", "build", "")
+    assert status("cmake") == doctor.ToolStatus("cmake", "3.99.0", "build", "", True)
 
 
 @pytest.mark.usefixtures("bin_folder")
@@ -66,6 +67,8 @@ def test_a_program_that_is_there_has_its_version(bin_folder: Path):
         ("clang", "clang"),
         ("ld.lld", "lld"),
         ("qemu-system-riscv32", "qemu-system-misc"),
+        ("compiler-rt", "clang"),
+        ("g++", "g++"),
     ],
 )
 def test_a_missing_program_says_what_to_type(name: str, package: str):
@@ -75,17 +78,41 @@ def test_a_missing_program_says_what_to_type(name: str, package: str):
     assert package in missing.install
 
 
-def test_a_compiler_without_newlib_is_noticed(bin_folder: Path):
-    put(bin_folder, "arm-none-eabi-gcc", "echo libc.a")
+def test_a_compiler_that_cannot_link_is_noticed(bin_folder: Path):
+    put(bin_folder, "arm-none-eabi-gcc", 'test "$1" = --version')
+    assert status("arm-none-eabi-gcc").found
     assert status("newlib").install == "apt-get install libnewlib-arm-none-eabi"
-    put(bin_folder, "arm-none-eabi-gcc", "echo /usr/lib/arm-none-eabi/lib/libc.a")
+    put(bin_folder, "arm-none-eabi-gcc", "exit 0")
     assert status("newlib").found == "present"
+
+
+def test_the_package_of_the_sanitizers_has_clangs_version(bin_folder: Path):
+    script = 'case "$*" in *--version*) echo clang version 18.1.3 ;; *-fsanitize*) exit 1 ;; esac'
+    put(bin_folder, "clang", script)
+    assert status("clang").found == "18.1.3"
+    assert status("compiler-rt").install == "apt-get install libclang-rt-18-dev"
 
 
 def test_a_program_that_fails_counts_as_missing(bin_folder: Path):
     put(bin_folder, "ninja", "exit 1")
     assert status("ninja").found == ""
-    assert "ninja --version" in status("ninja").install
+    assert status("ninja").install == "apt-get install ninja-build"
+
+
+@pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
+def test_exit_1_only_without_what_a_default_command_needs(
+    tool: tools.Tool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    states = {other.name: tools.State("1", ()) for other in tools.TOOLS}
+    monkeypatch.setattr(tools, "states", lambda: states)
+    assert main(["doctor"]) == 0
+    states[tool.name] = tools.State("", ("a-package",))
+    optional = tool.name not in {
+        *("cmake", "ninja", "cc", "objdump", "qemu-system-arm"),
+        *("newlib", "arm-none-eabi-gcc", "arm-none-eabi-objdump"),
+    }
+    assert main(["doctor"]) == (0 if optional else 1)
+    assert "apt-get install a-package" in capsys.readouterr().out
 
 
 def test_a_missing_package_says_what_to_type(monkeypatch: pytest.MonkeyPatch):

@@ -40,6 +40,7 @@ def test_no_file_names_this_machine(tmp_path: Path) -> None:
 
 @NEEDS_NINJA
 @NEEDS_ARM
+@pytest.mark.usefixtures("uncached")
 def test_two_builds_in_other_directories_are_equal_and_need_no_microgen(tmp_path: Path) -> None:
     microgen.generate(DIGITS, "mps2_an386", tmp_path / "a")
     shutil.copytree(tmp_path / "a", tmp_path / "deeper" / "b")

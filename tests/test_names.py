@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from tests.compiling import program_of, write_project
 from tests.graphs import Builder
-from tests.tools import NEEDS_NINJA
+from tests.tools import NEEDS_CC, NEEDS_CXX, NEEDS_NINJA
 
 DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite"
 LEGAL = ("m", "MyModel", "M2", "a_9", "9a", "int", "a__b", "tvmgen", "x" * 70, "Y" * 96)
@@ -153,7 +152,8 @@ def _sources(project: Path) -> tuple[list[str], list[Path]]:
     return [f"-I{host}/include", f"-I{project}/crt/include"], sorted((host / "src").glob("*.c"))
 
 
-@NEEDS_NINJA
+@NEEDS_CC
+@NEEDS_CXX
 @pytest.mark.parametrize("name", LEGAL)
 def test_any_legal_module_name_compiles_as_c_and_its_header_as_cpp(
     name: str, tmp_path: Path
@@ -168,8 +168,7 @@ def test_any_legal_module_name_compiles_as_c_and_its_header_as_cpp(
         f'static_assert(TVMGEN_{name.upper()}_WORKSPACE_SIZE > 0, "");\n'
         f"int32_t go() {{ return tvmgen_{name}_run(&in, &out); }}\n"
     )
-    if shutil.which("g++"):
-        subprocess.run(["g++", "-Wall", "-Werror", *flags, "-fsyntax-only", use], check=True)
+    subprocess.run(["g++", "-Wall", "-Werror", *flags, "-fsyntax-only", use], check=True)
 
 
 @NEEDS_NINJA

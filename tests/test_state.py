@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,16 +15,15 @@ from microgen.ir.graph import Array, DType
 from tests.ops import lstm_cases, svdf_cases
 from tests.ops.litert_oracle import interpreter_of, needs_litert
 from tests.ops.stateful import Network
-from tests.runner.standin import needs_riscv
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
 
 BATCH, FEATURES, FILTERS, MEMORY = 1, 16, 12, 5
 RUNS = 5
 BOARDS = [
     "native",
     pytest.param("mps2_an386", marks=NEEDS_ARM),
-    pytest.param("qemu_riscv32", marks=needs_riscv),
+    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
 ]
 
 
@@ -151,7 +149,7 @@ int main(int argc, char **argv)
 
 
 @needs_litert
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@NEEDS_CC
 def test_a_reset_between_runs_forgets_all_that_came_before(tmp_path: Path) -> None:
     project = _project(tmp_path)
     host = project / "model" / "codegen" / "host"

@@ -14,7 +14,14 @@ from microgen.cli import main
 from microgen.errors import CapacityError, MicrogenError, ToolError
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
-from tests.tools import NEEDS_ARM, NEEDS_CLANG, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+from tests.tools import (
+    NEEDS_ARM,
+    NEEDS_CLANG,
+    NEEDS_CLANG_SANITIZERS,
+    NEEDS_LLVM,
+    NEEDS_NINJA,
+    NEEDS_RISCV,
+)
 
 DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite"
 IR = "model/codegen/host/llvm"
@@ -74,7 +81,7 @@ def test_a_network_of_mlperf_tiny(
 
 
 @NEEDS_NINJA
-@NEEDS_LLVM
+@NEEDS_CLANG_SANITIZERS
 def test_the_host_takes_the_sanitizers_of_clang(tmp_path: Path) -> None:
     ran = microgen.run(llvm(tmp_path / "p", "native"), compare=True, sanitize=True)
     assert_equal(ran)
@@ -83,6 +90,7 @@ def test_the_host_takes_the_sanitizers_of_clang(tmp_path: Path) -> None:
 @NEEDS_NINJA
 @NEEDS_ARM
 @NEEDS_LLVM
+@pytest.mark.usefixtures("uncached")
 @pytest.mark.parametrize("board", ["mps2_an386", "native"])
 def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Path) -> None:
     first = build(llvm(tmp_path / "p", board)).elf

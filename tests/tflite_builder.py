@@ -26,6 +26,7 @@ class TensorSpec:
 
     ``data`` makes it a constant; bytes are stored as they are, so a buffer may be of a wrong
     size. ``scale`` empty: no quantization. ``shape_signature`` holds -1 for dynamic dimensions.
+    ``shares`` names an earlier tensor, whose buffer it has, too.
     """
 
     name: str
@@ -37,6 +38,7 @@ class TensorSpec:
     axis: int = 0
     shape_signature: tuple[int, ...] | None = None
     is_variable: bool = False
+    shares: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,10 @@ def build_model(
     inputs: Sequence[Ref],
     outputs: Sequence[Ref],
     description: str = "",
+    signatures: Sequence[str] = (),
 ) -> bytes:
-    """The bytes of a .tflite file with one subgraph."""
-    return _Writer(tensors).model(operators, inputs, outputs, description)
+    """The bytes of a .tflite file with one subgraph, or one for each of these signatures."""
+    return _Writer(tensors).model(operators, inputs, outputs, description, signatures)
 
 
 class _Writer:
@@ -73,6 +76,7 @@ class _Writer:
         self._builder = flatbuffers.Builder(1024)
         self._index = {tensor.name: i for i, tensor in enumerate(tensors)}
         self._buffers: list[bytes] = [b""]  # buffer 0: computed at run time
+        self._buffer_of: dict[str, int] = {}
         self._codes: list[tuple[str, int, str]] = []
         self._tensors = [self._tensor(tensor) for tensor in tensors]
 
@@ -82,6 +86,7 @@ class _Writer:
         inputs: Sequence[Ref],
         outputs: Sequence[Ref],
         description: str,
+        signatures: Sequence[str] = (),
     ) -> bytes:
         builder = self._builder
         fields = {
@@ -91,15 +96,22 @@ class _Writer:
             "Operators": self._vector([self._operator(spec) for spec in operators]),
             "Name": builder.CreateString("main"),
         }
+        graph = self._table("SubGraph", fields)
+        signed = [self._signature(key, i) for i, key in enumerate(signatures)]
         model = {
             "Version": SCHEMA_VERSION,
-            "Subgraphs": self._vector([self._table("SubGraph", fields)]),
+            "Subgraphs": self._vector([graph] * max(1, len(signed))),
             "OperatorCodes": self._vector([self._code(*code) for code in self._codes]),
             "Description": builder.CreateString(description),
             "Buffers": self._vector([self._buffer(data) for data in self._buffers]),
+            "SignatureDefs": self._vector(signed),
         }
         builder.Finish(self._table("Model", model), b"TFL3")
         return bytes(builder.Output())
+
+    def _signature(self, key: str, subgraph: int) -> int:
+        fields = {"SignatureKey": self._builder.CreateString(key), "SubgraphIndex": subgraph}
+        return self._table("SignatureDef", fields)
 
     def _table(self, name: str, fields: Mapping[str, Any]) -> int:
         module = importlib.import_module(f"tflite.{name}")
@@ -135,12 +147,15 @@ class _Writer:
         return self._table("Tensor", fields)
 
     def _add_buffer(self, spec: TensorSpec) -> int:
+        if spec.shares:
+            return self._buffer_of[spec.shares]
         if spec.data is None:
             return 0
         data = spec.data
         if not isinstance(data, bytes):
             data = data.astype(np.dtype(spec.dtype).newbyteorder("<")).tobytes()
         self._buffers.append(data)
+        self._buffer_of[spec.name] = len(self._buffers) - 1
         return len(self._buffers) - 1
 
     def _quantization(self, spec: TensorSpec) -> int:

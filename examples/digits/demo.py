@@ -21,7 +21,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from microgen import api
+from microgen import api, ram
 from microgen.errors import MicrogenError, ToolError
 from microgen.ir import interpreter
 from microgen.ir.graph import Graph
@@ -160,10 +160,13 @@ def _add_memory(shown: Table, measured: Measured) -> None:
     passed = sum(check.status == "ok" for check in applicable)
     shown.add_row("Checks of the ELF file passed", f"{passed} of {len(applicable)}")
     plan = measured.project.plan
-    shown.add_row("RAM: arena, input and output", f"{sizes.arena + plan.io_bytes:,} B")
+    used = ram.of_total(measured.project, sizes.arena, sizes.ram)
+    shown.add_row(f"RAM: {ram.ARENA_IO}", f"{used.arena_io:,} B")
     shown.add_row("RAM: lower bound of that", f"{plan.lower_bound + plan.io_bytes:,} B")
-    shown.add_row("RAM: reserved for the stack", f"{sizes.stack:,} B")
-    shown.add_row("RAM: total", f"{sizes.ram:,} B")
+    if used.stack:
+        shown.add_row("RAM: static data", f"{used.static:,} B")
+        shown.add_row("RAM: reserved for the stack", f"{used.stack:,} B")
+        shown.add_row(ram.TOTAL, f"{used.total:,} B")
     shown.add_row("Flash: code", f"{sizes.code:,} B")
     shown.add_row("Flash: weights", f"{sizes.weights:,} B")
     shown.add_row("Flash: total", f"{sizes.flash:,} B")
@@ -195,7 +198,8 @@ def main() -> int:
         print(f"\n{error}", file=sys.stderr)
         return error.exit_code
     Console().print(table(measured))
-    print(f"Next: microgen generate MODEL.tflite -b {board} -o out && microgen run out --compare")
+    print(f"Next: microgen generate MODEL.tflite -b {board} -o out")
+    print("      microgen run out --compare")
     return 0 if measured.is_sound else 1
 
 

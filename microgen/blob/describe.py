@@ -10,6 +10,7 @@ from typing import Any
 
 from microgen import cnames
 from microgen.blob.reader import Blob
+from microgen.printable import printable
 
 _MAX_STEM = 100
 _MAX_INDENT = 16
@@ -89,7 +90,7 @@ def _line(module: dict[str, Any]) -> str:
     parts += [
         f"{title}: {_value(value)}" for title, value in named.items() if value not in ([], {})
     ]
-    return _printable("; ".join(parts))
+    return printable("; ".join(parts))
 
 
 def _value(value: Any) -> str:
@@ -99,7 +100,3 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_value(item) for item in value)
     return cnames.short(str(value), 80)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)

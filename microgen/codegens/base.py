@@ -17,11 +17,15 @@ LAYOUT_TRANSFORM = "layout_transform"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a codegen does not take a node; ``by`` names the codegen or the kernel."""
+    """Why a codegen does not take a node; ``by`` names the codegen or the kernel.
+
+    ``why`` is the one reason that counts, ``details`` are all.
+    """
 
     by: str
     node: Node
     why: str
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import registry as kernels
-from microgen.kernels.base import Kernel, KernelConstant
+from microgen.kernels.base import Kernel, KernelConstant, OtherDtype
 from microgen.ops import registry as ops
 from microgen.ops.base import Activation
 from microgen.program import InPlace, KernelCall, Parameter, Role
@@ -31,8 +31,8 @@ class Builtin:
             if kernel:
                 taken.append(node)
             else:
-                why = "; ".join(refusals) or "it has no kernel"
-                refused.append(Refusal(self.name, node, why))
+                details = tuple(f"{symbol}: {why}" for symbol, why in refusals)
+                refused.append(Refusal(self.name, node, _reason_of(refusals), details))
         whole = _whole_functions(taken, refused)
         groups = fusion.groups([node for node in taken if not node.function], graph)
         return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
@@ -78,7 +78,7 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
         in_place=_in_place(kernel, node, graph, inputs, parameters),
         kernel=kernel.symbol,
         reason=_reason(kernel, node, graph, board),
-        refusals=tuple(refusals),
+        refusals=tuple(f"{symbol}: {why}" for symbol, why in refusals),
     )
 
 
@@ -91,14 +91,27 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     return words
 
 
-def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[str]]:
+Refusals = list[tuple[str, str]]  # a kernel's symbol, and why it does not compute the node
+
+
+def _reason_of(refusals: Refusals) -> str:
+    """The one reason for which no kernel computes a node: that of most kernels for its dtype, and
+    of those that as many have, the last, since the last kernel asks for least."""
+    if not refusals:
+        return "it has no kernel"
+    told = [why for _, why in refusals if not isinstance(why, OtherDtype)]
+    told = told or [why for _, why in refusals]
+    return max(reversed(told), key=told.count)
+
+
+def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, Refusals]:
     """The first kernel that fits, and why those before it do not."""
-    refusals: list[str] = []
+    refusals: Refusals = []
     for kernel in kernels().get(node.op, ()):
         why = _refusal(kernel, node, graph, board)
         if why is None:
             return kernel, refusals
-        refusals.append(f"{kernel.symbol}: {why}")
+        refusals.append((kernel.symbol, why))
     return None, refusals
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from microgen import codegens
 from microgen.codegens.base import Codegen
 from microgen.codegens.external import DeviceDriver, ExternalCodegen
-from microgen.errors import MicrogenError, UnsupportedError
+from microgen.errors import MicrogenError, UnsupportedError, of_codegen
 
 BUILTIN = "builtin"
 
@@ -47,7 +47,8 @@ def drivers(found: Mapping[str, Codegen], kinds: Collection[str]) -> dict[str, D
 
 def _configured(codegen: Codegen, options: Mapping[str, str]) -> Codegen:
     if isinstance(codegen, ExternalCodegen):
-        return codegen.configured(options)
+        with of_codegen(codegen.name, "configured"):
+            return codegen.configured(options)
     if options:
         raise MicrogenError(
             f"{codegen.name} has no options", where="--codegen-option", hint="leave it out"

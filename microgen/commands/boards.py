@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from rich.table import Table
-
 from microgen.console import Console, Outcome
 from microgen.target import board as boards
+from microgen.text_layout import Column, Table
 
 HELP = "List the boards."
 
@@ -18,13 +17,12 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
     """A row per board."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("board", "what it is", "cpu", "flash", "ram"):
-        table.add_column(heading, justify="right" if heading in ("flash", "ram") else "left")
+    sizes_of = [Column(heading, right=True) for heading in ("flash", "ram")]
+    table = Table([Column("board"), Column("what it is"), Column("cpu"), *sizes_of])
     found = [boards.load(name) for name in boards.available()]
     for board in found:
         sizes = ("", "")
         if not board.is_host:
             sizes = tuple(f"{board.memory(m).length:,}" for m in (board.flash, board.ram))  # type: ignore[assignment]
-        table.add_row(board.name, board.title, board.cpu.name, *sizes)
-    return Outcome([board.to_json() for board in found], table)
+        table.add(board.name, board.title, board.cpu.name, *sizes)
+    return Outcome({"boards": [board.to_json() for board in found]}, [table])

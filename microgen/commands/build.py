@@ -23,4 +23,4 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         built = api.build(args.project, sanitize=args.sanitize)
     console.detail(built.log)
     data = {"ok": True, "elf": str(built.elf), "map": str(built.map)}
-    return Outcome(data, f"{built.elf}\nnext: microgen verify {args.project}")
+    return Outcome(data, [str(built.elf), f"next: microgen verify {args.project}"])

@@ -31,7 +31,7 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     patterns that it takes; or why it cannot be used."""
     known = codegens.registry(*args.codegen_path)
     found = [_described(name, known) for name in known]
-    return Outcome(found, "\n".join(line for one in found for line in _lines(one)))
+    return Outcome({"codegens": found}, [line for one in found for line in _lines(one)])
 
 
 def _described(name: str, known: Registry) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from microgen import options
+from microgen import byte_sizes, options
+from microgen.errors import MicrogenError
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 _NAME = "of the module (default: default); of several models the modules' (default: the files')"
+_BUDGET = "as 12288, 12K or 1M (K is 1024); refuse what exceeds it"
 _POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, :memory=REGION"
 
 
@@ -26,7 +28,7 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--executor", default="aot", help="aot (default) | graph")
     add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
     add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
-    add("--alignment", type=int, default=16, metavar="N", help="of buffers, in bytes (default 16)")
+    add("--alignment", type=size, default=16, metavar="N", help="of buffers, in bytes (default 16)")
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)
     add("--workspace-io", action="store_true", help="plan inputs and outputs in the workspace")
     add(
@@ -49,6 +51,20 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
 
 
+def refuse_planning(args: argparse.Namespace) -> None:
+    """Raise MicrogenError if one of these options, or a board, is given: they were chosen."""
+    parser = argparse.ArgumentParser()
+    add_planning(parser)
+    defaults = {"board": None, **vars(parser.parse_args([]))}
+    given = [name for name, value in defaults.items() if getattr(args, name) != value]
+    if given:
+        raise MicrogenError(
+            "a project's plan is that which it was generated with",
+            where=f"--{given[0].replace('_', '-')}",
+            hint="leave it out, or give the model instead of the project",
+        )
+
+
 def add_generating(parser: argparse.ArgumentParser) -> None:
     """The other options of ``generate``."""
     add = parser.add_argument
@@ -63,16 +79,24 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     add("--link-params", type=_switch, default=True, metavar="on|off", help="default: on")
     add(
         "--constant-alignment",
-        type=int,
+        type=size,
         default=4,
         metavar="N",
         help="of constants, in bytes (default 4)",
     )
     add("--optimize", default="balanced", help=f"{' | '.join(options.OPTIMIZE)}: what to favour")
-    add("--ram", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
-    add("--flash", type=int, default=0, metavar="BYTES", help="budget; refuse what exceeds it")
+    add("--ram", type=size, default=0, metavar="BYTES", help=f"budget, {_BUDGET}")
+    add("--flash", type=size, default=0, metavar="BYTES", help=f"budget, {_BUDGET}")
     add("--toolchain", default="gcc", help="gcc (default) | llvm")
     add("--emit", default="", metavar="llvm-ir", help="also write this form of the operators")
+
+
+def size(text: str) -> int:
+    """The value of an argument in bytes."""
+    try:
+        return byte_sizes.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _switch(text: str) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rich.table import Table
-
 from microgen.console import Console, Outcome
+from microgen.text_layout import Column, Table
 
 HELP = "Show which tools are installed, and how to install the others."
 
@@ -17,14 +16,14 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per tool; exit 2 if one that is not optional is missing."""
+    """A row per tool; exit 1 if one that is not optional is missing."""
     from microgen.doctor import doctor
 
     found = doctor()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("tool", "found", "needed for", "to install"):
-        table.add_column(heading)
+    table = Table([Column(name) for name in ("tool", "found", "needed for", "to install")])
     for tool in found:
-        table.add_row(tool.name, tool.found or "missing", tool.needed_for, tool.install)
-    lacking = any(not tool.found and "optional" not in tool.needed_for for tool in found)
-    return Outcome([asdict(tool) for tool in found], table, exit_code=2 if lacking else 0)
+        needed_for = tool.needed_for if tool.required else f"{tool.needed_for} (optional)"
+        table.add(tool.name, tool.found or "missing", needed_for, tool.install)
+    lacking = any(tool.required and not tool.found for tool in found)
+    data = {"tools": [asdict(tool) for tool in found]}
+    return Outcome(data, [table], exit_code=1 if lacking else 0)

@@ -21,4 +21,4 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     """Pack, and say how much it is."""
     nbytes = api.export(args.project, args.output)
     data = {"ok": True, "output": str(args.output), "nbytes": nbytes}
-    return Outcome(data, f"{args.output}: {nbytes:,} bytes")
+    return Outcome(data, [f"{args.output}: {nbytes:,} bytes"])

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from microgen import api, module_names
+from microgen import api, module_names, ram
 from microgen.commands import compiling
 from microgen.compiled import Compiled, Firmware
 from microgen.console import Console, Outcome
 from microgen.errors import MicrogenError
+from microgen.manifest import Manifest
 
 HELP = "Generate a firmware project from a model, or from several."
 
@@ -57,9 +58,8 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: 
         **_planned(done),
         **_estimated(done),
     }
-    return Outcome(
-        data, f"{args.output}: {_calls(done)} for {args.board}\n{_text(done)}{_next(args)}"
-    )
+    head = f"{args.output}: {_calls(done)} for {args.board}"
+    return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args)])
 
 
 def _several(
@@ -87,9 +87,10 @@ def _several(
         "shared_workspace": common.nbytes if common else 0,
         **_estimated(done),
     }
-    lines = [f"{c.program.module}: {_calls(c)}\n{_text(c)}" for c in done.models]
-    head = f"{args.output}: {len(done.models)} models for {args.board}\n"
-    return Outcome(data, f"{head}{''.join(lines)}{_shared(done)}{_next(args)}")
+    head = f"{args.output}: {len(done.models)} models for {args.board}"
+    lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
+    tail = [*_shared(done), *_memory(done.manifest), _next(args)]
+    return Outcome(data, [head, *lines, *tail])
 
 
 def _note_idle(done: Compiled, model: Path, console: Console) -> None:
@@ -112,7 +113,8 @@ def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
         "ram_most": found.ram_most or None,
     }
     estimate = {"flash": found.flash, "ram": found.ram, **bounds}
-    return {"estimate": estimate, "may_not_fit": list(done.doubts)}
+    used = ram.estimated(done.manifest)
+    return {"estimate": estimate, "may_not_fit": list(done.doubts), "ram": used.to_json()}
 
 
 def _planned(done: Compiled) -> dict[str, Any]:
@@ -133,18 +135,23 @@ def _calls(done: Compiled) -> str:
 
 def _text(done: Compiled) -> str:
     plan = done.manifest.plan
-    return (
-        f"RAM: workspace {plan.peak:,} + inputs and outputs {plan.io_bytes:,} bytes; {plan.proof}\n"
-    )
+    return f"workspace {plan.peak:,} bytes, {plan.proof}"
 
 
-def _shared(done: Firmware) -> str:
+def _memory(record: Manifest) -> list[str]:
+    return [
+        *ram.estimated(record).lines(about=True),
+        f"flash: about {record.estimate.flash:,} bytes",
+    ]
+
+
+def _shared(done: Firmware) -> list[str]:
     common = done.manifest.shared_workspace
     if common is None:
-        return ""
+        return []
     apart = [c.program.module for c in done.models if c.program.module not in common.modules]
     rest = f"; {', '.join(apart)} {'has' if len(apart) == 1 else 'have'} its own" if apart else ""
-    return f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}\n"
+    return [f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}"]
 
 
 def _next(args: argparse.Namespace) -> str:

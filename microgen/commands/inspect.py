@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Group
-
 from microgen import inspection
 from microgen.console import Console, Outcome
 from microgen.inspection import blobs
-from microgen.inspection.base import plain
 
 HELP = "Show what is inside a model, a project, a model library, a firmware ELF or a module blob."
 
@@ -24,11 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
-def execute(args: argparse.Namespace, _console: Console) -> Outcome:
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Tell the kinds apart by what they are, not by their names."""
-    found = inspection.inspect(args.path)
+    found = inspection.inspect(args.path, verbose=console.verbose)
     if args.extract is None:
         return Outcome(found.data, found.text)
     written = blobs.write(found.payloads, args.extract, force=args.force)
-    text = Group(found.text, "", *(plain(f"wrote {path}") for path in written))
+    text = [*found.text, "", *(f"wrote {path}" for path in written)]
     return Outcome({**found.data, "extracted": written}, text)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from rich.console import Group
-from rich.table import Table
-
 from microgen import support
 from microgen.console import Console, Outcome
+from microgen.text_layout import Column, Listing, Table
 
 HELP = "List the supported operators."
 
@@ -23,11 +21,10 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     rows, imported = support.rows(), support.operators()
     data = {"ops": [row.to_json() for row in rows], "frontends": imported}
     if args.markdown:
-        return Outcome(data, support.markdown())
-    table = Table(box=None, pad_edge=False)
-    for heading in ("op", "dtypes", "kernels, best first", "what it is"):
-        table.add_column(heading)
+        return Outcome(data, [Listing(support.markdown())])
+    headings = ("op", "dtypes", "kernels, best first", "what it is")
+    table = Table([Column(heading) for heading in headings])
     for row in rows:
-        table.add_row(row.op, ", ".join(row.dtypes), row.how, row.about)
+        table.add(row.op, ", ".join(row.dtypes), row.how, row.about)
     lines = [f"{suffix}: {', '.join(names)}" for suffix, names in imported.items()]
-    return Outcome(data, Group(table, "", *lines))
+    return Outcome(data, [table, "", *lines])

@@ -11,6 +11,8 @@ from microgen.console import Console, Outcome
 from microgen.ir.text import show
 from microgen.partition.relay_module import STEPS
 from microgen.pipeline import Partitioned
+from microgen.printable import printable
+from microgen.text_layout import Listing, Part
 
 HELP = "Show the partitioned model as text."
 
@@ -39,15 +41,14 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         "regions": _regions(found),
         "refusals": _refusals(found),
     }
-    return Outcome(data, _kernel_graph(graph, found) if module is None else module)
+    return Outcome(data, _kernel_graph(graph, found) if module is None else [Listing(module)])
 
 
-def _kernel_graph(graph: str, found: Partitioned) -> str:
-    lines = [graph]
-    lines += [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(found)]
+def _kernel_graph(graph: str, found: Partitioned) -> list[Part]:
+    lines = [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(found)]
     kernels = [r for r in _refusals(found) if "node" in r]
     lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in kernels]
-    return "\n".join(lines)
+    return [Listing(graph), *(Listing(printable(line)) for line in lines)]
 
 
 def _regions(found: Partitioned) -> list[dict[str, Any]]:

@@ -1,78 +1,61 @@
-"""``microgen plan``: the memory plan of a model."""
+"""``microgen plan``: the memory plan of a model, or of a generated project."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
-from microgen import api
+from microgen import api, capacity, manifest, ram
 from microgen.commands import compiling
 from microgen.console import Console, Outcome
-from microgen.planner.timeline import timeline
-from microgen.program import MemoryPlan, Pool
+from microgen.inspection.plan import Planned, of_module, of_program
+from microgen.ram import Ram
+from microgen.target import board as boards
+from microgen.text_layout import Part
 
-HELP = "Show a model's memory plan: peak, lower bound, gap and a timeline."
+HELP = "Show the memory plan of a model or of a generated project: peak, lower bound, gap, calls."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    compiling.add_model(parser)
-    parser.add_argument("-b", "--board", default=compiling.DEFAULT_BOARD)
+    parser.add_argument(
+        "model",
+        metavar="MODEL|DIR",
+        type=Path,
+        help="a .tflite or a .relay file; or a project, whose plan is shown as it was generated",
+    )
+    parser.add_argument("-b", "--board", help=f"of a model (default {compiling.DEFAULT_BOARD})")
     compiling.add_planning(parser)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Plan, and draw it."""
+    """Plan, or read the plan, and show it."""
+    return _of_project(args) if args.model.is_dir() else _of_model(args, console)
+
+
+def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
+    board = boards.load(args.board or compiling.DEFAULT_BOARD)
     with console.step("planning"):
-        program, plan = api.plan(args.model, args.board, **compiling.selected(args))
-    io_bytes = program.io_bytes
-    data = {
-        "algorithm": plan.algorithm,
-        "peak": plan.peak,
-        "lower_bound": plan.lower_bound,
-        "gap": plan.gap,
-        "proof": plan.proof,
-        "io_bytes": io_bytes,
-        "arena": plan.peak + io_bytes,
-        "buffers": [
-            {
-                "name": p.name,
-                "pool": p.pool,
-                "offset": p.offset,
-                "nbytes": p.nbytes,
-                "first": p.first,
-                "last": p.last,
-            }
-            for p in plan.placements
-        ],
-        "in_place": [list(pair) for pair in plan.in_place],
-        "pools": [
-            {
-                "name": p.name,
-                "nbytes": p.nbytes,
-                "capacity": p.capacity,
-                "external": not p.is_internal,
-            }
-            for p in (*plan.pools, *plan.constant_pools)
-        ],
-    }
-    text = (
-        f"{timeline(program, plan)}\n"
-        f"workspace peak {plan.peak:,} bytes, lower bound {plan.lower_bound:,}, gap {plan.gap:,} "
-        f"({plan.proof})\n{_pools(plan)}"
-        f"with inputs and outputs ({io_bytes:,} bytes): {plan.peak + io_bytes:,} bytes"
-    )
-    return Outcome(data, text)
+        program, plan = api.plan(args.model, board.name, **compiling.selected(args))
+    static = 0 if board.is_host else capacity.STATIC_DATA
+    used = Ram(plan.peak, program.io_bytes, static, board.stack_bytes)
+    return _shown([of_program(program, plan)], board.name, used)
 
 
-def _pools(plan: MemoryPlan) -> str:
-    """A line for each pool where there is more to choose from than one."""
-    pools = (*plan.pools, *plan.constant_pools)
-    return "".join(f"  {_pool(pool, plan)}\n" for pool in pools) if len(pools) > 1 else ""
+def _of_project(args: argparse.Namespace) -> Outcome:
+    record = manifest.load(args.model)
+    compiling.refuse_planning(args)
+    planned = [of_module(module) for module in record.modules]
+    return _shown(planned, record.board["name"], ram.estimated(record))
 
 
-def _pool(pool: Pool, plan: MemoryPlan) -> str:
-    limit = "" if pool.capacity is None else f" of {pool.capacity:,}"
-    owner = "linked in" if pool.is_internal else "the caller's"
-    inside = [p.name for p in plan.placements if p.pool == pool.name]
-    inside += [p.name for p in plan.constants if p.pool == pool.name]
-    return f"{pool.name}, {owner}: {pool.nbytes:,}{limit} bytes: {', '.join(inside) or 'unused'}"
+def _shown(planned: Sequence[Planned], board: str, used: Ram) -> Outcome:
+    modules = [one.to_json() for one in planned]
+    own = modules[0] if len(modules) == 1 else {"modules": modules}
+    data = {**own, "board": board, "ram": used.to_json()}
+    parts: list[Part] = []
+    for one in planned:
+        parts += [f"{one.module}:"] if len(planned) > 1 else []
+        parts += [*one.parts(), ""] if len(planned) > 1 else one.parts()
+    return Outcome(data, [*parts, *used.lines(about=True)])

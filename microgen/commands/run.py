@@ -8,12 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-
-from microgen import api, cnames, manifest
+from microgen import api, cnames, junit, manifest
 from microgen.console import Console, Outcome
+from microgen.errors import RunError
+from microgen.ir.graph import Array
+from microgen.junit import Case
 from microgen.manifest import Manifest, ModuleRecord
+from microgen.text_layout import Column, Listing, Part, Table
 
 HELP = "Run a project under QEMU (or natively), after building and verifying it."
 
@@ -23,20 +24,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("project", metavar="DIR", type=Path)
     add("--input", type=Path, metavar="X.npz", help="samples; without it, one of zeros")
-    add("--output", type=Path, metavar="Y.npz", help="write the outputs here")
+    add("--output", type=Path, metavar="Y.npz", help="write outputs here")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
     add("--sanitize", action="store_true", help="native only: a build with ASan and UBSan")
     add("--timeout", type=float, default=60.0, metavar="S", help="without a finished sample")
+    add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
     from microgen.runner import samples
 
-    inputs = samples.load(args.input) if args.input else None
+    inputs = _inputs(args)
+    try:
+        result = _run(args, inputs, console)
+    except RunError as error:
+        _report(args, [Case("run", "run", "failed", str(error))])
+        raise
+    _report(args, _cases(result))
+    if args.output:
+        samples.save(args.output, result.outputs)
+    record = manifest.load(args.project)
+    same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
+    data = _data(result, record, same)
+    return Outcome(data, _text(result, record), exit_code=0 if same else 1)
+
+
+def _run(
+    args: argparse.Namespace, inputs: dict[str, Array] | None, console: Console
+) -> api.RunResult:
     with console.step(f"running {args.project}"):
-        result = api.run(
+        return api.run(
             args.project,
             inputs,
             profile=args.profile,
@@ -44,12 +63,33 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
             sanitize=args.sanitize,
             timeout=args.timeout,
         )
-    if args.output:
-        samples.save(args.output, result.outputs)
-    record = manifest.load(args.project)
-    same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
-    data = _data(result, record, same)
-    return Outcome(data, _text(result, record), exit_code=0 if same else 1)
+
+
+def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:
+    if args.junit:
+        junit.write(args.junit, "microgen run", cases)
+
+
+def _cases(result: api.RunResult) -> list[Case]:
+    """The checks before the run, the run, and each comparison."""
+    compared = [verdict.to_json() for verdict in result.verdicts]
+    return [
+        *result.checks.cases(),
+        Case("run", "run", "ok"),
+        *(Case("compare", one["name"], one["status"], one["detail"]) for one in compared),
+    ]
+
+
+def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
+    """The samples given; without any zeros, if outputs are to be written and nothing else brings
+    samples."""
+    from microgen.runner import npz, samples
+
+    if args.input:
+        return npz.read(args.input)
+    if args.output and not args.compare:
+        return samples.zeros(manifest.load(args.project))
+    return None
 
 
 def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]:
@@ -67,12 +107,11 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
     }
 
 
-def _text(result: api.RunResult, record: Manifest) -> RenderableType:
-    parts: list[RenderableType] = [result.console.strip()]
+def _text(result: api.RunResult, record: Manifest) -> list[Part]:
+    parts: list[Part] = [Listing(result.console.strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
-    parts += [str(verdict) for verdict in result.verdicts]
-    return Group(*parts)
+    return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 
 def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
@@ -82,21 +121,19 @@ def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
     counts = iter(result.per_call[0])
     for module, total in zip(record.modules, result.per_module[0], strict=True):
         calls = list(islice(counts, len(module.calls)))
-        yield _profile_table(module, calls, total, title=module.module if record.more else None)
+        yield _profile_table(module, calls, total, title=module.module if record.more else "")
 
 
-def _profile_table(
-    module: ModuleRecord, calls: Sequence[int], total: int, title: str | None
-) -> Table:
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
-    for heading in ("call", "layer", "kernel", "instructions", "%"):
-        table.add_column(heading, justify="right" if heading in ("instructions", "%") else "left")
+def _profile_table(module: ModuleRecord, calls: Sequence[int], total: int, title: str) -> Table:
+    names = [Column("call"), Column("layer", shorten=True), Column("kernel")]
+    numbers = [Column(heading, right=True) for heading in ("instructions", "%")]
+    table = Table([*names, *numbers], title)
     for call, count in zip(module.calls, calls, strict=True):
         name = cnames.short(call.layer, 60)
-        table.add_row(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
+        table.add(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
     rest = total - sum(calls)
-    table.add_row("", "runner", "", f"{rest:,}", _share(rest, total))
-    table.add_row("", "inference", "", f"{total:,}", "100.0")
+    table.add("", "runner", "", f"{rest:,}", _share(rest, total))
+    table.add("", "inference", "", f"{total:,}", "100.0")
     return table
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Group
-
-from microgen import api
+from microgen import api, junit, manifest, ram
+from microgen.commands import compiling
 from microgen.console import Console, Outcome
-from microgen.errors import ProjectError
+from microgen.ram import Ram
+from microgen.text_layout import Part
+from microgen.verifier import VerifyReport
 
 HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."
+
+_BUDGET = "budget, as 12288, 12K or 1M (default: that of generate)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,23 +22,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("project", metavar="DIR", type=Path)
     add("--elf", type=Path, metavar="FILE", help="check this file instead of build/firmware.elf")
-    add("--ram", type=int, metavar="BYTES", help="budget (default: that of generate)")
-    add("--flash", type=int, metavar="BYTES", help="budget (default: that of generate)")
+    add("--ram", type=compiling.size, metavar="BYTES", help=_BUDGET)
+    add("--flash", type=compiling.size, metavar="BYTES", help=_BUDGET)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, print the table, exit 1 if a check failed."""
+    """Check, print what failed (``-v``: every check), exit 1 if a check failed."""
     with console.step(f"verifying {args.project}"):
         report = api.verify(args.project, elf=args.elf, ram=args.ram, flash=args.flash)
     if args.junit:
-        _write(args.junit, report.to_junit())
-    text = Group(report.table(), "", report.summary())
-    return Outcome(report.to_json(), text, exit_code=0 if report.ok else 1)
+        junit.write(args.junit, "microgen verify", report.cases())
+    used = ram.of_total(manifest.load(args.project), report.sizes.arena, report.sizes.ram)
+    data = {**report.to_json(), "ram": used.to_json()}
+    text = _all(report, used) if args.verbose else _short(report, used)
+    return Outcome(data, text, exit_code=0 if report.ok else 1)
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ProjectError(f"cannot be written: {error.strerror}", where=str(path)) from error
+def _all(report: VerifyReport, used: Ram) -> list[Part]:
+    sizes = report.sizes
+    flash = f"flash: {sizes.flash:,} bytes (code {sizes.code:,}, weights {sizes.weights:,})"
+    return [report.table(), "", *used.lines(), flash, report.summary()]
+
+
+def _short(report: VerifyReport, used: Ram) -> list[Part]:
+    """What failed, and one line."""
+    failed = [
+        line
+        for check in report.failed
+        for line in (
+            f"{check.name} failed",
+            f"    expected: {check.expected}",
+            f"    found: {check.found}",
+        )
+    ]
+    sizes = [f"{ram.ARENA_IO} {used.arena_io:,} bytes"]
+    if used.stack:
+        sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
+    return [*failed, f"{report.summary()}; {', '.join(sizes)}"]

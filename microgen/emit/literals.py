@@ -16,10 +16,11 @@ def table(array: Array, ctype: str) -> str:
     """The elements as initialisers, twelve a line (floats six), indented by four."""
     if array.dtype.kind not in "iubf":
         raise InternalError(f"no C literal for {array.dtype}", where=ctype)
-    values = [_literal(value, ctype) for value in array.reshape(-1).tolist()]
+    flat = array.reshape(-1)
     per_line = _PER_LINE // 2 if ctype == "float" else _PER_LINE
-    lines = (values[i : i + per_line] for i in range(0, len(values), per_line))
-    return "\n".join(f"    {', '.join(line)}," for line in lines)
+    # One line's numbers at a time are Python objects, which take ten times the space of text.
+    lines = (flat[i : i + per_line].tolist() for i in range(0, len(flat), per_line))
+    return "\n".join(f"    {', '.join(_literal(v, ctype) for v in line)}," for line in lines)
 
 
 def _literal(value: Value, ctype: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from microgen import budget
 from microgen import numerics as profiles
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
@@ -33,6 +34,7 @@ _CONVERT = {
 _MAX_FILE_BYTES = 2**31 - 1
 
 
+@budget.of_model()
 def load(
     path: Path,
     *,
@@ -83,6 +85,7 @@ def relay_module(path: Path) -> IRModule:
     return relay.read(path)
 
 
+@budget.of_model()
 def partitioned(
     path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
 ) -> tuple[Graph, dict[str, bytes]]:

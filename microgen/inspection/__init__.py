@@ -8,25 +8,24 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group
-
-from microgen import cnames, frontends, manifest
+from microgen import cnames, frontends, manifest, ram
 from microgen.errors import MicrogenError
 from microgen.inspection import blobs, library
-from microgen.inspection.base import Inspected, columns, plain
+from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
 from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.mlf import contents, tar
 
 
-def inspect(path: Path) -> Inspected:
+def inspect(path: Path, *, verbose: bool = False) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    Raises MicrogenError for anything else.
+    ``verbose``: of a project, why each kernel was chosen and others were not, too. Raises
+    MicrogenError for anything else.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
-        return library.inspect(path) if is_library else _of_project(path, manifest.load(path))
+        return library.inspect(path) if is_library else _of_project(path, verbose=verbose)
     if not path.exists():
         raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
     with path.open("rb") as file:
@@ -43,41 +42,51 @@ def inspect(path: Path) -> Inspected:
 _HEAD_BYTES = 262  # up to tar's magic
 
 
-def _of_project(path: Path, record: Manifest) -> Inspected:
-    return blobs.with_blobs(_project(record), blobs.of_project(path, record), [record])
+def _of_project(path: Path, *, verbose: bool) -> Inspected:
+    record = manifest.load(path)
+    return blobs.with_blobs(
+        _project(record, verbose=verbose), blobs.of_project(path, record), [record]
+    )
 
 
-def _project(record: Manifest) -> Inspected:
-    found = [_module(record, module) for module in record.modules]
+def _project(record: Manifest, *, verbose: bool) -> Inspected:
+    found = [_module(record, module, verbose=verbose) for module in record.modules]
+    used = ram.estimated(record)
     if not record.more:
-        return found[0]
+        own = found[0]
+        data = {**own.data, "ram": used.to_json()}
+        return Inspected(data, [*own.text, "", *used.lines(about=True)])
     common = record.shared_workspace
     data = {
         "kind": "project",
         "board": record.board["name"],
         "shared_workspace": common.nbytes if common else 0,
         "modules": [{k: v for k, v in own.data.items() if k != "kind"} for own in found],
+        "ram": used.to_json(),
     }
     names = ", ".join(common.modules) if common else ""
     shared = [f"one workspace of {common.nbytes:,} bytes for {names}", ""] if common else []
-    return Inspected(data, Group(*shared, *(part for own in found for part in (own.text, ""))))
+    texts = [part for own in found for part in (*own.text, "")]
+    return Inspected(data, [*shared, *texts, *used.lines(about=True)])
 
 
-def _module(record: Manifest, module: ModuleRecord) -> Inspected:
+def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspected:
     plan = module.plan
     has_targets = any(call.target for call in module.calls)
     places = ("target", "device") if has_targets else ()
-    table = columns("call", "layer", "op", *places, "kernel", "why", "output")
+    table = columns(
+        "call", "layer", "op", *places, "kernel", *(["why"] if verbose else []), "output"
+    )
     for call in module.calls:
-        why = "; ".join((call.reason, *call.refusals))
+        why = ["; ".join((call.reason, *call.refusals))] if verbose else []
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
         place = (call.target or "host", call.device or "-") if has_targets else ()
         name = cnames.short(call.layer, 60)
-        table.add_row(str(call.index + 1), name, call.op, *place, call.kernel, why, shape)
+        table.add(str(call.index + 1), name, call.op, *place, call.kernel, *why, shape)
     lines = (
         f"{module.module}: {module.model.file} for {record.board['name']}, "
-        f"numerics {module.options['numerics']}",
-        f"workspace {plan.peak:,} bytes ({plan.proof}), inputs and outputs {plan.io_bytes:,}, "
+        f"numerics {module.options.get('numerics')}",
+        f"workspace {plan.peak:,} bytes ({plan.proof}), "
         f"constants {sum(c.nbytes for c in module.constants):,}",
     )
     data = {
@@ -90,7 +99,7 @@ def _module(record: Manifest, module: ModuleRecord) -> Inspected:
         "io_bytes": plan.io_bytes,
         "calls": [_call(call) for call in module.calls],
     }
-    return Inspected(data, Group(*lines, "", table))
+    return Inspected(data, [*lines, "", table])
 
 
 def _call(call: CallRecord) -> dict[str, Any]:
@@ -113,18 +122,18 @@ def _elf(path: Path) -> Inspected:
     table = columns("section", "address", "bytes")
     sections = [s for s in elf.sections if s.size]
     for section in sections:
-        table.add_row(plain(section.name), f"0x{section.address:08x}", f"{section.size:,}")
+        table.add(section.name, f"0x{section.address:08x}", f"{section.size:,}")
     objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]
     largest = columns("largest symbols", "bytes")
     for symbol in objects:
-        largest.add_row(plain(symbol.name), f"{symbol.size:,}")
+        largest.add(symbol.name, f"{symbol.size:,}")
     data = {
         "kind": "elf",
         "entry": elf.entry,
         "sections": [{"name": s.name, "address": s.address, "nbytes": s.size} for s in sections],
         "largest": [{"name": s.name, "nbytes": s.size} for s in objects],
     }
-    shown = Inspected(data, Group(table, "", largest))
+    shown = Inspected(data, [table, "", largest])
     return blobs.with_blobs(shown, blobs.of_elf(elf), blobs.beside(path))
 
 
@@ -133,7 +142,7 @@ def _model(graph: Graph) -> Inspected:
     for node in graph.nodes:
         nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
         output = str(graph.types[node.outputs[0]])
-        table.add_row(cnames.short(node.origin.layer, 70), node.op, output, f"{nbytes:,}")
+        table.add(cnames.short(node.origin.layer, 70), node.op, output, f"{nbytes:,}")
     ports = [
         f'{kind} "{name}": {graph.types[name]}{_quant(graph, name)}'
         for kind, names in (("input", graph.inputs), ("output", graph.outputs))
@@ -146,7 +155,7 @@ def _model(graph: Graph) -> Inspected:
         "constants": sum(array.nbytes for array in graph.constants.values()),
         "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
     }
-    return Inspected(data, Group(*ports, "", table))
+    return Inspected(data, [*ports, "", table])
 
 
 def _quant(graph: Graph, name: str) -> str:

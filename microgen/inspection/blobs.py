@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
-
 from microgen import blob, manifest
 from microgen.blob import c_source, describe
 from microgen.errors import MicrogenError, ModelError, ProjectError
-from microgen.inspection.base import Inspected, plain
+from microgen.files import inside, write_whole
+from microgen.inspection.base import Inspected
 from microgen.manifest import Manifest
 from microgen.verifier.blob_image import known
 from microgen.verifier.elf import Elf
@@ -43,8 +42,9 @@ def inspect(path: Path) -> Inspected:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
     found = Found("", path.read_bytes())
     listed = describe.listing(_read(found, beside(path)))
-    text = Group(*map(plain, listed.lines))
-    return Inspected({"kind": "blob", **listed.data}, text, _payloads([found], beside(path)))
+    return Inspected(
+        {"kind": "blob", **listed.data}, listed.lines, _payloads([found], beside(path))
+    )
 
 
 def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manifest]) -> Inspected:
@@ -54,19 +54,17 @@ def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manif
     listed = [_listed(one, records) for one in found]
     lines = [part for _, text in listed for part in ("", *text)]
     data = {**shown.data, "blobs": [own for own, _ in listed]}
-    return Inspected(data, Group(shown.text, *lines), _payloads(found, records))
+    return Inspected(data, [*shown.text, *lines], _payloads(found, records))
 
 
-def _listed(
-    found: Found, records: Sequence[Manifest]
-) -> tuple[dict[str, Any], list[RenderableType]]:
+def _listed(found: Found, records: Sequence[Manifest]) -> tuple[dict[str, Any], list[str]]:
     own = {"symbol": found.symbol, "nbytes": len(found.data)}
     try:
         listed = describe.listing(_read(found, records))
     except MicrogenError as error:
-        return {**own, "error": str(error)}, [plain(f"{found.symbol}: {error}")]
+        return {**own, "error": str(error)}, [f"{found.symbol}: {error}"]
     head, *lines = listed.lines
-    return {**own, **listed.data}, [plain(f"{found.symbol}: {head}"), *map(plain, lines)]
+    return {**own, **listed.data}, [f"{found.symbol}: {head}", *lines]
 
 
 def _read(found: Found, records: Sequence[Manifest]) -> blob.Blob:
@@ -106,8 +104,8 @@ def of_project(project: Path, record: Manifest) -> list[Found]:
 def _of_sources(project: Path, record: Manifest) -> Iterator[Found]:
     for module in record.modules:
         if module.blob is not None:
-            path = project / "model/codegen/host/src" / f"{module.module}_blob.c"
-            yield Found(module.blob.symbol, _array(path))
+            name = f"model/codegen/host/src/{module.module}_blob.c"
+            yield Found(module.blob.symbol, _array(inside(project, name)))
 
 
 def _array(path: Path) -> bytes:
@@ -140,8 +138,9 @@ def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            (folder / name).unlink(missing_ok=True)  # a link is replaced, not followed
-            (folder / name).write_bytes(data)
+            if (folder / name).is_symlink():
+                (folder / name).unlink()  # a link is replaced, not followed
+            write_whole(folder / name, data)
     except OSError as error:
         where = str(error.filename or folder)
         raise MicrogenError(f"cannot be written: {error.strerror}", where=where) from error

@@ -6,33 +6,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Group, RenderableType
-
-from microgen.inspection.base import Inspected, columns, plain
+from microgen.inspection.base import Inspected, columns
 from microgen.mlf import reader
 from microgen.mlf.reader import Library, Main, Module, Workspace
+from microgen.text_layout import Part
 
 
 def inspect(path: Path) -> Inspected:
     """Inspect an archive or a folder in Model Library Format."""
     library = reader.load(path)
     data = {"kind": "library", **asdict(library)}
-    return Inspected(data, Group(*_text(library)))
+    return Inspected(data, [*_text(library)])
 
 
-def _text(library: Library) -> Iterator[RenderableType]:
+def _text(library: Library) -> Iterator[Part]:
     total = sum(library.files.values())
     yield f"Model Library Format {library.version}, {len(library.files)} files, {total:,} bytes"
     for name, module in library.modules.items():
         yield ""
-        yield plain(f"{name}: {module.style}, {' '.join(module.executors) or 'no'} executor")
-        yield plain(f"targets: {'; '.join(module.target)}")
+        yield f"{name}: {module.style}, {' '.join(module.executors) or 'no'} executor"
+        yield f"targets: {'; '.join(module.target)}"
         yield from _memory(module)
         yield from _operators(module)
     yield from _rows(("file", "bytes"), library.files.items())
 
 
-def _memory(module: Module) -> Iterator[RenderableType]:
+def _memory(module: Module) -> Iterator[Part]:
     """Memory per target, then what it holds."""
     yield from _rows(
         ("target", "workspace", "constants", "inputs and outputs"),
@@ -60,7 +59,7 @@ def _memory(module: Module) -> Iterator[RenderableType]:
     )
 
 
-def _operators(module: Module) -> Iterator[RenderableType]:
+def _operators(module: Module) -> Iterator[Part]:
     """Functions of a whole model, or of the "operator" style."""
     yield from _rows(
         ("function", "target", "workspace"),
@@ -84,13 +83,11 @@ def _target(need: Main | Workspace) -> str:
     return need.target or f"device {need.device}"
 
 
-def _rows(
-    headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]
-) -> Iterator[RenderableType]:
+def _rows(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> Iterator[Part]:
     """An empty line and a table; nothing if it has no rows."""
     made = columns(*headings)
     for row in rows:
-        made.add_row(*(f"{x:,}" if isinstance(x, int) else plain(x) for x in row))
-    if made.row_count:
+        made.add(*(f"{x:,}" if isinstance(x, int) else x for x in row))
+    if made.rows:
         yield ""
         yield made

@@ -37,6 +37,9 @@ class DType(enum.Enum):
         return self.numpy.itemsize
 
 
+MAX_BYTES = 2**31 - 1  # of one tensor: generated C counts bytes and elements with int32_t
+
+
 @dataclass(frozen=True, slots=True)
 class Quant:
     """Affine quantization: ``real = scale * (stored - zero_point)``.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node, TensorType
-from microgen.ops.base import Op, Operands
+from microgen.ops.base import Op, Operands, StatusError
 
 State = dict[str, Array]  # the value of each variable of a graph
 
@@ -54,4 +54,8 @@ def evaluate_node(
         graph.type_of(node.inputs),
         graph.type_of(node.outputs),
     )
-    return ops[node.op].reference(node.attrs, operands)
+    try:
+        return ops[node.op].reference(node.attrs, operands)
+    except StatusError as error:
+        error.node = error.node or node  # the innermost of nested graphs
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from microgen.errors import short
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.arg_extreme import ArgExtremeAttrs
@@ -13,7 +14,8 @@ def _refusal(dtype: DType) -> base.Refuse:
     def refusal(node: Node, graph: Graph) -> str | None:
         found = graph.types[node.inputs[0]].dtype
         if found is not dtype:
-            return f"{node.inputs[0]!r} is {found.value}, the kernel reads {dtype.value}"
+            why = f"{short(node.inputs[0])!r} is {found.value}, the kernel reads {dtype.value}"
+            return base.OtherDtype(why)
         return None
 
     return refusal

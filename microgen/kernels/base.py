@@ -8,10 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Activation, Pair, Rounding
+from microgen.ops.constraints import leaves_int32
 from microgen.program import Fields as Fields
-from microgen.quantize import RELAY, activation_range, float_range, int32_range
+from microgen.quantize import RELAY, activation_range, conv_scales, float_range, int32_range
 from microgen.quantize16 import SUM_LIMIT
 from microgen.target.cpu import Feature
 
@@ -137,6 +139,12 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
+class OtherDtype(str):
+    """A refusal by a kernel for other dtypes: it tells nothing of what the node lacks."""
+
+    __slots__ = ()
+
+
 def only(dtype: DType, output: DType | None = None) -> Refuse:
     """Refusal unless data and output are of that dtype, or each of its own."""
 
@@ -144,7 +152,8 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
         for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
             found = graph.types[name].dtype
             if found is not wanted:
-                return f"{name!r} is {found.value}, the kernel computes {wanted.value}"
+                why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
+                return OtherDtype(why)
         return None
 
     return refusal
@@ -163,13 +172,15 @@ def constant_weights(
     dtype: DType = DType.INT8,
     output: DType | None = None,
     roundings: Collection[Rounding] = TFLITE,
+    wraps: bool = False,
 ) -> str | None:
     """Refusal unless the data is of that dtype, and the output too or of its own, weight and bias
-    are constants, no sum of products can leave int32 (of int16 data: ``SUM_LIMIT``), and sums
-    that are scaled are rounded so. ``axis`` is the weight's axis of output channels."""
+    are constants, no sum of products can leave int32 (of int16 data: ``SUM_LIMIT``), not even
+    scaled unless the kernel ``wraps``, and sums that are scaled are rounded so. ``axis`` is the
+    weight's axis of output channels."""
     refusal = _computed(node, graph) or only(dtype, output)(node, graph)
     if refusal is None and output is None:
-        refusal = _otherwise_rounded(node, roundings)
+        refusal = _otherwise_rounded(node, roundings) or (None if wraps else _wrapped(node, graph))
     return refusal or _overflow(node, graph, axis)
 
 
@@ -180,10 +191,23 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
     return f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise"
 
 
+def _wrapped(node: Node, graph: Graph) -> str | None:
+    """Refusal if scaled sums of int8 data may leave int32: what is then modulo 2**32 in LiteRT is
+    so in the reference kernels only."""
+    (data, weight, *_), output = types(node, graph)
+    rounding = getattr(node.attrs, "rounding", None)
+    if rounding is not Rounding.DOUBLE or data.dtype is not DType.INT8:
+        return None
+    products = weight.size // output.shape[-1]
+    if not leaves_int32(data, products, conv_scales(data, weight, output)):
+        return None
+    return "scaled sums may leave int32, the kernel does not take them modulo 2**32"
+
+
 def _computed(node: Node, graph: Graph) -> str | None:
     for name in node.inputs[1:]:
         if name not in graph.constants:
-            return f"{name!r} is computed at run time, the kernel needs a constant"
+            return f"{short(name)!r} is computed at run time, the kernel needs a constant"
     return None
 
 

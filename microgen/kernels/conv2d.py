@@ -46,7 +46,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_conv2d_s8",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=0),
+        refusal=functools.partial(base.constant_weights, axis=0, wraps=True),
         params=_params,
         constants=_constants,
     ),

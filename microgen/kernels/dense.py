@@ -13,6 +13,7 @@ from microgen.quantize import conv_scales
 OP_NAME = "nn.dense"
 _ONCE = (Rounding.SINGLE, Rounding.NEAREST)  # mg_requantize_single
 _ROUNDINGS = (Rounding.DOUBLE, *_ONCE)
+_FIXED = (Rounding.DOUBLE, Rounding.REDUCED)  # requantize_s16.h: MG_ROUND_*
 
 
 def _is_per_channel(node: Node, graph: Graph) -> bool:
@@ -49,7 +50,9 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
     """As int32 holds what mg_requantize_real gives, whatever the data."""
-    refusal = base.constant_weights(node, graph, axis=0, dtype=DType.INT16)
+    refusal = base.constant_weights(
+        node, graph, axis=0, dtype=DType.INT16, roundings=(Rounding.REAL,)
+    )
     if refusal:
         return refusal
     inputs, output = base.types(node, graph)
@@ -68,6 +71,17 @@ def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
     *sizes, least, most = _plain_params(node, graph)
     return (*sizes, ("per_channel", int(_is_per_channel(node, graph))), least, most)
+
+
+def _fixed_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, DenseAttrs)
+    *sizes, least, most = _plain_params(node, graph)
+    output = graph.types[node.outputs[0]]
+    return (*sizes, *base.wide_rounding(node.attrs.rounding, output), least, most)
+
+
+def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return base.weights_and_tables(node, graph, "dense", graph.types[node.inputs[1]].shape[0])
 
 
 def _plain_params(node: Node, graph: Graph) -> base.Fields:
@@ -120,6 +134,13 @@ KERNELS = (
         refusal=_refuses_wide,
         params=_wide_params,
         constants=_wide_constants,
+    ),
+    base.Kernel(
+        symbol="mg_dense_s16_fixed",
+        needs=base.REFERENCE,
+        refusal=functools.partial(_constant, dtype=DType.INT16, roundings=_FIXED),
+        params=_fixed_params,
+        constants=_fixed_constants,
     ),
     base.Kernel(
         symbol="mg_dense_f32",

@@ -56,7 +56,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_depthwise_conv2d_s8",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=3),
+        refusal=functools.partial(base.constant_weights, axis=3, wraps=True),
         params=_params,
         constants=_constants,
     ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType
 from microgen.kernels import unary
+from microgen.ops import elu
 
 OP_NAME = "nn.elu"
 
-KERNELS = (unary.kernel("elu", DType.FLOAT32, ulps=2),)
+KERNELS = (unary.kernel("elu", DType.FLOAT32, ulps=elu.ULPS),)

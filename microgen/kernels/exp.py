@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType
 from microgen.kernels import unary
+from microgen.ops import exp
 
 OP_NAME = "exp"
 
-KERNELS = (unary.kernel("exp", DType.FLOAT32, ulps=1),)
+KERNELS = (unary.kernel("exp", DType.FLOAT32, ulps=exp.ULPS),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType
 from microgen.kernels import unary
+from microgen.ops import log
 
 OP_NAME = "log"
 
-KERNELS = (unary.kernel("log", DType.FLOAT32, ulps=1),)
+KERNELS = (unary.kernel("log", DType.FLOAT32, ulps=log.ULPS),)

@@ -12,7 +12,7 @@ OP_NAME = "multiply"
 def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, MultiplyAttrs)
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = parameters(lhs, rhs, output)
+    multiplier, shift = parameters(node.attrs, lhs, rhs, output)
     return (
         *broadcast.shapes(node, graph),
         *broadcast.offsets(node, graph),

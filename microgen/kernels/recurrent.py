@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from microgen.errors import short
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops import registry as ops
@@ -14,7 +15,7 @@ def constants_but_variables(dtype: DType) -> base.Refuse:
         variables = ops()[node.op].writes(node.attrs, len(node.inputs))
         for position, name in enumerate(node.inputs):
             if position and position not in variables and name not in graph.constants:
-                return f"{name!r} is computed at run time, the kernel needs a constant"
+                return f"{short(name)!r} is computed at run time, the kernel needs a constant"
         return base.only(dtype)(node, graph)
 
     return refusal

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType
 from microgen.kernels import unary
+from microgen.ops import rsqrt
 
 OP_NAME = "rsqrt"
 
-KERNELS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=2),)
+KERNELS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=rsqrt.ULPS),)

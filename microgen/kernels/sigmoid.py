@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, unary
+from microgen.ops import sigmoid
 from microgen.ops.sigmoid import parameters
 
 OP_NAME = "sigmoid"
@@ -17,5 +18,5 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 KERNELS = (
     unary.kernel("sigmoid", DType.INT16, _params),
-    unary.kernel("sigmoid", DType.FLOAT32, ulps=2),
+    unary.kernel("sigmoid", DType.FLOAT32, ulps=sigmoid.ULPS),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from microgen.errors import short
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, moves
 from microgen.ops.take import TakeAttrs
@@ -31,10 +32,10 @@ def _unknown(node: Node, graph: Graph) -> str | None:
     assert isinstance(node.attrs, TakeAttrs)
     name = node.inputs[1]
     if name not in graph.constants:
-        return f"{name!r} is computed at run time, the kernel needs a constant"
+        return f"{short(name)!r} is computed at run time, the kernel needs a constant"
     indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
     if indices.size and not (indices.min() >= 0 and indices.max() < size):
-        return f"{name!r} has indices outside of 0 to {size - 1}"
+        return f"{short(name)!r} has indices outside of 0 to {size - 1}"
     return None
 
 

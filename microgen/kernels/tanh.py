@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, unary
+from microgen.ops import tanh
 from microgen.ops.tanh import parameters
 
 OP_NAME = "tanh"
@@ -17,5 +18,5 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 KERNELS = (
     unary.kernel("tanh", DType.INT16, _params),
-    unary.kernel("tanh", DType.FLOAT32, ulps=2),
+    unary.kernel("tanh", DType.FLOAT32, ulps=tanh.ULPS),
 )

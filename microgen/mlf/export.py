@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 from microgen import manifest
 from microgen.errors import ProjectError
+from microgen.files import inside, write_whole
 from microgen.mlf import tar
 from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
@@ -36,7 +35,7 @@ def export(project: Path, output: Path) -> int:
     }
     data = tar.write(files)
     try:
-        _replace(output, data)
+        write_whole(output, data)
     except OSError as error:
         raise ProjectError(
             f"cannot be written: {error.strerror}", where=str(output), hint="choose another -o"
@@ -47,7 +46,7 @@ def export(project: Path, output: Path) -> int:
 def _sound(project: Path, name: str, digest: str) -> bytes:
     """A file's content, as it was generated."""
     try:
-        data = (project / name).read_bytes()
+        data = inside(project, name).read_bytes()
     except OSError as error:
         raise ProjectError(
             f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"
@@ -59,16 +58,3 @@ def _sound(project: Path, name: str, digest: str) -> bytes:
             hint="generate again",
         )
     return data
-
-
-def _replace(output: Path, data: bytes) -> None:
-    """Write the file whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, output)
-    except OSError:
-        os.unlink(name)
-        raise

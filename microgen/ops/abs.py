@@ -42,5 +42,9 @@ def _real(_attrs: AbsAttrs, x: Array) -> Array:
 
 
 OP = unary.define(
-    "abs", AbsAttrs, unary.Function(_real, _quantized, int16=_quantized, constraint=_constraint)
+    "abs",
+    AbsAttrs,
+    unary.Function(
+        _real, _quantized, int16=_quantized, constraint=_constraint, steepest=lambda _attrs: 1.0
+    ),
 )

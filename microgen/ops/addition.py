@@ -23,11 +23,13 @@ class AdditionAttrs(Attrs):
     int32 (modulo 2**32) or float32.
 
     ``by_shifts``: int16 tensors of equal shapes, whose scales count as powers of two; the operand
-    that has not the output's scale is rounded to it, then both are added.
+    that has not the output's scale is rounded to it, then both are added. ``float32_scales``: the
+    ratios of the scales are taken in float32, not in double.
     """
 
     activation: Activation
     by_shifts: bool = False
+    float32_scales: bool = False
 
 
 def power_of_two(scale: float) -> int | None:
@@ -45,7 +47,7 @@ def parameters(
 ) -> AddParameters:
     """How operands and sum are scaled. ValueError where TFLite has no result."""
     if not attrs.by_shifts:
-        return add_parameters(lhs, rhs, output)
+        return add_parameters(lhs, rhs, output, np.float32 if attrs.float32_scales else np.float64)
     left, right = _shifts(lhs, rhs, output)
     # The multiplier 2**30 halves, so operands get one bit of headroom and the sum is doubled.
     half = 1 << 30

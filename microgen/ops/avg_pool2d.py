@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats, limits
+from microgen.ops import bounds, floats, limits
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
-from microgen.ops.window import pool_shape, pool_windows
+from microgen.ops.cost import Cost
+from microgen.ops.window import Along, cells_seen, pool_axes, pool_cost, pool_shape, taps
 from microgen.quantize import clamp, int32_range
 
 
@@ -57,17 +59,25 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """
     data, output = operands.inputs[0], operands.output_types[0]
     pool = attrs.padding, attrs.pool_size, attrs.strides
-    seen = pool_windows(data, pool, 0)
-    counts = pool_windows(np.ones(data.shape, np.int64), pool, 0).sum(axis=(4, 5))
+    rows, columns = pool_axes(data.shape, pool)
+    counts = cells_seen(rows, columns)
     if floats.is_float(output):
-        return floats.activated(
-            floats.sums(seen, (4, 5)) / counts.astype(np.float32), attrs.activation
-        )
-    sums = seen.sum(axis=(4, 5), dtype=np.int64)
+        means = _sums(data, rows, columns, np.float32) / counts.astype(np.float32)
+        return floats.activated(means, attrs.activation)
+    sums = _sums(data, rows, columns, np.int64)
     if output.dtype is DType.INT32:
         return (_truncated(sums, counts, attrs.activation),)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     return (clamp(means, output, attrs.activation),)
+
+
+def _sums(data: Array, rows: Along, columns: Along, dtype: type) -> Array:
+    """Each window's sum, of its cells one after another, [N, OH, OW, C] of the dtype."""
+    sums: Array = np.zeros((len(data), rows.places, columns.places, data.shape[3]), dtype)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for _, places, cells in taps(rows, columns):
+            sums[places] += data[cells]
+    return sums
 
 
 def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
@@ -77,10 +87,32 @@ def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
     return clamped.astype(np.int32)
 
 
+def cost(
+    attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each cell under each window."""
+    return pool_cost((attrs.padding, attrs.pool_size, attrs.strides), inputs, outputs)
+
+
 def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     clip = () if attrs.activation is Activation.NONE else ("clip",)
     return ("nn_avg_pool2d", *clip)
 
 
-OP = Op("nn.avg_pool2d", AvgPool2DAttrs, infer, check, reference, parts)
+def _terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
+    """Cells in a window, which may be larger than the image."""
+    pairs = zip(attrs.pool_size, operands.input_types[0].shape[1:3], strict=True)
+    return math.prod(min(pair) for pair in pairs)
+
+
+OP = Op(
+    "nn.avg_pool2d",
+    AvgPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.sums(reference, _terms),
+)

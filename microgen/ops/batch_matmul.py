@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast, floats
+from microgen.ops import bounds, broadcast, floats
 from microgen.ops.base import Activation, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, scale_constraint16
+from microgen.ops.cost import Cost, products
 from microgen.quantize import dense_scales, offset_and_clamp, quantize_multiplier
 from microgen.quantize16 import SUM_LIMIT, multiply_reduced
 
@@ -129,9 +130,29 @@ def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
     return (offset_and_clamp(scaled, output, Activation.NONE),)
 
 
+def cost(
+    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """The products of each element of the output."""
+    return products(inputs, outputs, outputs[0].size * matrices(attrs, *inputs)[1])
+
+
 def parts(_attrs: BatchMatmulAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return ("nn_batch_matmul",)
 
 
-OP = Op("nn.batch_matmul", BatchMatmulAttrs, infer, check, reference, parts)
+def _terms(attrs: BatchMatmulAttrs, operands: Operands) -> int:
+    return matrices(attrs, *operands.input_types)[1]
+
+
+OP = Op(
+    "nn.batch_matmul",
+    BatchMatmulAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

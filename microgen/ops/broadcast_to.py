@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +51,13 @@ def parts(_attrs: BroadcastToAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("broadcast_to",)
 
 
-OP = Op("broadcast_to", BroadcastToAttrs, infer, check, reference, parts)
+OP = Op(
+    "broadcast_to",
+    BroadcastToAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
+)

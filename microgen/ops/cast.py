@@ -9,6 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.cost import moved
 
 ACCEPTED = (
     *(DType.BOOL, DType.INT8, DType.INT16, DType.INT32, DType.INT64),
@@ -66,4 +67,4 @@ def parts(_attrs: CastAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("cast",)
 
 
-OP = Op("cast", CastAttrs, infer, check, reference, parts)
+OP = Op("cast", CastAttrs, infer, check, reference, parts, cost=moved)

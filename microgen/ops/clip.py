@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.quantize import clip_multiplier, multiply_by_quantized_multiplier, offset_and_clamp
@@ -68,4 +68,12 @@ def parts(_attrs: ClipAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("clip",)
 
 
-OP = Op("clip", ClipAttrs, infer, check, reference, parts)
+OP = Op(
+    "clip",
+    ClipAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.lipschitz(lambda _attrs: 1.0, roundings=0),
+)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +56,13 @@ def parts(_attrs: ConcatenateAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("concatenate",)
 
 
-OP = Op("concatenate", ConcatenateAttrs, infer, check, reference, parts)
+OP = Op(
+    "concatenate",
+    ConcatenateAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
+)

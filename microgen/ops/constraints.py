@@ -21,6 +21,8 @@ INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
 EVERY_DTYPE = tuple(DType)  # of ops that move values and compute nothing
 
+_SCALE_LIMIT = 2.0**30 - 1  # that rounds to no more than the largest multiplier
+
 _ZERO_POINTS = {DType.INT8: (-128, 127), DType.INT16: (0, 0)}
 
 
@@ -181,20 +183,40 @@ def accumulator_constraint(
     The bound is products * max|x - zero point| * 128, whatever the values; the bias is not in
     it, because its values are not a type's matter.
     """
-    limits = np.iinfo(data.dtype.numpy)
-    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
-    bound = products * farthest * 128
+    bound = largest_sum(data, products)
     if bound >= 2**31 and data.dtype is DType.INT8:
         return (
             f"{products} products are summed, which may reach {bound}; the int32 accumulator "
             f"holds {2**31 - 1}"
         )
-    if bound * max(scales) >= 2**31 - 256:
+    if leaves_int32(data, products, scales):
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "
             "exceed int32"
         )
     return None
+
+
+def largest_sum(data: TensorType, products: int) -> int:
+    """The largest magnitude of a sum of so many products of that data with int8 weights."""
+    limits = np.iinfo(data.dtype.numpy)
+    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
+    return products * farthest * 128
+
+
+def leaves_int32(data: TensorType, products: int, scales: npt.NDArray[np.float64]) -> bool:
+    """Whether such a sum may leave int32 once it is scaled."""
+    return bool(largest_sum(data, products) * max(scales) >= 2**31 - 256)
+
+
+def multiplier_constraint(scales: npt.NDArray[np.float64]) -> str | None:
+    """Scales must be ones that fixed point holds; what then leaves int32 is taken modulo 2**32."""
+    if max(scales) < _SCALE_LIMIT:
+        return None
+    return (
+        f"the output's scale is too small: sums are scaled by {max(scales):g}; it must be less "
+        "than 2**30"
+    )
 
 
 def scale_constraint16(scales: npt.NDArray[np.float64]) -> str | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
-from microgen.ops.geometry import output_size, resolve
-from microgen.ops.window import nhwc, pad_spatial, spatial, windows
+from microgen.ops.cost import Cost
+from microgen.ops.geometry import output_size
+from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
         raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -64,28 +66,38 @@ def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
-    """Sums of products of the weight with data less ``zero``, float64 [N, OH, OW, O]."""
-    kernel, size = spatial(weight.shape), spatial(data.shape)
-    pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, zero)
-    seen = windows(padded, kernel, attrs.strides, attrs.dilation)
-    return _products(seen, weight, zero)
-
-
-def _products(seen: Array, weight: Array, zero: int) -> Array:
-    """Dot products, float64 [N, OH, OW, O].
+    """Sums of products of the weight with data less ``zero``, float64 [N, OH, OW, O].
 
     Of integers they are exact: 2**30 products of int16 and int8 fit. float64 has the fast matrix
     product.
     """
-    filters, _, _, depth = weight.shape
-    batches, height, width, channels = seen.shape[:4]
-    groups = channels // depth
-    places = batches * height * width
-    columns = seen.reshape(places, groups, -1).astype(np.float64) - zero
-    rows = weight.transpose(0, 3, 1, 2).reshape(groups, filters // groups, -1).astype(np.float64)
-    products = columns.transpose(1, 0, 2) @ rows.transpose(0, 2, 1)
-    return products.transpose(1, 0, 2).reshape(batches, height, width, filters)
+    rows, columns = _axes(attrs, data.shape, weight.shape)
+    values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
+    found = np.zeros((len(data), rows.places, columns.places, len(weight)))
+    for (y, x), places, cells in taps(rows, columns):
+        for channels, filters in _groups(data.shape[3], weight):
+            seen = values[cells][..., channels]
+            found[places][..., filters] += seen @ factors[filters, y, x].T
+    return found
+
+
+def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+
+
+def cost(attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """Each filter's products with what it sees at each place."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs, groups=groups)
+
+
+def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:
+    """The channels that each group of filters sees, and its filters."""
+    depth, groups = weight.shape[3], channels // weight.shape[3]
+    filters = len(weight) // groups
+    for i in range(groups):
+        yield slice(i * depth, (i + 1) * depth), slice(i * filters, (i + 1) * filters)
 
 
 def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
@@ -93,4 +105,17 @@ def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d", Conv2DAttrs, infer, check, reference, parts)
+def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
+    return math.prod(operands.input_types[1].shape[1:])
+
+
+OP = Op(
+    "nn.conv2d",
+    Conv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -11,6 +11,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import conv2d, convolution, floats, hybrid
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.cost import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,16 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
     return sums * scales * scale if asymmetric else sums * (scale * scales)
 
 
+def cost(
+    attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """That of the integer convolution."""
+    return conv2d.cost(_window(attrs), inputs, outputs)
+
+
 def parts(attrs: Conv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return convolution.parts("nn_conv2d_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, parts)
+OP = Op("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, parts, cost=cost)

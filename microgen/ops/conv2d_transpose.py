@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution
+from microgen.ops import bounds, convolution
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size, resolve
-from microgen.ops.window import nhwc, spatial
+from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,15 @@ def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, .
 
 def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Array:
     """Sums of products [N, *size, O], of numbers and dtype of ``values`` and ``weight``."""
-    full = _full(values, weight, attrs.strides)
-    top, left = crop(attrs, spatial(weight.shape))
-    height, width = attrs.size
-    part = np.zeros((len(full), height, width, full.shape[3]), full.dtype)
-    inside = full[:, top : top + height, left : left + width]
-    part[:, : inside.shape[1], : inside.shape[2]] = inside
-    return part
+    found = np.zeros((len(values), *attrs.size, len(weight)), values.dtype)
+    for (y, x), pixels, cells in taps(*_axes(attrs, weight.shape)):
+        found[cells] += values[pixels] @ weight[:, y, x].T
+    return found
+
+
+def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
+    """Those of the convolution that goes the other way: its places are the pixels of the data."""
+    return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
 
 
 def crop(attrs: Conv2DTransposeAttrs, kernel: Pair) -> Pair:
@@ -89,17 +92,13 @@ def crop(attrs: Conv2DTransposeAttrs, kernel: Pair) -> Pair:
     return top, left
 
 
-def _full(values: Array, weight: Array, strides: Pair) -> Array:
-    """What every pixel adds with every tap, [N, (H - 1) * stride + KH, ..., O]."""
-    batches, height, width, _ = values.shape
-    spans = ((height - 1) * strides[0] + 1, (width - 1) * strides[1] + 1)
-    kernel = spatial(weight.shape)
-    extents = (spans[0] + kernel[0] - 1, spans[1] + kernel[1] - 1)
-    full = np.zeros((batches, *extents, weight.shape[0]), values.dtype)
-    for y, x in np.ndindex(kernel):
-        reached = full[:, y : y + spans[0] : strides[0], x : x + spans[1] : strides[1]]
-        reached += values @ weight[:, y, x].T
-    return full
+def cost(
+    attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each pixel's products with each filter."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    each = data[0] * weight[0] * weight[3]
+    return window_cost(_axes(attrs, weight), each, inputs, outputs)
 
 
 def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
@@ -107,4 +106,20 @@ def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d_transpose", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d_transpose", Conv2DTransposeAttrs, infer, check, reference, parts)
+def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
+    """Of a kernel every stride-th row and column meets a place."""
+    *size, depth = operands.input_types[1].shape[1:]
+    rows, columns = (-(-k // s) for k, s in zip(size, attrs.strides, strict=True))
+    return rows * columns * depth
+
+
+OP = Op(
+    "nn.conv2d_transpose",
+    Conv2DTransposeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

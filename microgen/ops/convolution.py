@@ -16,6 +16,7 @@ from microgen.ops.constraints import (
     activations_constraint,
     bias_constraint,
     float_weights_constraint,
+    multiplier_constraint,
     plain_constraint,
     rounding_constraint,
     scale_constraint16,
@@ -51,7 +52,7 @@ def constraint(
         weight_constraint(weight, axis)
         or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
-        or _scale_constraint(data, scales_of_sums(data, weight, output, rounding), products)
+        or _scale_constraint(inputs, output, rounding, products)
     )
 
 
@@ -84,9 +85,18 @@ def _bias_constraint(
     )
 
 
-def _scale_constraint(data: TensorType, scales: Array, products: int) -> str | None:
+def _scale_constraint(
+    inputs: Sequence[TensorType], output: TensorType, rounding: Rounding, products: int
+) -> str | None:
+    """LiteRT's convolutions scale modulo 2**32, which networks with dead layers depend on: their
+    outputs have scales near 0, of which the next layer makes nothing."""
+    data, weight, *_ = inputs
+    scales = scales_of_sums(data, weight, output, rounding)
     if data.dtype is DType.INT16:
         return scale_constraint16(scales)
+    if rounding is Rounding.DOUBLE:
+        unscaled = accumulator_constraint(data, products, np.zeros(1))
+        return unscaled or multiplier_constraint(scales)
     return accumulator_constraint(data, products, scales)
 
 

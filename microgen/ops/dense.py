@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     ALL_FAMILIES,
@@ -18,23 +18,31 @@ from microgen.ops.constraints import (
     bias_constraint,
     float_weights_constraint,
     rounding_constraint,
+    scale_constraint16,
     weight_constraint,
 )
 from microgen.ops.convolution import sums_constraint
+from microgen.ops.cost import Cost, products
 from microgen.quantize import RELAY, dense_scales, requantize, scales_of_sums
 from microgen.quantize16 import requantize16
 
 _ROUNDINGS = {
     DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE, *RELAY),
-    DType.INT16: (Rounding.REAL,),
+    DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED),
 }
-_BIASES = {DType.INT8: (DType.INT32,), DType.INT16: (DType.INT32, DType.INT64)}
+_FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # TFLite Micro's
+_WIDE_BIASES = {  # of int16 data, by the accumulators that each rounding has
+    Rounding.REAL: (DType.INT32, DType.INT64),
+    Rounding.DOUBLE: (DType.INT32,),
+    Rounding.REDUCED: (DType.INT64,),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class DenseAttrs(Attrs):
     """Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and
-    int32 or int64; or all float32. Sums of int16 data are rounded REAL.
+    int32 or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or by the bias's
+    dtype DOUBLE and REDUCED (TFLite Micro).
 
     Without ``keep_num_dims`` data of any shape is rows of ``in``, and the output is [rows, out];
     with it the last dimension of data is ``in``, and becomes ``out``.
@@ -66,8 +74,8 @@ def check(
     attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per unit. Sums must fit int32: of int8 data before they are scaled and after, of
-    int16 data after. Those of int8 data may be the output."""
+    tensor or per unit. Sums of int8 data must fit int32, and may be the output; scaled sums must
+    fit int32, unless int16 data is scaled in fixed point."""
     data, weight, *bias = inputs
     output = outputs[0]
     if output.dtype is DType.INT32:
@@ -78,18 +86,29 @@ def check(
     sentence = (
         weight_constraint(weight, axis=0)
         or rounding_constraint(data, attrs.rounding, _ROUNDINGS[data.dtype])
-        or (bias_constraint(bias[0], data, weight, output, _BIASES[data.dtype]) if bias else None)
+        or (bias_constraint(bias[0], data, weight, output, _biases(attrs, data)) if bias else None)
     )
-    return sentence or accumulator_constraint(
-        data, weight.shape[1], _scales(attrs, data, weight, output)
-    )
+    return sentence or _scale_constraint(attrs, data, weight, output)
+
+
+def _biases(attrs: DenseAttrs, data: TensorType) -> tuple[DType, ...]:
+    return _WIDE_BIASES[attrs.rounding] if data.dtype is DType.INT16 else (DType.INT32,)
+
+
+def _scale_constraint(
+    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+) -> str | None:
+    scales = _scales(attrs, data, weight, output)
+    if data.dtype is DType.INT16 and attrs.rounding is not Rounding.REAL:
+        return scale_constraint16(scales)
+    return accumulator_constraint(data, weight.shape[1], scales)
 
 
 def _scales(
     attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
     """LiteRT, which rounds once, multiplies scales in double; TFLite Micro in float32."""
-    if attrs.rounding is Rounding.DOUBLE:
+    if attrs.rounding in _FLOAT32_SCALES:
         return dense_scales(data, weight, output)
     return scales_of_sums(data, weight, output, attrs.rounding)
 
@@ -117,6 +136,11 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     return (requantize(accumulator.astype(np.int32), *finish),)
 
 
+def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """Each unit's products with each row."""
+    return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
+
+
 def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     bias = ("nn_bias_add",) if n_inputs == 3 else ()
@@ -124,4 +148,17 @@ def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     return ("nn_dense", *bias, *clip)
 
 
-OP = Op("nn.dense", DenseAttrs, infer, check, reference, parts)
+def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
+    return operands.input_types[1].shape[1]
+
+
+OP = Op(
+    "nn.dense",
+    DenseAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

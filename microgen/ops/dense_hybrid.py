@@ -11,6 +11,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution, dense, floats, hybrid
 from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops.cost import by_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +59,4 @@ def parts(attrs: DenseHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_dense_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, parts)
+OP = Op("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, parts, cost=by_rows)

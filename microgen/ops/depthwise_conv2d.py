@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import convolution, floats
+from microgen.ops import bounds, convolution, floats
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
-from microgen.ops.geometry import output_size, resolve
-from microgen.ops.window import nhwc, pad_spatial, spatial, windows
+from microgen.ops.cost import Cost
+from microgen.ops.geometry import output_size
+from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
         raise ValueError(f"the bias is {inputs[2]}; one value per channel, {filters}, is expected")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -74,15 +77,25 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, .
 def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
     """Sums of products of the weight with data less ``zero``, [N, OH, OW, C * multiplier], of and
     in the dtype of both."""
-    kernel, size = spatial(weight.shape), spatial(data.shape)
-    pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    padded = pad_spatial(data, pads, zero) - data.dtype.type(zero)
-    repeated = np.repeat(padded, attrs.depth_multiplier, axis=3)
-    seen = windows(repeated, kernel, attrs.strides, attrs.dilation)
-    found = np.zeros(seen.shape[:4], data.dtype)
-    for y, x in np.ndindex(kernel):
-        found += seen[..., y, x] * weight[0, y, x]
+    rows, columns = _axes(attrs, data.shape, weight.shape)
+    repeated = np.repeat(data - data.dtype.type(zero), attrs.depth_multiplier, axis=3)
+    found = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
+    for (y, x), places, cells in taps(rows, columns):
+        found[places] += repeated[cells] * weight[0, y, x]
     return found
+
+
+def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+
+
+def cost(
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each channel's products with what it sees at each place."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    each = data[0] * weight[3]
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs)
 
 
 def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
@@ -90,4 +103,17 @@ def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
 
 
-OP = Op("nn.depthwise_conv2d", DepthwiseConv2DAttrs, infer, check, reference, parts)
+def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
+    return math.prod(spatial(operands.input_types[1].shape))
+
+
+OP = Op(
+    "nn.depthwise_conv2d",
+    DepthwiseConv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms, is_wide=False),
+)

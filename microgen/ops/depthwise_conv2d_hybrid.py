@@ -11,6 +11,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution, depthwise_conv2d, floats, hybrid
 from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.cost import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,24 @@ def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs)
     return sums * (hybrid.scales(operands.input_types[1]) * scale)
 
 
+def cost(
+    attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """That of the integer convolution."""
+    return depthwise_conv2d.cost(_window(attrs), inputs, outputs)
+
+
 def parts(attrs: DepthwiseConv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return convolution.parts("nn_depthwise_conv2d_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op("nn.depthwise_conv2d_hybrid", DepthwiseConv2DHybridAttrs, infer, check, reference, parts)
+OP = Op(
+    "nn.depthwise_conv2d_hybrid",
+    DepthwiseConv2DHybridAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+)

@@ -10,6 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import activation_constraint, quantized_constraint
+from microgen.ops.cost import moved
 
 FROM, TO = (DType.INT8, DType.INT16, DType.INT32), (DType.FLOAT32,)
 
@@ -53,4 +54,4 @@ def parts(_attrs: DequantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_dequantize",)
 
 
-OP = Op("qnn.dequantize", DequantizeAttrs, infer, check, reference, parts)
+OP = Op("qnn.dequantize", DequantizeAttrs, infer, check, reference, parts, cost=moved)

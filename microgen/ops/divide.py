@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast
+from microgen.ops import bounds, broadcast
 from microgen.ops.base import Activation, Op, Operands, StatusError
 from microgen.ops.fixed_point import one_over_one_plus
 from microgen.quantize import offset_and_clamp, quantize_multiplier, rounding_doubling_high_mul
@@ -80,7 +80,14 @@ def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/div.h, DivElementwise. StatusError if a divisor is zero."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if divides_by_zero(operands.inputs[1], rhs):
-        raise StatusError(f"the divisor {rhs} has elements of {rhs.zero}, zero", _INVALID_ARG)
+        raise StatusError(
+            f"the divisor {rhs} has elements of {rhs.zero}, zero",
+            _INVALID_ARG,
+            position=1,
+            among=operands.inputs[1],
+            wrong=operands.inputs[1] == rhs.zero,
+            allowed="other than 0" if not rhs.zero else f"other than {rhs.zero}, which means 0",
+        )
     if output.quant is None:
         return broadcast.plain(_divided, operands, attrs.activation)
     multiplier, shift = parameters(lhs, rhs, output)
@@ -127,4 +134,12 @@ def parts(attrs: DivideAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("divide", attrs.activation)
 
 
-OP = Op("divide", DivideAttrs, broadcast.infer, check, reference, parts)
+OP = Op(
+    "divide",
+    DivideAttrs,
+    broadcast.infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.error_of_quotient),
+)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.ir import interpreter
+from microgen.ir import beside, interpreter
 from microgen.ir.graph import Array, Attrs, Graph, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Bound, Inexact, Op, Operands, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +60,28 @@ def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
     return tuple(values[name] for name in attrs.graph.outputs)
 
 
+def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
+    """Those of the nodes inside, one after the other."""
+    from microgen.ops import registry  # of which this module is an entry
+
+    inside = attrs.graph
+    inputs = dict(zip(inside.inputs, given.operands.inputs, strict=True))
+    errors = dict(zip(inside.inputs, given.errors, strict=True))
+    found = {one.tensor: one for one in beside.walk(inside, inputs, registry(), {}, off=errors)}
+    return tuple(found[name].bound if name in found else errors[name] for name in inside.outputs)
+
+
 def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name; it has its symbol instead."""
     return (attrs.codegen,)
 
 
-OP = Op("external", ExternalAttrs, infer, check, reference, parts)
+OP = Op(
+    "external",
+    ExternalAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=Bound("those of the layers inside", _bound),
+)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops.balls import Ball
 from microgen.ops.base import Activation
 from microgen.quantize import float_range
 
@@ -20,15 +21,21 @@ def is_float(tensor: TensorType) -> bool:
 
 
 def below_largest(x: Array) -> Array:
-    """Each value less the largest of its row (the last axis), float64.
-
-    The largest is a finite number at least, and NaN does not count, as in TFLite's softmax.
-    """
-    least = -np.finfo(np.float32).max
-    largest = np.fmax.reduce(x, axis=-1, keepdims=True, initial=least)
+    """Each value less the largest of its row (the last axis), float64."""
     with np.errstate(invalid="ignore"):
-        difference: Array = x.astype(np.float64) - largest
+        difference: Array = x.astype(np.float64) - _largest(x)
     return difference
+
+
+def ball_below_largest(x: Ball) -> Ball:
+    """The same of numbers that are off, computed in float32."""
+    return x - Ball.of(_largest(x.value), x.error.max(axis=-1, keepdims=True))
+
+
+def _largest(x: Array) -> Array:
+    """Of each row a finite number at least. NaN does not count, as in TFLite's softmax."""
+    largest: Array = np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.finfo(np.float32).max)
+    return largest
 
 
 def activated(values: Array, activation: Activation) -> tuple[Array, ...]:

@@ -1,8 +1,18 @@
-"""Where the window of a convolution or a pool lies, and how many places it has."""
+"""Where the window of a convolution or a pool lies, and how many places it has.
+
+Kernels compute places in int32. ``output_size`` accepts only windows whose places fit:
+y * stride - pad + tap * dilation is a place in the padded input, whose height and width fit, and
+what a place can be before the input is a pad. ``microgen/window.h`` has the rest of the argument.
+"""
 
 from __future__ import annotations
 
 from microgen.ops.base import Padding, Pads, Pair
+
+# TFLite's kernels hold strides, dilations and pads in 16 bits: ConvParams, DepthwiseParams and
+# PaddingValues in kernels/internal/types.h.
+MOST = 2**15 - 1
+_LONGEST = 2**31 - 2**16  # rows or columns, pads included: int32 holds them and a dilation
 
 
 def extent(kernel: Pair, dilation: Pair) -> Pair:
@@ -13,16 +23,15 @@ def extent(kernel: Pair, dilation: Pair) -> Pair:
 def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pair:
     """Output (height, width) of a window over an input of (height, width) ``size``.
 
-    ValueError if kernel, strides, dilation or padding make no sense, or leave no output.
+    ValueError if kernel, strides, dilation or padding make no sense, are more than TFLite's
+    kernels hold, or leave no output.
     """
-    if min(*kernel, *strides, *dilation) < 1:
-        raise ValueError(
-            f"kernel {kernel}, strides {strides} and dilation {dilation} must all be at least 1"
-        )
+    _check_steps(kernel, strides, dilation)
     pads = resolve(padding, size, kernel, strides, dilation)
-    if min(pads) < 0:
-        raise ValueError(f"padding {pads} must not be negative")
+    _check_pads(pads)
     room = (size[0] + pads[0] + pads[2], size[1] + pads[1] + pads[3])
+    if max(room) > _LONGEST:
+        raise ValueError(f"the padded input is {room[0]}x{room[1]}; kernels count to {_LONGEST}")
     cover = extent(kernel, dilation)
     if min(size) < 1 or cover[0] > room[0] or cover[1] > room[1]:
         raise ValueError(
@@ -30,6 +39,25 @@ def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilat
             f"{room[0]}x{room[1]}: there is no output"
         )
     return (room[0] - cover[0]) // strides[0] + 1, (room[1] - cover[1]) // strides[1] + 1
+
+
+def _check_steps(kernel: Pair, strides: Pair, dilation: Pair) -> None:
+    if min(*kernel, *strides, *dilation) < 1:
+        raise ValueError(
+            f"kernel {kernel}, strides {strides} and dilation {dilation} must all be at least 1"
+        )
+    if max(*strides, *dilation) > MOST:
+        raise ValueError(
+            f"strides {strides} and dilation {dilation} must be at most {MOST}, what TFLite's "
+            "kernels hold"
+        )
+
+
+def _check_pads(pads: Pads) -> None:
+    if min(pads) < 0:
+        raise ValueError(f"padding {pads} must not be negative")
+    if max(pads) > MOST:
+        raise ValueError(f"padding {pads} must be at most {MOST}, what TFLite's kernels hold")
 
 
 def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pads:

@@ -93,5 +93,7 @@ def _divide(x: Array, exponent: int) -> Array:
 
 
 OP = unary.define(
-    "nn.hard_swish", HardSwishAttrs, unary.Function(_real, _int8, constraint=_constraint)
+    "nn.hard_swish",
+    HardSwishAttrs,
+    unary.Function(_real, _int8, constraint=_constraint, steepest=lambda _attrs: 1.5),
 )

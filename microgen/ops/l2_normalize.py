@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
-from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.ops import bounds, floats
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
@@ -79,6 +81,13 @@ def _float(x: Array) -> tuple[Array, ...]:
         return ((x / length).astype(np.float32),)
 
 
+def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """``_float`` step by step."""
+    (x,) = bounds.inputs(given)
+    length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
+    return (x / length.clipped(LEAST_LENGTH, np.inf),)
+
+
 def _inverse_square_root(x: int) -> tuple[int, int]:
     """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
 
@@ -119,4 +128,13 @@ def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_l2_normalize",)
 
 
-OP = Op("nn.l2_normalize", L2NormalizeAttrs, infer, check, reference, parts)
+OP = Op(
+    "nn.l2_normalize",
+    L2NormalizeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=by_rows,
+    bound=bounds.balls(_ball),
+)

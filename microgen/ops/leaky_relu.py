@@ -60,5 +60,11 @@ def _quantized(attrs: LeakyReluAttrs, operands: Operands) -> tuple[Array, ...]:
 OP = unary.define(
     "nn.leaky_relu",
     LeakyReluAttrs,
-    unary.Function(_real, _quantized, int16=_quantized, constraint=_constraint),
+    unary.Function(
+        _real,
+        _quantized,
+        int16=_quantized,
+        constraint=_constraint,
+        steepest=lambda attrs: max(1.0, abs(attrs.alpha)),
+    ),
 )

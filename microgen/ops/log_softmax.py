@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
-from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.ops import bounds, exp, floats, log
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 from microgen.quantize import (
@@ -119,6 +120,14 @@ def _float(x: Array) -> tuple[Array, ...]:
         return ((difference - np.log(total)).astype(np.float32),)
 
 
+def _ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """``_float`` step by step."""
+    (x,) = bounds.inputs(given)
+    difference = floats.ball_below_largest(x)
+    total = difference.apply(np.exp, exp.ULPS).sum(-1)
+    return (difference - total.apply(np.log, log.ULPS),)
+
+
 def _scale(x: Array, multiplier: int, shift: int) -> Array:
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return scaled.astype(np.int64)
@@ -164,4 +173,6 @@ def parts(_attrs: LogSoftmaxAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_log_softmax",)
 
 
-OP = Op("nn.log_softmax", LogSoftmaxAttrs, infer, check, reference, parts)
+OP = Op(
+    "nn.log_softmax", LogSoftmaxAttrs, infer, check, reference, parts, bound=bounds.balls(_ball)
+)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
-from microgen.ops import floats, lstm_float, lstm_integer
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops import bounds, floats, lstm_float, lstm_integer
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import activations_constraint, weight_constraint
+from microgen.ops.cost import by_rows
 from microgen.ops.lstm_inputs import Inputs
 
 OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
@@ -133,14 +135,26 @@ def reference(attrs: LstmAttrs, operands: Operands) -> tuple[Array, ...]:
     arrays = Inputs.of(operands.inputs, attrs.has_peephole, attrs.has_projection)
     output = operands.output_types[0]
     if floats.is_float(output):
-        clips = (attrs.cell_clip, attrs.projection_clip)
-        return lstm_float.run(arrays, clips, time_major=attrs.time_major)
+        balls = _floats(attrs, tuple(map(Ball.of, operands.inputs)))
+        return tuple(floats.rounded(ball.value) for ball in balls)
     types = Inputs.of(operands.input_types, attrs.has_peephole, attrs.has_projection)
     assert attrs.hidden is not None, "checked"
     p = lstm_integer.parameters(
         types, attrs.hidden, output, (attrs.cell_clip, attrs.projection_clip)
     )
     return lstm_integer.run(arrays, p, time_major=attrs.time_major)
+
+
+def _floats(
+    attrs: LstmAttrs, inputs: Sequence[Ball], found: Array | None = None
+) -> tuple[Ball, ...]:
+    own = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    clips = (attrs.cell_clip, attrs.projection_clip)
+    return lstm_float.run(own, clips, time_major=attrs.time_major, found=found)
+
+
+def _balls(attrs: LstmAttrs, given: Inexact) -> tuple[Ball, ...]:
+    return _floats(attrs, bounds.inputs(given), given.found[0])
 
 
 def parts(_attrs: LstmAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -153,4 +167,14 @@ def writes(_attrs: LstmAttrs, _n_inputs: int) -> tuple[int, ...]:
     return (OUTPUT_STATE, CELL_STATE)
 
 
-OP = Op("nn.lstm", LstmAttrs, infer, check, reference, parts, writes=writes)
+OP = Op(
+    "nn.lstm",
+    LstmAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    writes=writes,
+    cost=by_rows,
+    bound=bounds.balls(_balls),
+)

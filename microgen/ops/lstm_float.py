@@ -5,60 +5,92 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.ir.graph import Array
-from microgen.ops import lstm_inputs
+from microgen.ops import lstm_inputs, sigmoid, tanh
+from microgen.ops.balls import Ball, Products, total
 from microgen.ops.lstm_inputs import Inputs
 
 Clips = tuple[float, float]  # of the cell state, of the projection; 0: none
+_ONE = Ball.of(np.ones(()))
 
 
-def run(inputs: Inputs[Array], clips: Clips, *, time_major: bool) -> tuple[Array, ...]:
+def run(
+    inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
+) -> tuple[Ball, ...]:
     """What ``lstm_inputs.run`` gives. Each step is computed in float64 from the float32 states
-    that the one before it left."""
-    wide = inputs.each(lambda array: array.astype(np.float64))
+    that the one before it left.
+
+    ``found``: the output of an implementation, whose every step then reads the output state that
+    it has left there, so that errors do not add up over steps.
+    """
+    left = iter(() if found is None else (None, *_steps(found, time_major)))
 
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
-        return _step(wide, clips, x, state, cell)
+        known = next(left, None)
+        before = state if known is None else known
+        outputs, cells = _step(inputs, clips, Ball.of(x), Ball.of(before), Ball.of(cell))
+        return outputs.packed(), cells.packed()
 
-    return lstm_inputs.run(inputs, time_major, step)
+    packed = inputs.each(Ball.packed)
+    return tuple(map(Ball.of, lstm_inputs.run(packed, time_major, step)))
 
 
-def _step(
-    w: Inputs[Array], clips: Clips, x: Array, state: Array, cell: Array
-) -> tuple[Array, Array]:
-    sums = _sums(w, x.astype(np.float64), state.astype(np.float64))
-    cell = cell.astype(np.float64)
-    *inputs, forget, change, output = sums
+def _steps(rows: Array, time_major: bool) -> Array:
+    return rows if time_major else rows.swapaxes(0, 1)
+
+
+def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+    *before, change, _ = _gates(w, x, state, cell)
+    keep = _sigmoid(before[-1])
+    take = _sigmoid(before[0]) if len(before) > 1 else _ONE - keep
+    cell = _clipped(keep * cell + take * _tanh(change), clips[0]).stored()
+    output = _gates(w, x, state, cell)[-1]
+    hidden = _sigmoid(output) * _tanh(cell)
+    return _projected(w, clips[1], hidden).stored(), cell
+
+
+def _gates(w: Inputs[Ball], x: Ball, state: Ball, cell: Ball) -> list[Ball]:
+    """What each gate's function is taken of, [batch, cells]: input if there is one, forget, cell,
+    output. ``cell`` is the state that peepholes see."""
+    peepholes: list[list[Ball]] = [[] for _ in w.bias]
     if w.peephole is not None:
-        *peephole_in, peephole_forget, _ = w.peephole
-        inputs = [s + cell * p for s, p in zip(inputs, peephole_in, strict=True)]
-        forget = forget + cell * peephole_forget
-    keep = _sigmoid(forget)
-    take = _sigmoid(inputs[0]) if inputs else 1 - keep
-    cell = _clipped(keep * cell + take * np.tanh(change), clips[0]).astype(np.float32)
-    if w.peephole is not None:
-        output = output + cell * w.peephole[-1]
-    hidden = _sigmoid(output) * np.tanh(cell.astype(np.float64))
-    return _projected(w, clips[1], hidden).astype(np.float32), cell
+        *first, last = ([weight] for weight in w.peephole)
+        peepholes = [*first, [], last]
+    gates = zip(w.weight, w.recurrent, w.bias, peepholes, strict=True)
+    return [
+        total(
+            [
+                Products(x, weight, "bi,ci->bc", weight.value.shape[1]),
+                Products(state, recurrent, "bo,co->bc", recurrent.value.shape[1]),
+                *(Products(cell, one, "bc,c->bc", 1) for one in peephole),
+            ],
+            [bias],
+        )
+        for weight, recurrent, bias, peephole in gates
+    ]
 
 
-def _sums(w: Inputs[Array], x: Array, state: Array) -> Array:
-    """What each gate's function is taken of, without peepholes: [gates, batch, cells]."""
-    sums: Array = np.einsum("bi,gci->gbc", x, w.weight)
-    sums += np.einsum("bo,gco->gbc", state, w.recurrent) + w.bias[:, np.newaxis]
-    return sums
-
-
-def _projected(w: Inputs[Array], clip: float, hidden: Array) -> Array:
+def _projected(w: Inputs[Ball], clip: float, hidden: Ball) -> Ball:
     if w.projection is None:
         return hidden
-    bias = 0.0 if w.projection_bias is None else w.projection_bias
-    return _clipped(hidden @ w.projection.T + bias, clip)
+    products = Products(hidden, w.projection, "bc,oc->bo", hidden.value.shape[1])
+    return _clipped(
+        total([products], [] if w.projection_bias is None else [w.projection_bias]), clip
+    )
 
 
-def _clipped(values: Array, limit: float) -> Array:
-    return np.clip(values, -limit, limit) if limit > 0 else values
+def _clipped(values: Ball, limit: float) -> Ball:
+    return values.clipped(-limit, limit) if limit > 0 else values
 
 
-def _sigmoid(x: Array) -> Array:
-    half: Array = 0.5 * (1 + np.tanh(0.5 * x))
-    return half
+def _sigmoid(x: Ball) -> Ball:
+    return x.apply(_logistic, sigmoid.ULPS)
+
+
+def _logistic(x: Array) -> Array:
+    """In this form nothing cancels where it is nearly 0."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _tanh(x: Ball) -> Ball:
+    return x.apply(np.tanh, tanh.ULPS)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import limits
+from microgen.ops import bounds, limits
 from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
-from microgen.ops.reduction import ReductionAttrs, infer
+from microgen.ops.reduction import ReductionAttrs, greatest_error, infer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +41,12 @@ def parts(_attrs: MaxAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("max",)
 
 
-OP = Op("max", MaxAttrs, infer, check, reference, parts)
+OP = Op(
+    "max",
+    MaxAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(greatest_error, roundings=0),
+)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import floats, limits
-from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
+from microgen.ops import bounds, floats, limits
+from microgen.ops.base import Activation, Inexact, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
-from microgen.ops.window import pool_shape, pool_windows
+from microgen.ops.cost import Cost
+from microgen.ops.window import pool_axes, pool_cost, pool_shape, taps
 from microgen.quantize import clamp
 
 
@@ -42,12 +43,27 @@ def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """NaN does not count, no more than padding. Source: TFLite
     reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
     data, output = operands.inputs[0], operands.output_types[0]
-    pool = attrs.padding, attrs.pool_size, attrs.strides
-    least = limits.least(data.dtype)
-    largest = pool_windows(np.fmax(data, least), pool, least).max(axis=(4, 5))
+    largest = _greatest(attrs, data, limits.least(data.dtype))
     if floats.is_float(output):
         return floats.activated(largest, attrs.activation)
     return (clamp(largest, output, attrs.activation),)
+
+
+def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
+    """Of each window and ``least``, of data's dtype."""
+    rows, columns = pool_axes(data.shape, (attrs.padding, attrs.pool_size, attrs.strides))
+    shape = (len(data), rows.places, columns.places, data.shape[3])
+    largest = np.full(shape, least, data.dtype)
+    for _, places, cells in taps(rows, columns):
+        largest[places] = np.fmax(largest[places], data[cells])
+    return largest
+
+
+def cost(
+    attrs: MaxPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each cell under each window."""
+    return pool_cost((attrs.padding, attrs.pool_size, attrs.strides), inputs, outputs)
 
 
 def parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -56,4 +72,18 @@ def parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_max_pool2d", *clip)
 
 
-OP = Op("nn.max_pool2d", MaxPool2DAttrs, infer, check, reference, parts)
+def _grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
+    """The greatest error in each window."""
+    return _greatest(attrs, given.errors[0], 0.0)
+
+
+OP = Op(
+    "nn.max_pool2d",
+    MaxPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.elementwise(_grown, roundings=0),
+)

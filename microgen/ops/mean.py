@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Activation, Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
@@ -18,6 +18,7 @@ from microgen.ops.reduction import (
     mean_parameters,
     scaled_sums,
     sums_constraint,
+    terms,
 )
 from microgen.quantize import clamp
 
@@ -56,4 +57,4 @@ def parts(_attrs: MeanAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("mean",)
 
 
-OP = Op("mean", MeanAttrs, infer, check, reference, parts)
+OP = Op("mean", MeanAttrs, infer, check, reference, parts, bound=bounds.sums(reference, terms))

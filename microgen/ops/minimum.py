@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs
-from microgen.ops import broadcast, extremum
+from microgen.ops import bounds, broadcast, extremum
 from microgen.ops.base import Op, Operands
 
 
@@ -30,4 +30,12 @@ def parts(_attrs: MinimumAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("minimum",)
 
 
-OP = Op("minimum", MinimumAttrs, broadcast.infer, extremum.check, reference, parts)
+OP = Op(
+    "minimum",
+    MinimumAttrs,
+    broadcast.infer,
+    extremum.check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.greatest_error, roundings=0),
+)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +59,13 @@ def parts(_attrs: MirrorPadAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_mirror_pad",)
 
 
-OP = Op("nn.mirror_pad", MirrorPadAttrs, infer, check, reference, parts)
+OP = Op(
+    "nn.mirror_pad",
+    MirrorPadAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
+)

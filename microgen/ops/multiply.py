@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast
+from microgen.ops import bounds, broadcast
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
@@ -18,20 +18,28 @@ _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 @dataclass(frozen=True, slots=True)
 class MultiplyAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
-    int32 (modulo 2**32) or float32."""
+    int32 (modulo 2**32) or float32.
+
+    ``double_scales``: the ratio of the scales is taken in double, not in float32.
+    """
 
     activation: Activation
+    double_scales: bool = False
 
 
-def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+def parameters(
+    attrs: MultiplyAttrs, lhs: TensorType, rhs: TensorType, output: TensorType
+) -> tuple[int, int]:
     """(multiplier, shift) from products to the output.
 
-    Source: TFLite mul.cc, Prepare, whose arithmetic is float32. ValueError if the scales'
-    product is 2**30 times the output's scale or more.
+    Source: TFLite mul.cc, Prepare, whose arithmetic is float32, and TFLite Micro mul_common.cc,
+    CalculateOpDataMul, whose is double. ValueError if the scales' product is 2**30 times the
+    output's scale or more.
     """
+    width = np.float64 if attrs.double_scales else np.float32
+    left, right, out = (width(np.float32(tensor.scale)) for tensor in (lhs, rhs, output))
     with np.errstate(over="ignore", under="ignore"):
-        product = np.float32(lhs.scale) * np.float32(rhs.scale)
-        ratio = float(product / np.float32(output.scale))
+        ratio = float(left * right / out)
     if ratio >= 2**30:
         raise ValueError(
             f"the input scales {lhs.scale:g} and {rhs.scale:g} make products of 2**30 times the "
@@ -41,10 +49,14 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 
 
 def check(
-    _attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
-    return broadcast.constraint(inputs, outputs, parameters, _DTYPES)
+
+    def scaling(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+        return parameters(attrs, lhs, rhs, output)
+
+    return broadcast.constraint(inputs, outputs, scaling, _DTYPES)
 
 
 def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -53,7 +65,7 @@ def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
     if output.quant is None:
         return broadcast.plain(np.multiply, operands, attrs.activation)
     left, right = broadcast.centred(operands)
-    scaled = broadcast.scale(left * right, *parameters(lhs, rhs, output))
+    scaled = broadcast.scale(left * right, *parameters(attrs, lhs, rhs, output))
     return (offset_and_clamp(scaled, output, attrs.activation),)
 
 
@@ -62,4 +74,12 @@ def parts(attrs: MultiplyAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("multiply", attrs.activation)
 
 
-OP = Op("multiply", MultiplyAttrs, broadcast.infer, check, reference, parts)
+OP = Op(
+    "multiply",
+    MultiplyAttrs,
+    broadcast.infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.error_of_product),
+)

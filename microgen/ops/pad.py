@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +66,6 @@ def parts(_attrs: PadAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_pad",)
 
 
-OP = Op("nn.pad", PadAttrs, infer, check, reference, parts)
+OP = Op(
+    "nn.pad", PadAttrs, infer, check, reference, parts, cost=moved, bound=bounds.moves(reference)
+)

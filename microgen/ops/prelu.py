@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast, floats
-from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.ops import bounds, broadcast, floats
+from microgen.ops.base import Activation, Inexact, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activation_constraint, activations_constraint
 from microgen.quantize import offset_and_clamp, quantize_multiplier
 
@@ -93,4 +93,9 @@ def parts(_attrs: PReluAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_prelu",)
 
 
-OP = Op("nn.prelu", PReluAttrs, infer, check, reference, parts)
+def _grown(_attrs: PReluAttrs, given: Inexact) -> Array:
+    """How the data's error and alpha's product grow."""
+    return np.asarray(np.maximum(given.errors[0], bounds.error_of_product(_attrs, given)))
+
+
+OP = Op("nn.prelu", PReluAttrs, infer, check, reference, parts, bound=bounds.elementwise(_grown))

@@ -10,6 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import activation_constraint, quantized_constraint
+from microgen.ops.cost import moved
 
 FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.INT16, DType.INT32)
 
@@ -56,4 +57,4 @@ def parts(_attrs: QuantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_quantize",)
 
 
-OP = Op("qnn.quantize", QuantizeAttrs, infer, check, reference, parts)
+OP = Op("qnn.quantize", QuantizeAttrs, infer, check, reference, parts, cost=moved)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops.base import Rounding, Shape
+from microgen.ops.base import Inexact, Operands, Rounding, Shape
 from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 
 
@@ -45,6 +45,17 @@ def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def count(attrs: ReductionAttrs, data: TensorType) -> int:
     """How many input values make one output value."""
     return int(np.prod([data.shape[axis] for axis in attrs.axes], dtype=np.int64))
+
+
+def terms(attrs: ReductionAttrs, operands: Operands) -> int:
+    """``count`` of a node's input."""
+    return count(attrs, operands.input_types[0])
+
+
+def greatest_error(attrs: ReductionAttrs, given: Inexact) -> Array:
+    """How the greatest or least of the values grows."""
+    error: Array = given.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0)
+    return error
 
 
 def sum_parameters(data: TensorType, output: TensorType) -> SumParameters:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import reshape
+from microgen.ops import bounds, reshape
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import same_dtype_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +45,14 @@ def parts(_attrs: ReinterpretAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_reinterpret",)
 
 
-OP = Op("qnn.reinterpret", ReinterpretAttrs, infer, check, reference, parts, is_view=True)
+OP = Op(
+    "qnn.reinterpret",
+    ReinterpretAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    is_view=True,
+    bound=bounds.moves(reference),
+    cost=moved,
+)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +50,14 @@ def parts(_attrs: ReshapeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("reshape",)
 
 
-OP = Op("reshape", ReshapeAttrs, infer, check, reference, parts, is_view=True)
+OP = Op(
+    "reshape",
+    ReshapeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    is_view=True,
+    cost=moved,
+    bound=bounds.moves(reference),
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 
@@ -165,4 +165,18 @@ def parts(_attrs: Resize2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("image_resize2d",)
 
 
-OP = Op("image.resize2d", Resize2DAttrs, infer, check, reference, parts)
+def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:
+    """Along each axis those of 1 - weight, a product and a sum; of all four weights' products; and
+    the reference's."""
+    return 8
+
+
+OP = Op(
+    "image.resize2d",
+    Resize2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.linear(reference, _roundings, "gamma(8) * blend of |x|"),
+)

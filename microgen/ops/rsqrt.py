@@ -20,6 +20,9 @@ _FRACTION_BITS = 20  # kShift: bits below one that the reciprocal root is comput
 _HALF_SQRT_2 = 1518500250  # Q0.31
 
 
+ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+
+
 @dataclass(frozen=True, slots=True)
 class RsqrtAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. Of integers, 0 gives the greatest output, and
@@ -102,5 +105,5 @@ def _int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Ar
 OP = unary.define(
     "rsqrt",
     RsqrtAttrs,
-    unary.Function(_real, _int8, int16_table=_int16_table, constraint=_constraint),
+    unary.Function(_real, _int8, int16_table=_int16_table, constraint=_constraint, ulps=ULPS),
 )

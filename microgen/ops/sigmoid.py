@@ -10,6 +10,8 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import sigmoid16, unary
 from microgen.ops.base import Operands
 
+ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+
 
 @dataclass(frozen=True, slots=True)
 class SigmoidAttrs(Attrs):
@@ -50,5 +52,7 @@ def _int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 OP = unary.define(
-    "sigmoid", SigmoidAttrs, unary.Function(_real, _int8, int16=_int16, constraint=_constraint)
+    "sigmoid",
+    SigmoidAttrs,
+    unary.Function(_real, _int8, int16=_int16, constraint=_constraint, ulps=ULPS),
 )

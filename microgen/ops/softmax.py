@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats, tables
-from microgen.ops.base import Op, Operands, Rounding, Shape
+from microgen.ops import bounds, exp, floats, tables
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 from microgen.quantize import (
@@ -81,6 +82,14 @@ def _float(attrs: SoftmaxAttrs, x: Array) -> tuple[Array, ...]:
         exponential = np.exp(floats.below_largest(x) * np.float32(attrs.beta))
         quotient = exponential / exponential.sum(axis=-1, keepdims=True)
         return (quotient.astype(np.float32),)
+
+
+def _ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """``_float`` step by step."""
+    (x,) = bounds.inputs(given)
+    scaled = floats.ball_below_largest(x) * Ball.of(np.array(attrs.beta, np.float32))
+    exponential = scaled.apply(np.exp, exp.ULPS)
+    return (exponential / exponential.sum(-1),)
 
 
 def parameters_16(data: TensorType, beta: float) -> tuple[int, int]:
@@ -155,4 +164,4 @@ def parts(_attrs: SoftmaxAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_softmax",)
 
 
-OP = Op("nn.softmax", SoftmaxAttrs, infer, check, reference, parts)
+OP = Op("nn.softmax", SoftmaxAttrs, infer, check, reference, parts, bound=bounds.balls(_ball))

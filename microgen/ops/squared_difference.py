@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast
+from microgen.ops import bounds, broadcast
 from microgen.ops.base import Activation, Op, Operands
 from microgen.quantize import AddParameters, quantize_multiplier
 
@@ -72,4 +72,12 @@ def parts(_attrs: SquaredDifferenceAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("squared_difference",)
 
 
-OP = Op("squared_difference", SquaredDifferenceAttrs, broadcast.infer, check, reference, parts)
+OP = Op(
+    "squared_difference",
+    SquaredDifferenceAttrs,
+    broadcast.infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.error_of_square, roundings=2),
+)

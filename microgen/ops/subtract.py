@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array
-from microgen.ops import addition, broadcast
+from microgen.ops import addition, bounds, broadcast
 from microgen.ops.base import Op, Operands
 
 
@@ -29,4 +29,12 @@ def parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("subtract", attrs.activation)
 
 
-OP = Op("subtract", SubtractAttrs, broadcast.infer, addition.check, reference, parts)
+OP = Op(
+    "subtract",
+    SubtractAttrs,
+    broadcast.infer,
+    addition.check,
+    reference,
+    parts,
+    bound=bounds.elementwise(bounds.sum_of_errors),
+)

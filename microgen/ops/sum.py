@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import floats
+from microgen.ops import bounds, floats
 from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
@@ -17,6 +17,7 @@ from microgen.ops.reduction import (
     scaled_sums,
     sum_parameters,
     sums_constraint,
+    terms,
 )
 
 
@@ -72,4 +73,4 @@ def parts(_attrs: SumAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("sum",)
 
 
-OP = Op("sum", SumAttrs, infer, check, reference, parts)
+OP = Op("sum", SumAttrs, infer, check, reference, parts, bound=bounds.sums(reference, terms))

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops import bounds, floats
+from microgen.ops.balls import Ball, Products, total
+from microgen.ops.base import Activation, Inexact, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
     activations_constraint,
     weight_constraint,
 )
+from microgen.ops.cost import by_rows
 from microgen.quantize import (
+    float_range,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     scale_of_products,
@@ -158,6 +161,19 @@ def _float(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     return (*floats.activated(total, attrs.activation), memories.reshape(state.shape))
 
 
+def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """``_float`` step by step."""
+    data, feature, time, state, *bias = bounds.inputs(given)
+    filters, memory = time.value.shape
+    latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()
+    memories = Ball.of(_shifted(state.packed(), latest.packed(), (filters, memory)))
+    units = (-1, filters // attrs.rank, attrs.rank, memory)
+    seen, weight = (Ball.of(ball.packed().reshape(units)) for ball in (memories, time))
+    products = Products(seen, Ball.of(weight.packed()[0]), "burm,urm->bu", attrs.rank * memory)
+    kept = Ball.of(memories.packed().reshape(state.value.shape))
+    return total([products], bias).clipped(*float_range(attrs.activation)), kept
+
+
 def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     data, feature, time, state, *bias = (a.astype(np.int64) for a in operands.inputs)
     types, output = operands.input_types, operands.output_types[0]
@@ -197,4 +213,14 @@ def writes(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[int, ...]:
     return (STATE,)
 
 
-OP = Op("nn.svdf", SvdfAttrs, infer, check, reference, parts, writes=writes)
+OP = Op(
+    "nn.svdf",
+    SvdfAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    writes=writes,
+    cost=by_rows,
+    bound=bounds.balls(_balls),
+)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, StatusError
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 
@@ -54,11 +55,16 @@ def reference(attrs: TakeAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis."""
     data, indices = operands.inputs
     size = data.shape[attrs.axis]
-    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+    outside = (indices < 0) | (indices >= size)
+    if outside.any():
         raise StatusError(
             f"take has indices from {indices.min()} to {indices.max()}; 0 to {size - 1} are "
             "expected",
             OUTSIDE,
+            position=1,
+            among=indices,
+            wrong=outside,
+            allowed=f"from 0 to {size - 1}",
         )
     batches = math.prod(data.shape[: attrs.batch_dims])
     outer = math.prod(data.shape[attrs.batch_dims : attrs.axis])
@@ -72,4 +78,4 @@ def parts(_attrs: TakeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("take",)
 
 
-OP = Op("take", TakeAttrs, infer, check, reference, parts)
+OP = Op("take", TakeAttrs, infer, check, reference, parts, bound=bounds.moves(reference, (0,)))

@@ -14,6 +14,9 @@ _ONE, _TWO = np.float32(1), np.float32(2)
 _LARGE = np.float32(22)  # from here on tanh is 1 in float32
 
 
+ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+
+
 @dataclass(frozen=True, slots=True)
 class TanhAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15."""
@@ -63,5 +66,5 @@ def _constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str 
 
 
 OP = unary.define(
-    "tanh", TanhAttrs, unary.Function(_real, _int8, int16=_int16, constraint=_constraint)
+    "tanh", TanhAttrs, unary.Function(_real, _int8, int16=_int16, constraint=_constraint, ulps=ULPS)
 )

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.cost import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +46,13 @@ def parts(_attrs: TransposeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("transpose",)
 
 
-OP = Op("transpose", TransposeAttrs, infer, check, reference, parts)
+OP = Op(
+    "transpose",
+    TransposeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=moved,
+    bound=bounds.moves(reference),
+)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType, frozen
-from microgen.ops import floats, tables
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops import bounds, floats, tables
+from microgen.ops.base import Activation, Bound, Op, Operands, Rounding, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.quantize import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 
@@ -38,7 +38,9 @@ class Function:
     ``real`` gives floats of any width, which are rounded to float32. ``int16`` (a reference) and
     ``int16_table`` (of ``microgen.ops.tables``; ValueError where there is none) are two ways, at
     most one of which there is. ``constraint`` is what the op asks of quantized types beyond
-    having a scale.
+    having a scale. ``ulps``: how many units in the last place implementations of ``real`` may be
+    from the correctly rounded result. Functions that rise here and fall there have ``steepest``:
+    the most that they change for a change of 1.
     """
 
     real: Real
@@ -46,6 +48,15 @@ class Function:
     int16: Reference | None = None
     int16_table: Table | None = None
     constraint: Constraint = _unconstrained
+    ulps: int = 0
+    steepest: Callable[[Any], float] | None = None
+
+    @property
+    def bound(self) -> Bound:
+        """That of floats."""
+        if self.steepest is None:
+            return bounds.function(self.real, self.ulps)
+        return bounds.lipschitz(self.steepest, roundings=3)
 
     @property
     def accepted(self) -> tuple[DType, ...]:
@@ -115,7 +126,16 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
     def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
         return (name.replace(".", "_"),)
 
-    return Op(name, attrs, infer, check, function.reference, parts, tables=function.tables())
+    return Op(
+        name,
+        attrs,
+        infer,
+        check,
+        function.reference,
+        parts,
+        tables=function.tables(),
+        bound=function.bound,
+    )
 
 
 def centred(operands: Operands) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import broadcast
+from microgen.ops import bounds, broadcast
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import EVERY_DTYPE, activation_constraint, unchanged_constraint
 
@@ -48,4 +48,4 @@ def parts(_attrs: WhereAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("where",)
 
 
-OP = Op("where", WhereAttrs, infer, check, reference, parts)
+OP = Op("where", WhereAttrs, infer, check, reference, parts, bound=bounds.moves(reference, (1, 2)))

@@ -1,14 +1,16 @@
-"""What convolutions and pools share: padded inputs seen through a window."""
+"""What convolutions and pools share: which cells of the input each tap of a window lies on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, TensorType
-from microgen.ops.base import Padding, Pads, Pair, Shape
-from microgen.ops.geometry import extent, output_size, resolve
+from microgen.ir.graph import MAX_BYTES, Array, TensorType
+from microgen.ops.base import Padding, Pair, Shape
+from microgen.ops.cost import Cost, products
+from microgen.ops.geometry import output_size, resolve
 
 Pool = tuple[Padding, Pair, Pair]  # padding, pool size, strides
 
@@ -25,19 +27,92 @@ def spatial(shape: Shape) -> Pair:
     return shape[1], shape[2]
 
 
-def pad_spatial(data: Array, pads: Pads, value: float) -> Array:
-    """NHWC data with rows and columns of ``value`` around it."""
-    top, left, bottom, right = pads
-    widths = ((0, 0), (top, bottom), (left, right), (0, 0))
-    return np.pad(data, widths, constant_values=value)
+def check_dilation(data: Shape, dilation: Pair) -> None:
+    """Raise ValueError unless int32 counts the values of the NHWC data from one tap to the next:
+    kernels compute that even where no more than one tap is ever in the data."""
+    _, _, width, channels = data
+    step = channels * max(dilation[0] * width, dilation[1])
+    if step > MAX_BYTES:
+        raise ValueError(
+            f"with the dilation {dilation}, taps are {step} values apart; kernels count to "
+            f"{MAX_BYTES}"
+        )
 
 
-def windows(padded: Array, kernel: Pair, strides: Pair, dilation: Pair) -> Array:
-    """View [N, OH, OW, C, KH, KW] of NHWC data: what the window sees at each place."""
-    cover = extent(kernel, dilation)
-    every = np.lib.stride_tricks.sliding_window_view(padded, cover, axis=(1, 2))
-    stride_h, stride_w = strides
-    return every[:, ::stride_h, ::stride_w, :, :: dilation[0], :: dilation[1]]
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A window along one axis: ``places`` of it, ``stride`` apart, over ``size`` cells with
+    ``before`` cells of padding in front; its ``kernel`` taps are ``dilation`` apart.
+
+    Padding is never made: it may be far larger than data and output, and adds nothing.
+    """
+
+    size: int
+    places: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+
+    @property
+    def reaching(self) -> range:
+        """The taps that may lie on a cell, at some place."""
+        first = -(((self.places - 1) * self.stride - self.before) // self.dilation)
+        last = (self.before + self.size - 1) // self.dilation
+        return range(max(first, 0), min(last + 1, self.kernel))
+
+    @property
+    def cells(self) -> int:
+        """At most as many pairs of a place and a cell that a tap lies on there."""
+        return self.places * min(self.kernel, self.size)
+
+    def inside(self) -> Iterator[tuple[int, slice, slice]]:
+        """Each tap that lies on a cell, in order: at which places, and on which cells there."""
+        for tap in self.reaching:
+            at = tap * self.dilation - self.before  # at place 0
+            first = max(-(at // self.stride), 0)
+            last = min((self.size - 1 - at) // self.stride, self.places - 1)
+            if first <= last:
+                start, end = at + first * self.stride, at + last * self.stride
+                yield tap, slice(first, last + 1), slice(start, end + 1, self.stride)
+
+
+Region = tuple[slice, slice, slice]  # of NHWC data: all images, rows, columns
+
+
+def taps(rows: Along, columns: Along) -> Iterator[tuple[Pair, Region, Region]]:
+    """Each tap (y, x) that lies on data, row by row: the part of the output where it does, and the
+    part of the data that it lies on there."""
+    across = tuple(columns.inside())
+    for y, places, cells in rows.inside():
+        for x, their_places, their_cells in across:
+            yield (y, x), (slice(None), places, their_places), (slice(None), cells, their_cells)
+
+
+def axes(
+    padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair
+) -> tuple[Along, Along]:
+    """The window along rows and columns of an input of (height, width) ``size``."""
+    pads = resolve(padding, size, kernel, strides, dilation)
+    places = output_size(padding, size, kernel, strides, dilation)
+    each = zip(size, places, kernel, strides, dilation, pads[:2], strict=True)
+    rows, columns = (Along(*numbers) for numbers in each)
+    return rows, columns
+
+
+def window_cost(
+    window: tuple[Along, Along],
+    each: int,
+    inputs: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+    *,
+    groups: int = 1,
+) -> Cost:
+    """Of an op that goes through ``taps``, with ``each`` multiply-accumulates per place and cell,
+    in so many groups."""
+    rows, columns = window
+    calls = len(rows.reaching) * len(columns.reaching) * groups
+    return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
 
 
 def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
@@ -54,8 +129,26 @@ def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
     return batches, height, width, channels
 
 
-def pool_windows(data: Array, pool: Pool, value: float) -> Array:
-    """``windows`` of the data padded with ``value``."""
+def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
+    """``axes`` of a pool over data of that shape."""
     padding, pool_size, strides = pool
-    pads = resolve(padding, spatial(data.shape), pool_size, strides, (1, 1))
-    return windows(pad_spatial(data, pads, value), pool_size, strides, (1, 1))
+    return axes(padding, spatial(shape), pool_size, strides, (1, 1))
+
+
+def pool_cost(pool: Pool, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """What a pool takes."""
+    batches, *_, channels = inputs[0].shape
+    return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)
+
+
+def cells_seen(rows: Along, columns: Along) -> Array:
+    """How many cells of the data the window lies on at each place, int64 [OH, OW, 1]."""
+    down, across = (_seen_along(along) for along in (rows, columns))
+    return np.outer(down, across)[..., None]
+
+
+def _seen_along(along: Along) -> Array:
+    seen = np.zeros(along.places, np.int64)
+    for _, places, _ in along.inside():
+        seen[places] += 1
+    return seen

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.codegens.base import Codegen, Refusal, Region
-from microgen.errors import UnsupportedError
+from microgen.errors import UnsupportedError, short
 from microgen.ir.graph import Graph, Node
 from microgen.ops import registry as ops
 from microgen.passes.views import roots
@@ -39,9 +39,9 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
                 refusals.append(claim)
             elif not any(_key(node) in owner for node in claim.nodes):
                 owner.update((_key(node), claim) for node in claim.nodes)
-    for node in graph.nodes:
-        if _key(node) not in owner and not ops()[node.op].is_view:
-            raise _unclaimed(node, refusals)
+    left = [n for n in graph.nodes if _key(n) not in owner and not ops()[n.op].is_view]
+    if left:
+        raise _unclaimed(left, refusals)
     # A region's call takes the place of its last node: all that it reads is computed by then.
     last_first = dict.fromkeys(owner[_key(n)] for n in reversed(graph.nodes) if _key(n) in owner)
     regions = tuple(reversed(last_first))
@@ -75,11 +75,31 @@ def _check_function(region: Region, graph: Graph) -> None:
             )
 
 
-def _unclaimed(node: Node, refusals: list[Refusal]) -> UnsupportedError:
-    whole = [r for r in refusals if node.function and r.node.function == node.function]
-    reasons = [f"{r.by}: {r.why}" for r in whole or refusals if whole or r.node is node]
+def _unclaimed(left: Sequence[Node], refusals: Sequence[Refusal]) -> UnsupportedError:
+    """The error for the nodes that no codegen takes: the reason for the first, and who the others
+    are; every reason of every codegen in the details."""
+    first = _reasons(left[0], refusals)
+    also = f", nor {len(left) - 1} other layers (-v lists all)" if left[1:] else ""
     return UnsupportedError(
-        f"no kernel computes this {node.op} ({'; '.join(reasons)})",
-        where=str(node.origin),
+        f"no kernel computes it ({first[0].why if first else 'it has none'}){also}",
+        where=f"{left[0].origin.file}: layer {_layer(left[0])}",
         hint="`microgen ops` lists what is supported",
+        details=[line for node in left for line in _details(node, refusals)],
     )
+
+
+def _layer(node: Node) -> str:
+    return f'"{short(node.origin.layer)}" ({node.op})'
+
+
+def _details(node: Node, refusals: Sequence[Refusal]) -> list[str]:
+    found = [(r.by, why) for r in _reasons(node, refusals) for why in r.details or (r.why,)]
+    return [f"{_layer(node)}: {by}: {why}" for by, why in found]
+
+
+def _reasons(node: Node, refusals: Sequence[Refusal]) -> list[Refusal]:
+    """Why the node is not taken, our own kernels first; of an external function's, why any node of
+    that function is not."""
+    of_function = [r for r in refusals if node.function and r.node.function == node.function]
+    found = of_function or [r for r in refusals if r.node is node]
+    return sorted(found, key=lambda refusal: refusal.by != "builtin")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from microgen import budget
 from microgen.ir import verify
 from microgen.ir.graph import Graph
 from microgen.ops import registry
@@ -45,10 +46,12 @@ def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
     return graph.replace(nodes=nodes)
 
 
+@budget.of_model()
 def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
     """The graph after every pass in turn, checked before the first and after each.
 
-    Raises InternalError if a pass breaks the graph.
+    Raises InternalError if a pass breaks the graph, and UnsupportedError for more work with
+    constants than ``microgen.budget`` allows.
     """
     graph = _inside(graph, pipeline)
     verify.check(graph, registry())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from microgen import budget
 from microgen.ir.graph import Array, Graph, Node, frozen
-from microgen.ir.interpreter import evaluate_node
-from microgen.ops import registry
-from microgen.ops.base import StatusError
+from microgen.ops.base import Operands, StatusError
 
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
@@ -15,8 +14,10 @@ def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[A
     so where it is not. What a code generator of its own is to compute is left to it."""
     if node.op == "external" or not all(name in constants for name in node.inputs):
         return None
+    values = tuple(constants[name] for name in node.inputs)
+    operands = Operands(values, graph.type_of(node.inputs), graph.type_of(node.outputs))
     try:
-        return evaluate_node(node, graph, constants, registry())
+        return budget.evaluated(node.op, node.attrs, operands, str(node.origin))
     except StatusError:
         return None
 

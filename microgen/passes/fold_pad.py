@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import Graph, Node
+from microgen.ops.geometry import MOST
 from microgen.ops.pad import PadAttrs
 from microgen.passes.windows import pads_of, window_of
 
@@ -26,9 +27,10 @@ def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
         return node
     (_, _), (top, bottom), (left, right), (_, _) = pad.attrs.pads
     own = pads_of(window)
-    attrs = dataclasses.replace(
-        window.attrs, padding=(own[0] + top, own[1] + left, own[2] + bottom, own[3] + right)
-    )
+    padding = (own[0] + top, own[1] + left, own[2] + bottom, own[3] + right)
+    if max(padding) > MOST:
+        return node
+    attrs = dataclasses.replace(window.attrs, padding=padding)
     return dataclasses.replace(node, attrs=attrs, inputs=(pad.inputs[0], *node.inputs[1:]))
 
 

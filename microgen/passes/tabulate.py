@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from microgen import budget
 from microgen.ir.graph import Array, Graph, Node, TensorType
 from microgen.ops import registry
-from microgen.ops.lookup import LookupAttrs
+from microgen.ops.cost import elementwise
+from microgen.ops.lookup import ENTRIES, LookupAttrs
 
 
 def tabulate(graph: Graph) -> Graph:
@@ -33,5 +35,7 @@ def tabulate(graph: Graph) -> Graph:
 def _table(node: Node, graph: Graph) -> tuple[TensorType, Array]:
     """The node's table and its type, which has the output's quantization."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    entries = TensorType((ENTRIES[data.dtype],), data.dtype)
+    budget.spend(elementwise(node.attrs, [entries], [entries]), str(node.origin))
     values = registry()[node.op].tables[data.dtype](node.attrs, data, output)
     return dataclasses.replace(output, shape=values.shape), values

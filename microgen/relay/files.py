@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from microgen import params_file
 from microgen.errors import ModelError, ProjectError
+from microgen.files import write_whole
 from microgen.ir.graph import Array
 from microgen.relay.expr import Constant, Expr, Function, IRModule, Var
 from microgen.relay.infer_type import infer_type
@@ -58,7 +59,7 @@ def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None
     param files.
     """
     for suffix, data in dumps(module, params).items():
-        path.with_suffix(suffix).write_bytes(data)
+        write_whole(path.with_suffix(suffix), data)
 
 
 def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[str, bytes]:

@@ -30,7 +30,7 @@ from microgen.relay.visit import children, post_order
 
 # What an axis of a tensor can count: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
-_MAX_RANK = 32
+MAX_RANK = 32
 _MAX_MESSAGE = 400
 
 # Fields of a tuple, nested ones counted, and levels: shared tuples grow exponentially.
@@ -79,8 +79,8 @@ def check_type(found: Type, where: str) -> None:
 
 
 def _check_tensor(tensor: TensorType, where: str) -> None:
-    if len(tensor.shape) > _MAX_RANK:
-        raise UnsupportedError(f"a tensor has above {_MAX_RANK} axes", where=where)
+    if len(tensor.shape) > MAX_RANK:
+        raise UnsupportedError(f"a tensor has above {MAX_RANK} axes", where=where)
     for dim in tensor.shape:
         if dim < 0:
             raise UnsupportedError(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from microgen.errors import ModelError
 from microgen.relay.expr import Span
 from microgen.relay.literals import NUMBER
 
-# The name of an operator, a function or an attribute.
-WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*"
+# The name of an operator, a function or an attribute. Repetitions of groups are possessive: else
+# the matcher keeps a way back for each of a million parts.
+WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*+"
 
 # In this order: the first pattern that matches is the token.
 _PATTERNS = (
@@ -25,7 +27,7 @@ _PATTERNS = (
     ("global", "@" + WORD),
     ("number", NUMBER.pattern + r"(?!\w)"),
     ("name", WORD),
-    ("string", r'"(?:[^"\\\n]|\\.)*"'),
+    ("string", r'"(?:[^"\\\n]++|\\.)*+"'),
     ("sign", r"->|[()\[\]{},;:=.?<>+*/!-]"),
 )
 _TOKEN = re.compile("|".join(f"(?P<k{i}>{p})" for i, (_, p) in enumerate(_PATTERNS)), re.ASCII)
@@ -63,15 +65,15 @@ class Source:
         return Span(self.name, line, offset - self._starts[line - 1] + 1)
 
 
-def tokens(source: Source) -> tuple[list[Token], str]:
-    """The tokens of a text, the last of kind "end", and the metadata section after it.
+def tokens(source: Source) -> Iterator[Token]:
+    """The tokens of a text one by one, the last of kind "end", before the metadata section if there
+    is one.
 
     Raises ModelError for a character that starts no token, and a comment without end.
     """
-    found: list[Token] = []
-    text, at = source.text, 0
+    text, at, last, end = source.text, 0, "", len(source.text)
     while at < len(text):
-        match = _match(text, at, found)
+        match = _match(text, at, last)
         if match is None:
             where = str(source.span(at))
             raise ModelError(f"found {text[at]!r}, expected Relay text", where=where)
@@ -80,15 +82,25 @@ def tokens(source: Source) -> tuple[list[Token], str]:
         if kind == "comment":
             at = _after_comment(source, match.start())
         elif match.group() == METADATA:
-            return [*found, Token(_END, "", match.start())], text[at:]
+            end = match.start()
+            break
         elif kind not in ("space", "line comment"):
-            found.append(Token(kind, match.group(), match.start()))
-    return [*found, Token(_END, "", len(text))], ""
+            last = match.group()
+            yield Token(kind, last, match.start())
+    yield Token(_END, "", end)
 
 
-def _match(text: str, at: int, found: list[Token]) -> re.Match[str] | None:
+def metadata(source: Source) -> str:
+    """What stands in the metadata section, empty if there is none. Raises as ``tokens`` does."""
+    if METADATA not in source.text:
+        return ""
+    *_, end = tokens(source)
+    return source.text[end.offset :].removeprefix(METADATA)
+
+
+def _match(text: str, at: int, last: str) -> re.Match[str] | None:
     # `%t.0.1` projects twice; elsewhere 0.1 is a number.
-    if found and found[-1].text == "." and (index := _INDEX.match(text, at)):
+    if last == "." and (index := _INDEX.match(text, at)):
         return index
     return _TOKEN.match(text, at)
 

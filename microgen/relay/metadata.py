@@ -42,7 +42,9 @@ def _constants(document: Any, where: str) -> list[Array]:
         return []
     listed = nodes[int(root["data"][root["keys"].index(_KEY)])]["data"]
     blobs = document["b64ndarrays"]
-    return [_array(blobs[int(nodes[int(node)]["attrs"]["data"])], where) for node in listed]
+    places = [int(nodes[int(node)]["attrs"]["data"]) for node in listed]
+    arrays = {place: _array(blobs[place], where) for place in set(places)}  # each once
+    return [arrays[place] for place in places]
 
 
 def _array(text: str, where: str) -> Array:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from microgen.errors import short
 from microgen.ir.graph import Array
 from microgen.relay.expr import (
     Attrs,
@@ -30,7 +31,7 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.infer_type import infer_type
-from microgen.relay.lexer import Source, Token
+from microgen.relay.lexer import Source, Token, metadata
 from microgen.relay.metadata import read_metadata
 from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
@@ -67,10 +68,12 @@ def parse(
 
 class _Parser:
     def __init__(self, source: Source, constants: Mapping[str, Array]) -> None:
+        self._source = source
         self._in = Stream(source)
         self._scopes = Scopes()
-        self._arrays = {**read_metadata(self._in.metadata, source.name), **constants}
+        self._given = constants
         self._constants: dict[str, Constant] = {}
+        self._metadata: Mapping[str, Array] | None = None
 
     def module(self) -> IRModule:
         """All definitions up to the end."""
@@ -87,6 +90,7 @@ class _Parser:
             functions[name.text[1:]] = self._function(name)
         if not functions:
             self._in.found("'def @main(...) {...}'")
+        self._in_text()
         return IRModule(MappingProxyType(functions))
 
     def _refuse_unsupported(self) -> None:
@@ -235,11 +239,18 @@ class _Parser:
         key, index = token.text.removeprefix("meta[").removesuffix("]").split("][")
         name = f"{key}.{index}"
         if name not in self._constants:
-            if name not in self._arrays:
-                hint = f"it belongs beside the text, in its .params file, as {name!r}"
+            array = self._given.get(name, self._in_text().get(name))
+            if array is None:
+                hint = f"it belongs beside the text, in its .params file, as {short(name)!r}"
                 self._in.refuse(f"found {token}, whose data are missing", token, hint)
-            self._constants[name] = Constant(self._arrays[name], self._in.span(token))
+            self._constants[name] = Constant(array, self._in.span(token))
         return self._constants[name]
+
+    def _in_text(self) -> Mapping[str, Array]:
+        """The constants of the text's own metadata section."""
+        if self._metadata is None:
+            self._metadata = read_metadata(metadata(self._source), self._source.name)
+        return self._metadata
 
     def _word(self) -> Expr:
         token = self._in.next

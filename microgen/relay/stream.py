@@ -13,6 +13,7 @@ from microgen.relay.literals import attr_number, scalar, string_value
 
 # Brackets inside brackets. A level costs a few frames of Python's stack.
 MAX_NESTING = 96
+MAX_VALUES = 10_000  # of a list among the attributes
 
 Number = TypeVar("Number")
 
@@ -20,36 +21,34 @@ _WORDS = {"True": True, "False": False, "None": None}
 
 
 class Stream:
-    """The tokens of a text, and the place reached in it."""
+    """The tokens of a text, and the place reached in it. No more of them are read than the parser
+    asks for."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._tokens, self.metadata = tokens(source)
-        self._at = 0
+        self._tokens = tokens(source)
         self._depth = 0
-
-    @property
-    def next(self) -> Token:
-        """The token ahead."""
-        return self._tokens[self._at]
+        self.next = next(self._tokens)  # the token ahead
+        self._after: Token | None = None
 
     @property
     def after(self) -> Token:
         """The token after the one ahead."""
-        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+        if self._after is None:
+            self._after = next(self._tokens, self.next)  # after the end is the end
+        return self._after
 
     def take(self) -> Token:
         """The token ahead, which is then passed; the end never is."""
         token = self.next
-        if token.kind != "end":
-            self._at += 1
+        self.next, self._after = self.after, None
         return token
 
     def accept(self, text: str) -> bool:
         """Pass the token ahead if it is this one."""
         if self.next.text != text or self.next.kind == "string":
             return False
-        self._at += 1
+        self.take()
         return True
 
     def expect(self, text: str) -> Token:
@@ -111,6 +110,8 @@ class Stream:
         values: list[Any] = []
         while not self.accept(end):
             values.append(self.value())
+            if len(values) > MAX_VALUES:
+                self.refuse(f"found a list of above {MAX_VALUES} values", self.next)
             if not self.accept(","):
                 self.expect(end)
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from microgen.relay.expr import DTYPES, FuncType, TensorType, TupleType, Type
+from microgen.relay.infer_type import MAX_RANK
 from microgen.relay.op.base import nearest
 from microgen.relay.stream import Stream
 
@@ -38,6 +39,8 @@ def _tensor(stream: Stream) -> TensorType:
     dims: list[int | str] = []
     while not stream.accept(")"):
         dims.append(_dim(stream))
+        if len(dims) > MAX_RANK:
+            stream.refuse(f"found a tensor of above {MAX_RANK} axes", start)
         if not stream.accept(","):
             stream.expect(")")
             break

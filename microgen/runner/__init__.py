@@ -4,7 +4,7 @@
 its layers differ from a reference.
 """
 
-from microgen.runner.execute import RunResult, run
+from microgen.runner.execute import RunResult, run, until_failure
 from microgen.runner.trace import Layer
 
-__all__ = ["Layer", "RunResult", "run"]
+__all__ = ["Layer", "RunResult", "run", "until_failure"]

@@ -1,36 +1,21 @@
-"""Finds the first layer and element in which traced layers differ from expected ones.
-
-Integers must be equal. Floats may differ by ``FLOAT_TOLERANCE`` of the tensor's range: the larger
-of its greatest magnitude and the distance from its least to its greatest value.
-"""
+"""Finds the first layer and element that is farther from what is expected than its bound, and says
+how near to its bound each layer came."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from microgen.errors import InternalError
+from microgen.ir.beside import Expected, distance, exceeds
 from microgen.ir.graph import Array
 from microgen.manifest import ModuleRecord
-from microgen.runner.trace import Layer
 
-FLOAT_TOLERANCE = 1e-5
-
-
-def differs(found: Array, expected: Array) -> Array:
-    """Which elements differ, bool of the arrays' shape."""
-    if expected.dtype.kind != "f":
-        unequal: Array = found != expected
-        return unequal
-    finite = np.isfinite(expected)
-    values = expected[finite].astype(np.float64)
-    span = max(np.ptp(values), np.abs(values).max()) if values.size else 0.0
-    apart = np.abs(np.where(finite, found, 0).astype(np.float64) - np.where(finite, expected, 0))
-    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    far: Array = np.where(finite, ~(apart <= FLOAT_TOLERANCE * span), ~same)
-    return far
+EQUAL = "equal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +23,12 @@ class Difference:
     """The first element that differs, in the order of execution.
 
     ``layer`` is the model's name of the layer, ``index`` has one number per dimension of the
-    tensor; ``differing`` of ``size`` elements of the tensor differ, by ``largest`` at most.
+    tensor; ``allowed`` is the element's bound. ``differing`` of ``size`` elements of the tensor
+    differ, by ``largest`` at most. ``call`` is None for what no call of the firmware computes.
     """
 
     sample: int
-    call: int
+    call: int | None
     layer: str
     tensor: str
     index: tuple[int, ...]
@@ -51,69 +37,134 @@ class Difference:
     differing: int
     size: int
     largest: float
+    allowed: float = 0.0
+    rule: str = EQUAL
 
     def __str__(self) -> str:
         at = ",".join(map(str, self.index))
+        call = "" if self.call is None else f"call {self.call}, "
+        wanted = f"{self.expected:g}"
+        if self.allowed:
+            wanted = f"{self.expected:.9g} within {self.allowed:.3g} ({self.rule})"
+        found = f"{self.found:.9g}" if self.allowed else f"{self.found:g}"
         return (
-            f'sample {self.sample}, call {self.call}, layer "{self.layer}": '
-            f"{self.tensor}[{at}] is {self.found:g}, expected {self.expected:g}; "
+            f'sample {self.sample}, {call}layer "{self.layer}": '
+            f"{self.tensor}[{at}] is {found}, expected {wanted}; "
             f"{self.differing} of {self.size} elements differ, by {self.largest:g} at most"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a comparison found. ``compared`` layers had an expected tensor, ``absent`` names the
-    tensors that had none; ``first`` is None if all that were compared are equal."""
+class Held:
+    """A tensor that was compared: the ``rule`` of its bound, the greatest one of an element, and
+    how near an element came to its own, as a part of it: 0 is equal, what is above 1 differs."""
 
-    compared: int
+    sample: int
+    call: int | None
+    layer: str
+    tensor: str
+    rule: str
+    bound: float
+    ratio: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            **{name: getattr(self, name) for name in ("sample", "call", "layer", "tensor", "rule")},
+            "bound": number(self.bound),
+            "ratio": number(self.ratio),
+        }
+
+
+def number(value: float) -> float | None:
+    """For JSON: infinity is null."""
+    return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison found. ``held`` are the tensors compared, ``absent`` names those of which
+    nothing is expected; ``first`` is None if all that were compared are within their bounds."""
+
+    held: tuple[Held, ...]
     absent: tuple[str, ...]
     first: Difference | None
 
+    @property
+    def compared(self) -> int:
+        """How many tensors were."""
+        return len({held.tensor for held in self.held})
+
+    @property
+    def samples(self) -> int:
+        """Of how many samples."""
+        return len({held.sample for held in self.held})
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every element had to be equal."""
+        return not any(held.bound for held in self.held)
+
 
 def compare(
-    module: ModuleRecord, layers: Iterable[Layer], expected: Sequence[Mapping[str, Array]]
+    module: ModuleRecord, expected: Iterable[tuple[int, Expected]], absent: Iterable[str] = ()
 ) -> Comparison:
-    """Compare a module's layers with ``expected[sample][tensor]``, element by element.
+    """Compare what was found of a module's tensors, given with their samples' numbers, with what is
+    expected, up to the first that differs. ``absent`` is the result's.
 
-    An expected tensor may have another shape of the same size. Raises InternalError if sizes
-    differ, or if nothing could be compared.
+    Raises InternalError if sizes differ, or if nothing could be compared.
     """
-    compared, absent = 0, dict[str, None]()
-    for layer in layers:
-        reference = expected[layer.sample].get(layer.tensor)
-        if reference is None:
-            absent[layer.tensor] = None
+    calls = {call.tensor: call.index for call in module.calls}
+    held: list[Held] = []
+    for sample, one in expected:
+        if one.found is None:
             continue
-        compared += 1
-        first = _difference(module, layer, reference)
+        held.append(_held(sample, calls.get(one.tensor), one))
+        first = _difference(held[-1], one)
         if first:
-            return Comparison(compared, tuple(absent), first)
-    if not compared:
+            return Comparison(tuple(held), tuple(absent), first)
+    if not held:
         raise InternalError("no traced layer has an expected tensor to be compared with")
-    return Comparison(compared, tuple(absent), None)
+    return Comparison(tuple(held), tuple(absent), None)
 
 
-def _difference(module: ModuleRecord, layer: Layer, reference: Array) -> Difference | None:
-    if reference.size != layer.array.size:
-        raise InternalError(
-            f"{layer.tensor} has shape {layer.array.shape}, the reference's {reference.shape}"
-        )
-    reference = reference.reshape(layer.array.shape)
-    wrong = differs(layer.array, reference)
+def ratio(found: Array, expected: Array, bound: Array) -> float:
+    """The greatest distance of an element as a part of its bound."""
+    apart = distance(found, expected)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(apart > 0, np.where(np.isinf(bound), 0, apart / bound), 0)
+    return float(parts.max(initial=0))
+
+
+def rule(one: Expected) -> str:
+    """A tensor's rules in words."""
+    return ", then ".join(name for name in one.rules if name != EQUAL) or EQUAL
+
+
+def _held(sample: int, call: int | None, one: Expected) -> Held:
+    assert one.found is not None
+    near = ratio(one.found, one.values, one.bound)
+    largest = float(one.bound.max(initial=0))
+    return Held(sample, call, one.node.origin.layer, one.tensor, rule(one), largest, near)
+
+
+def _difference(held: Held, one: Expected) -> Difference | None:
+    assert one.found is not None
+    wrong = exceeds(one.found, one.values, one.bound)
     if not wrong.any():
         return None
-    index = np.unravel_index(int(np.argmax(wrong)), layer.array.shape)
-    distance = np.abs(layer.array.astype(np.float64) - reference.astype(np.float64))
+    index = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
     return Difference(
-        sample=layer.sample,
-        call=layer.call,
-        layer=module.calls[layer.call].layer,
-        tensor=layer.tensor,
+        sample=held.sample,
+        call=held.call,
+        layer=held.layer,
+        tensor=held.tensor,
         index=tuple(map(int, index)),
-        found=layer.array[index].item(),
-        expected=reference[index].item(),
+        found=one.found[index].item(),
+        expected=one.values[index].item(),
         differing=int(np.count_nonzero(wrong)),
         size=int(wrong.size),
-        largest=float(distance.max()),
+        largest=float(distance(one.found, one.values)[wrong].max()),
+        allowed=float(one.bound[index]),
+        rule=held.rule,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen import manifest as manifests
+from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
@@ -66,6 +68,10 @@ class _Job:
         """Inferences that the firmware will run: one, on zeros, without inputs."""
         return self.batch.count if self.batch else 1
 
+    def done(self, output_size: int) -> int:
+        """How many samples so many bytes of output are."""
+        return output_size // sum(port.nbytes for port in samples.outputs(self.manifest))
+
 
 def run(
     project: Path,
@@ -86,18 +92,25 @@ def run(
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
     """
-    manifest = manifests.load(project)
-    job = _Job(
-        manifest,
-        boards.from_json(manifest.board),
-        image.load(elf or project / ELF),
-        None
-        if inputs is None
-        else samples.pack(samples.inputs(manifest), samples.named(manifest, inputs)),
-        timeout,
-    )
+    job = _job(project, inputs, elf or project / ELF, timeout)
     result = _profiled(job) if profile else _plain(job)
     return replace(result, layers=_traced(job).layers) if trace else result
+
+
+def _job(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float) -> _Job:
+    manifest = manifests.load(project)
+    batch = None if inputs is None else samples.batch(manifest, inputs)
+    return _Job(manifest, boards.of_project(manifest.board), image.load(elf), batch, timeout)
+
+
+def until_failure(
+    project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
+) -> tuple[Layer, ...]:
+    """The layers of a run that fails, up to the call that returned a status other than 0, or the
+    last before what did. Raises what ``run`` raises before the program ends."""
+    job = _job(project, inputs, elf, timeout)
+    with process.directory() as where, _followed(job, where) as (_, traced):
+        return traced.layers
 
 
 def _plain(job: _Job) -> RunResult:
@@ -128,8 +141,9 @@ def _execute(job: _Job, where: Path, plugin: str = "") -> RunResult:
     _write_input(job, where)
     command = qemu.command(job.board, job.image.path, plugin=plugin)
     with process.started(command, where, gdb=not job.board.is_host) as running:
+        _count(job, 0)
         try:
-            code = running.wait(job.limit)
+            code = running.wait(job.limit, lambda size: _count(job, size))
         except HangError as error:
             raise _hang(job, running) from error
         if plugin:
@@ -137,22 +151,32 @@ def _execute(job: _Job, where: Path, plugin: str = "") -> RunResult:
         return _result(job, running, code)
 
 
+def _count(job: _Job, output_size: int) -> None:
+    progress.count("samples", job.done(output_size), job.samples)
+
+
 def _traced(job: _Job) -> RunResult:
-    with process.directory() as where:
-        _write_input(job, where)
-        command = qemu.command(job.board, job.image.path, halted=True)
-        with process.started(command, where, gdb=True) as running:
-            traced = tracing.follow(
-                running.gdb,
-                job.image,
-                job.manifest,
-                samples=job.samples,
-                relocated=job.board.is_host,
-                limit=job.limit,
-            )
-            result = _result(job, running, _exit_code(job, running, traced))
+    with process.directory() as where, _followed(job, where) as (running, traced):
+        result = _result(job, running, _exit_code(job, running, traced))
     _check_complete(job, traced.layers)
     return replace(result, layers=traced.layers)
+
+
+@contextlib.contextmanager
+def _followed(job: _Job, where: Path) -> Iterator[tuple[Process, Trace]]:
+    """A program followed to its end."""
+    _write_input(job, where)
+    command = qemu.command(job.board, job.image.path, halted=True)
+    with process.started(command, where, gdb=True) as running:
+        traced = tracing.follow(
+            running.gdb,
+            job.image,
+            job.manifest,
+            samples=job.samples,
+            relocated=job.board.is_host,
+            limit=job.limit,
+        )
+        yield running, traced
 
 
 def _exit_code(job: _Job, running: Process, traced: Trace) -> int:
@@ -184,8 +208,7 @@ def _write_input(job: _Job, where: Path) -> None:
 
 
 def _hang(job: _Job, running: Process) -> RunError:
-    size = sum(port.nbytes for port in samples.outputs(job.manifest))
-    done = f"after {running.output_size() // size} of {job.samples} samples"
+    done = f"after {job.done(running.output_size())} of {job.samples} samples"
     place = "" if job.board.is_host else tracing.location(running.gdb, job.image)
     return faults.hang(job.limit, done, place, job.image.path)
 

@@ -6,7 +6,8 @@ import re
 import signal
 from pathlib import Path
 
-from microgen.errors import RunError
+from microgen.errors import RunError, StatusRunError
+from microgen.runner import statuses
 from microgen.runner.image import Image
 
 EXIT_RUN, EXIT_FILE, EXIT_FAULT = 1, 2, 3
@@ -16,6 +17,7 @@ _FAILED = re.compile(r"^microgen: failed=(\w+)$", re.M)  # one of several models
 _FAULT = re.compile(
     r"^microgen: fault=(\w+) pc=(0x[0-9a-f]+) lr=(0x[0-9a-f]+) cfsr=(0x[0-9a-f]+)$", re.M | re.I
 )
+_ABORT = re.compile(r"^microgen: abort=(0x[0-9a-f]{8})$", re.M)
 _SANITIZER = re.compile(r"ERROR: \w+Sanitizer: .*|.*: runtime error: .*")
 _LOCKUP_PC = re.compile(r"\bR15=([0-9a-f]{8})", re.I)
 
@@ -72,6 +74,11 @@ def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError
     for what in (_sanitizer(diagnostics), _lockup(diagnostics, image), _signal(code)):
         if what:
             return RunError(what, where=where)
+    line = status_line(console)
+    if code == EXIT_RUN and line:
+        status, module = line[0], (*_FAILED.findall(console), "")[0]
+        said, hint = statuses.said(status), statuses.hint(status)
+        return StatusRunError(status, line[1] - 1, module, said, where=where, hint=hint)
     return RunError(_exit(code, console, diagnostics), where=where)
 
 
@@ -123,11 +130,7 @@ def _signal(code: int) -> str:
 
 def _exit(code: int, console: str, diagnostics: str) -> str:
     said = " ".join((diagnostics or console).split())[-300:] or "nothing"
-    line = status_line(console)
-    if code == EXIT_RUN and line:
-        which = _FAILED.search(console)
-        model = f"the model {which[1]!r}" if which else "the model"
-        return f"{model} returned error code {line[0]} at sample {line[1] - 1}"
-    if code == EXIT_RUN and "microgen: abort=" in console:
-        return f"the firmware aborted with code {console.split('microgen: abort=')[1].split()[0]}"
+    abort = _ABORT.search(console)
+    if code == EXIT_RUN and abort:
+        return f"the firmware aborted: {statuses.said(int(abort[1], 16))}"
     return f"the firmware ended with exit code {code}; it said: {said}"

@@ -8,11 +8,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import toolchain
+from microgen import guard, toolchain
+from microgen.errors import RunError
 from microgen.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 
 _POLL_SECONDS = 0.05
@@ -30,15 +31,18 @@ class Process:
     directory: Path
     gdb: socket.socket
 
-    def wait(self, limit: float) -> int:
-        """Its exit code, negative for a signal. Raises HangError after ``limit`` seconds in which
-        the output file has not grown."""
+    def wait(self, limit: float, grown: Callable[[int], None] = lambda _: None) -> int:
+        """Its exit code, negative for a signal. ``grown`` hears of the output file's bytes. Raises
+        HangError after ``limit`` seconds in which it has not grown."""
         size, since = self.output_size(), time.monotonic()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return self.popen.wait(_POLL_SECONDS)
+                code = self.popen.wait(_POLL_SECONDS)
+                grown(self.output_size())
+                return code
             if self.output_size() != size:
                 size, since = self.output_size(), time.monotonic()
+                grown(size)
             elif time.monotonic() - since > limit:
                 raise HangError
 
@@ -70,23 +74,32 @@ class Process:
 
 @contextlib.contextmanager
 def directory() -> Iterator[Path]:
-    """A directory for one run, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="microgen-") as name:
-        yield Path(name)
+    """A directory for one run, removed afterwards, even if we are killed.
+
+    Raises RunError where files cannot be written there, as on a full disk.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="microgen-") as name, guard.removed(name):
+            yield Path(name)
+    except OSError as error:
+        raise RunError(
+            f"the run's files cannot be written: {error.strerror}",
+            where=str(error.filename or "the temporary folder"),
+            hint="make space there, or name another folder by TMPDIR",
+        ) from error
 
 
 @contextlib.contextmanager
 def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
-    """Start a command in ``where``; at the end it is killed if it still runs.
+    """Start a command in ``where``; at the end, or if we are killed, it is ended if it still runs.
 
     ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
-    ToolError if the program is missing.
+    ToolError if the program is missing, or cannot be started.
     """
-    program = str(toolchain.find(command[0]))
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
-        popen = subprocess.Popen(
-            [program, *command[1:]],
+        popen = toolchain.start(
+            command,
             cwd=where,
             stdin=theirs.fileno() if gdb else subprocess.DEVNULL,
             stdout=theirs.fileno() if gdb else out,
@@ -94,11 +107,8 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
             env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
         )
         theirs.close()
-        try:
+        with guard.ended(popen):
             yield Process(popen, where, ours)
-        finally:
-            popen.kill()
-            popen.wait()
 
 
 def _sanitizer_options() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from microgen import toolchain
@@ -12,6 +13,7 @@ CONSOLE = "console.txt"
 DIAGNOSTICS = "diagnostics.txt"
 INPUT = "microgen_input.bin"
 OUTPUT = "microgen_output.bin"
+_VERSION_SECONDS = 10.0
 
 
 def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") -> list[str]:
@@ -31,6 +33,7 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
         board.qemu.system,
         *("-machine", board.qemu.machine, *board.qemu.args),
         *("-nodefaults", "-display", "none", "-gdb", "stdio"),
+        *_sandbox(board.qemu.system),
         *("-chardev", f"file,id=console,path={CONSOLE}"),
         *("-semihosting-config", "enable=on,target=native,chardev=console"),
         *(("-S",) if halted else ()),
@@ -39,10 +42,19 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
     ]
 
 
+@functools.cache
+def _sandbox(emulator: str) -> tuple[str, ...]:
+    """What keeps firmware from starting programs of the host, which semihosting offers; nothing
+    where QEMU was built without it."""
+    arguments = ("-sandbox", "on,spawn=deny")
+    has_it = toolchain.run([emulator, *arguments, "--version"], seconds=_VERSION_SECONDS).ok
+    return arguments if has_it else ()
+
+
 def _under_gdbserver(elf: Path) -> list[str]:
     if not toolchain.has("gdbserver"):
         raise ToolError(
             "reading layers on this machine needs gdbserver, which is not installed",
             hint="apt-get install gdbserver, or run on a board that has an emulator",
         )
-    return ["gdbserver", "-", str(elf.resolve())]
+    return ["gdbserver", "--no-startup-with-shell", "-", str(elf.resolve())]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.errors import InputError
+from microgen.files import whole
 from microgen.ir.graph import Array, DType
 from microgen.manifest import Manifest, ModuleRecord, PortRecord
 
@@ -27,32 +28,12 @@ class Batch:
     data: bytes
 
 
-def load(path: Path) -> dict[str, Array]:
-    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one; pickled
-    objects are never read."""
-    try:
-        with path.open("rb") as file:  # numpy would leave a damaged one open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
-            return {name: archive[name] for name in archive.files}
-    except InputError:
-        raise
-    except OSError as error:
-        reason = error.strerror or "it is not an .npz file"
-        raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
-    except Exception as error:  # a damaged archive makes numpy and zipfile raise many kinds
-        raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
-
-
-_HOW = "write the samples with numpy.savez(FILE, **{name: array})"
-
-
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
-    """Write arrays as an ``.npz`` file, in their order. Raises InputError if that fails."""
+    """Write arrays as an ``.npz`` file, in their order, whole or not at all. Raises InputError if
+    that fails."""
     try:
         # numpy.savez takes names as keywords, which clash with its own.
-        with zipfile.ZipFile(path, "w") as archive:
+        with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
@@ -90,9 +71,32 @@ def named(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 def by_tensor(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Arrays that ``pack`` takes, all by the names that ``inputs`` gives."""
-    full = named(manifest, arrays)
-    ports = enumerate(inputs(manifest))
-    return {p.tensor: full[p.tensor if p.tensor in full else f"input{k}"] for k, p in ports}
+    full, ports = named(manifest, arrays), inputs(manifest)
+    return {
+        port.tensor: next(full[name] for name in names if name in full)
+        for port, names in zip(ports, accepted(ports), strict=True)
+    }
+
+
+def accepted(ports: Sequence[PortRecord]) -> list[tuple[str, ...]]:
+    """The names that each input's array may have: the tensor's, and ``input<k>`` where that is no
+    tensor's own name."""
+    own = {port.tensor for port in ports}
+    aliases = (f"input{k}" for k in range(len(ports)))
+    return [
+        (port.tensor,) if alias in own else (port.tensor, alias)
+        for port, alias in zip(ports, aliases, strict=True)
+    ]
+
+
+def zeros(manifest: Manifest) -> dict[str, Array]:
+    """One sample of zeros, as the firmware runs without samples; a fixed input has its value."""
+    return {
+        port.tensor: np.array(
+            port.fixed or [0] * math.prod(port.shape), DType(port.dtype).numpy
+        ).reshape(port.shape)
+        for port in inputs(manifest)
+    }
 
 
 def _full(name: str, known: Container[str], manifest: Manifest) -> str:
@@ -127,11 +131,12 @@ def batch(manifest: Manifest, arrays: Mapping[str, Array]) -> Batch:
 def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     """Check one array per input and pack them.
 
-    An array is named as the model's tensor, or ``input0``, ``input1``, ...; it has the tensor's
+    An array is named as the model's tensor, or as ``accepted`` says; it has the tensor's
     dtype, and its shape or one more leading axis of N samples. Raises InputError otherwise.
     """
-    found = [_array(port, k, arrays) for k, port in enumerate(ports)]
-    _check_no_others(ports, arrays)
+    names = accepted(ports)
+    found = [_array(port, own, arrays) for port, own in zip(ports, names, strict=True)]
+    _check_no_others(ports, arrays, {name for own in names for name in own})
     for port, array in zip(ports, found, strict=True):
         _check_type(port, array)
     counts = [_count(port, array) for port, array in zip(ports, found, strict=True)]
@@ -149,8 +154,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     return Batch(1 if count is None else count, count is not None, data)
 
 
-def _array(port: PortRecord, index: int, arrays: Mapping[str, Array]) -> Array:
-    names = dict.fromkeys((port.tensor, f"input{index}"))
+def _array(port: PortRecord, names: Sequence[str], arrays: Mapping[str, Array]) -> Array:
     present = [name for name in names if name in arrays]
     if len(present) != 1:
         what = f"there are two arrays ({' and '.join(present)})" if present else "there is no array"
@@ -161,8 +165,9 @@ def _array(port: PortRecord, index: int, arrays: Mapping[str, Array]) -> Array:
     return np.asarray(arrays[present[0]])
 
 
-def _check_no_others(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> None:
-    known = {name for k, port in enumerate(ports) for name in (port.tensor, f"input{k}")}
+def _check_no_others(
+    ports: Sequence[PortRecord], arrays: Mapping[str, Array], known: Container[str]
+) -> None:
     others = [name for name in arrays if name not in known]
     if others:
         raise InputError(

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
 
+from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import CallRecord, Manifest, ModuleRecord
+from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord
 from microgen.runner import faults
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image
@@ -28,20 +29,23 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 @dataclass(frozen=True, slots=True)
 class Layer:
     """What call ``call`` of sample ``sample`` left in its output tensor (both count from 0; calls
-    of each module by themselves)."""
+    of each module by themselves), and in the variables that it is passed, by their names, uint8;
+    ``status`` is what it returned."""
 
     sample: int
     call: int
     tensor: str
     array: Array
     module: str = ""
+    variables: Mapping[str, Array] = field(default_factory=dict)
+    status: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A procedure call standard. ``arguments``, ``stack``, ``pc``, ``link``: registers by their
-    place in gdb's list; ``link`` is None where the return address is the first word on the stack.
-    ``breakpoint`` is the kind that gdb's protocol gives a breakpoint's instruction."""
+    """A procedure call standard. ``arguments``, ``result``, ``stack``, ``pc``, ``link``: registers
+    by their place in gdb's list; ``link`` is None where the return address is the first word on the
+    stack. ``breakpoint`` is the kind that gdb's protocol gives a breakpoint's instruction."""
 
     registers: int
     width: int
@@ -50,16 +54,21 @@ class Convention:
     pc: int
     link: int | None
     breakpoint: int
+    result: int
 
 
 CONVENTIONS = {
     # Arm IHI 0042 (AAPCS32): r0-r3, then the stack; gdb's list is r0-r15.
-    "EM_ARM": Convention(16, 4, (0, 1, 2, 3), stack=13, pc=15, link=14, breakpoint=2),
+    "EM_ARM": Convention(16, 4, (0, 1, 2, 3), stack=13, pc=15, link=14, breakpoint=2, result=0),
     # RISC-V ELF psABI, ilp32: a0-a7 (x10-x17), then the stack; gdb's list is x0-x31, pc.
-    "EM_RISCV": Convention(33, 4, tuple(range(10, 18)), stack=2, pc=32, link=1, breakpoint=2),
+    "EM_RISCV": Convention(
+        33, 4, tuple(range(10, 18)), stack=2, pc=32, link=1, breakpoint=2, result=10
+    ),
     # System V ABI, AMD64: rdi, rsi, rdx, rcx, r8, r9, then the stack behind the return address;
     # gdb's list is rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8-r15, rip.
-    "EM_X86_64": Convention(17, 8, (5, 4, 3, 2, 8, 9), stack=7, pc=16, link=None, breakpoint=1),
+    "EM_X86_64": Convention(
+        17, 8, (5, 4, 3, 2, 8, 9), stack=7, pc=16, link=None, breakpoint=1, result=0
+    ),
 }
 
 
@@ -107,7 +116,8 @@ def follow(
         stub = Stub(connection, limit)
         bias = _entry_point(stub) - image.entry if relocated else 0
         tracer = _Tracer(stub, image, manifest, bias)
-        for layer in tracer.layers(samples):
+        total = samples * manifest.call_count
+        for layer in progress.counted("layers", tracer.layers(samples), total):
             layers.append(layer)  # keeps what was read when the program ends early
         tracer.finish()
     except _EndError as end:
@@ -149,9 +159,7 @@ class _Tracer:
         for sample in range(samples):
             for module in self._manifest.modules:
                 for call in module.calls:
-                    array = np.frombuffer(self._call(call, module), DType(call.dtype).numpy)
-                    shaped = array.reshape(call.shape)
-                    yield Layer(sample, call.index, call.tensor, shaped, module.module)
+                    yield self._call(sample, call, module)
 
     def finish(self) -> NoReturn:
         """Let the program run to its end."""
@@ -160,14 +168,38 @@ class _Tracer:
             raise GdbError("the program stopped without a breakpoint")
         raise _EndError(stop.exit_code)
 
-    def _call(self, call: CallRecord, module: ModuleRecord) -> bytes:
+    def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> Layer:
         self._run_to(self._image.address(call.function) + self._bias)
         registers = self._registers()
         output = self._argument(registers, call.output)
         self._check_planned(call, module, output - self._bias)
+        passed = self._variables(call, module, registers)
         self._run_to(self._return_address(registers))
+        status = self._registers()[self._convention.result] & 0xFFFFFFFF
         size = DType(call.dtype).nbytes * int(np.prod(call.shape, dtype=np.int64))
-        return self._stub.read(output, size)
+        return Layer(
+            sample,
+            call.index,
+            call.tensor,
+            self._bytes(output, size).view(DType(call.dtype).numpy).reshape(call.shape),
+            module.module,
+            {record.tensor: self._bytes(at, record.nbytes) for record, at in passed},
+            status - (status >> 31 << 32),
+        )
+
+    def _variables(
+        self, call: CallRecord, module: ModuleRecord, registers: tuple[int, ...]
+    ) -> list[tuple[BufferRecord, int]]:
+        """Variables among the arguments, and where they are."""
+        states = {record.name: record for record in module.plan.buffers if record.is_state}
+        return [
+            (states[argument.name], self._argument(registers, k))
+            for k, argument in enumerate(call.args)
+            if argument.storage == "sid" and argument.name in states
+        ]
+
+    def _bytes(self, address: int, size: int) -> Array:
+        return np.frombuffer(self._stub.read(address, size), np.uint8)
 
     def _check_planned(self, call: CallRecord, module: ModuleRecord, pointer: int) -> None:
         argument = call.args[call.output]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
-from microgen import resources
+from microgen import byte_sizes, resources
 from microgen.errors import BoardError
 from microgen.target.cpu import CPUS, Cpu
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes."""
+    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes, in
+    board.yml also as ``512K``."""
 
     name: str
     origin: int
@@ -66,8 +69,11 @@ class Board:
     zephyr: str = ""
 
     def memory(self, name: str) -> Memory:
-        """The region of that name."""
-        return next(m for m in self.memories if m.name == name)
+        """The region of that name. Raises BoardError if there is none."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise BoardError(f"{self.name} has no memory {name!r}")
 
     @property
     def rams(self) -> tuple[Memory, ...]:
@@ -99,10 +105,49 @@ def load(name: str) -> Board:
     return from_dict(name, yaml.safe_load(path.read_text(encoding="utf-8")), path)
 
 
-def from_json(data: dict[str, Any]) -> Board:
-    """The board that ``Board.to_json`` wrote."""
-    return from_dict(
-        data["name"], {k: v for k, v in data.items() if k != "name"}, Path(data["name"])
+def of_project(data: Mapping[str, Any]) -> Board:
+    """The installed board that a project was generated for, with the memories chosen for it.
+
+    A project is not trusted to name programs and their arguments: what ``Board.to_json`` wrote
+    must be what the installed board says. Raises BoardError if it is not, or there is no such
+    board.
+    """
+    data = json.loads(json.dumps(data))  # as in the file, whose tuples are lists
+    name = data.get("name")
+    if name not in available():
+        raise BoardError(
+            "the project is for a board that is not installed here",
+            where="microgen.json",
+            hint=f"boards: {', '.join(available())}",
+        )
+    installed = load(name)
+    chosen: dict[str, Any] = {field: data.get(field) for field in _CHOSEN}
+    for field, other in _CHOSEN.items():
+        choices = [getattr(installed, field), *filter(None, [getattr(installed, other)])]
+        if chosen[field] not in choices:
+            _refuse_other(installed.name, [field])
+    board = replace(installed, **chosen)
+    expected = json.loads(json.dumps(board.to_json()))
+    data = json.loads(json.dumps(data))  # one that was never written has tuples
+    if data != expected:
+        _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
+    return board
+
+
+# What generation may choose, and the field that names the only other choice.
+_CHOSEN = {
+    "constants": "large_constants",
+    "arena": "large_buffers",
+    "buffers": "large_buffers",
+}
+
+
+def _refuse_other(name: str, fields: Sequence[str]) -> NoReturn:
+    what = ", ".join(fields) or "it has further fields"
+    raise BoardError(
+        f"the project's copy of board {name} is not the installed one ({what})",
+        where="microgen.json",
+        hint="generate the project again with this microgen",
     )
 
 
@@ -122,7 +167,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             memories=memories,
             flash=str(data.get("flash", "")),
             ram=str(data.get("ram", "")),
-            stack_bytes=int(data.get("stack_bytes", 0)),
+            stack_bytes=byte_sizes.of_data(data.get("stack_bytes", 0)),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             constants=str(data.get("constants", data.get("flash", ""))),
             large_constants=str(data.get("large_constants", "")),
@@ -145,4 +190,5 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
 
 
 def _memory(data: dict[str, Any]) -> Memory:
-    return Memory(str(data["name"]), int(data["origin"]), int(data["length"]), str(data["access"]))
+    length = byte_sizes.of_data(data["length"])
+    return Memory(str(data["name"]), int(data["origin"]), length, str(data["access"]))

@@ -7,13 +7,15 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from microgen import manifest, params_file
+from microgen import manifest, params_file, progress
 from microgen.builder import disassemble
 from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.target import board as boards
 from microgen.verifier import (
+    consistency,
     constants,
     elf,
     external_functions,
@@ -47,6 +49,7 @@ __all__ = [
 
 # The fixed list of names, in the order of reports. docs/verify.md says what each reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
+    "manifest": consistency.manifest,
     "entry_point": vectors.entry_point,
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
@@ -107,7 +110,9 @@ def verify(
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files)
-    return VerifyReport(tuple(_run(name, check, subject) for name, check in CHECKS.items()))
+    counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
+    checks = tuple(_run(name, check, subject) for name, check in counted)
+    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest))
 
 
 def measure(elf_file: Path, record: Manifest) -> Sizes:
@@ -126,7 +131,7 @@ def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
 
 def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
     finding = check(subject) if name in _OF_FIRMWARE else _of_each_model(check, subject)
-    return Check(name, finding.status, finding.expected, finding.found)
+    return Check(name, finding.status, finding.expected, finding.found, finding.values)
 
 
 def _of_each_model(check: Callable[[Subject], Finding], subject: Subject) -> Finding:
@@ -156,7 +161,7 @@ def _subject(
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
-    board = boards.from_json(record.board)
+    board = boards.of_project(record.board)
     return Subject(
         project=project,
         elf=elf.load(path),
@@ -172,10 +177,10 @@ def _subject(
 
 
 def _parameters(project: Path, record: ModuleRecord) -> Mapping[str, Array]:
-    path = project / "model" / "parameters" / f"{record.module}.params"
+    name = f"model/parameters/{record.module}.params"
     try:
-        return params_file.loads(path.read_bytes())
+        return params_file.loads(inside(project, name).read_bytes())
     except OSError as error:
         raise ProjectError(
-            f"cannot be read: {error.strerror}", where=str(path), hint="generate again"
+            f"cannot be read: {error.strerror}", where=name, hint="generate again"
         ) from error

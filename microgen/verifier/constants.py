@@ -27,7 +27,8 @@ def constants_section(subject: Subject) -> Finding:
         f"{_alignment(subject)}"
     )
     total = sum(record.nbytes for record in records)
-    return judged(expected, problems, f"{len(records)} objects, {total} bytes")
+    found = f"{len(records)} objects, {total} bytes"
+    return judged(expected, problems, found, objects=len(records), nbytes=total)
 
 
 def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
@@ -58,8 +59,9 @@ def object_problems(
 
 
 def _alignment(subject: Subject) -> int:
-    """What ``--constant-alignment`` asked for."""
-    return int(subject.manifest.options.get("constant_alignment", 1))
+    """What ``--constant-alignment`` asked for; ``manifest`` fails for what it cannot have been."""
+    asked = subject.manifest.options.get("constant_alignment")
+    return asked if isinstance(asked, int) and asked > 0 else 1
 
 
 def is_writable(subject: Subject, symbol: Symbol) -> bool:
@@ -88,7 +90,7 @@ def constants_bytes(subject: Subject) -> Finding:
         return Finding("failed", expected, str(error))
     problems = [p for record in records for p in _byte_problems(subject, record, parameters)]
     total = sum(record.nbytes for record in records)
-    return judged(expected, problems, f"{total} bytes equal")
+    return judged(expected, problems, f"{total} bytes equal", nbytes=total)
 
 
 def _byte_problems(

@@ -167,6 +167,8 @@ class Elf:
 
 def load(path: Path) -> Elf:
     """Read an ELF executable. Raises ProjectError if it is absent or damaged."""
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="build again")
     try:
         data = path.read_bytes()
     except OSError as error:

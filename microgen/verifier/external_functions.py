@@ -40,7 +40,7 @@ def external_functions(subject: Subject) -> Finding:
         f"{len(functions)} external functions, each of one module, with the types and constants "
         f"of the plan"
     )
-    return judged(expected, problems, f"{len(functions)} as planned")
+    return judged(expected, problems, f"{len(functions)} as planned", functions=len(functions))
 
 
 def _code_problems(subject: Subject, own: ExternalRecord) -> Iterator[str]:

@@ -25,7 +25,7 @@ def graph(subject: Subject) -> Finding:
     problems = [problem for module in modules for problem in _problems(subject, module)]
     calls = sum(len(module.calls) for module in modules)
     expected = f"the graph's calls and storages are those of the plan: {calls} calls"
-    return judged(expected, problems, f"{calls} calls as planned")
+    return judged(expected, problems, f"{calls} calls as planned", calls=calls)
 
 
 def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:

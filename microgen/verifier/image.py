@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 
+from microgen import manifest
+from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.target.board import Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Segment
@@ -70,13 +73,20 @@ def project_files(subject: Subject) -> Finding:
     if not subject.with_project_files:
         return not_applicable("switched off")
     problems = []
+    if not manifest.is_as_written(subject.project):
+        problems.append("microgen.json has changed")
     for name, digest in sorted(subject.manifest.files.items()):
         try:
-            content = (subject.project / name).read_bytes()
-        except OSError:
-            problems.append(f"{name} is missing")
+            content = inside(subject.project, name).read_bytes()
+        except ProjectError as error:
+            problems.append(f"{name} {error.what}")
+            continue
+        except OSError as error:
+            problems.append(f"{name} cannot be read: {error.strerror}")
             continue
         if hashlib.sha256(content).hexdigest() != digest:
             problems.append(f"{name} has changed")
     count = len(subject.manifest.files)
-    return judged(f"{count} files as generated", problems, f"{count} files as generated")
+    return judged(
+        f"{count} files as generated", problems, f"{count} files as generated", files=count
+    )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+from microgen.errors import ProjectError
+from microgen.files import inside
 from microgen.target.cpu import Feature
 from microgen.verifier.elf import Symbol
 from microgen.verifier.libc_names import HEAP, POSIX, STANDARD
@@ -43,7 +46,8 @@ def run_symbol(subject: Subject) -> Finding:
             problems.append(f"{name} is {symbol.binding}")
         problems += _not_function(subject, symbol)
     expected = f"{name}: one global function"
-    return judged(expected, problems, f"{name} at {symbols[0].address:#x}" if symbols else "")
+    found = ", ".join(f"{name} at {symbol.address:#x}" for symbol in symbols)
+    return judged(expected, problems, found, addresses=[symbol.address for symbol in symbols])
 
 
 def operators(subject: Subject) -> Finding:
@@ -57,7 +61,8 @@ def operators(subject: Subject) -> Finding:
             problems.append(f"{len(symbols)} symbols {name}")
         for symbol in symbols:
             problems += _not_function(subject, symbol)
-    return judged(f"{len(names)} operators, each one function", problems, f"all {len(names)}")
+    count = len(names)
+    return judged(f"{count} operators, each one function", problems, f"all {count}", count=count)
 
 
 def device_hooks(subject: Subject) -> Finding:
@@ -72,7 +77,8 @@ def device_hooks(subject: Subject) -> Finding:
             problems.append(f"{len(symbols)} symbols {name}")
         for symbol in symbols:
             problems += _not_function(subject, symbol)
-    return judged(f"{len(names)} hooks, each one function", problems, f"all {len(names)}")
+    count = len(names)
+    return judged(f"{count} hooks, each one function", problems, f"all {count}", count=count)
 
 
 def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
@@ -102,7 +108,8 @@ def kernels(subject: Subject) -> Finding:
     problems += [f"the operator {name} is linked, but never called" for name in present - called]
     expected = f"no kernels but {', '.join(sorted(planned))}; no operators but those called"
     inlined = "inlined into their operators" if not linked else ", ".join(sorted(linked))
-    return judged(expected, sorted(problems), f"{len(present)} operators; kernels {inlined}")
+    found = f"{len(present)} operators; kernels {inlined}"
+    return judged(expected, sorted(problems), found, operators=len(present))
 
 
 def heap(subject: Subject) -> Finding:
@@ -139,8 +146,10 @@ def _source_words(subject: Subject) -> set[str]:
     """Every identifier in the project's C and assembler sources."""
     words: set[str] = set()
     for name in subject.manifest.files:
-        path = subject.project / name
-        if path.suffix in (".c", ".h", ".s", ".S") and path.is_file():
+        if not name.endswith((".c", ".h", ".s", ".S")):
+            continue
+        with suppress(ProjectError):  # ``project_files`` names what is not there
+            path = inside(subject.project, name)
             words.update(re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace")))
     return words
 

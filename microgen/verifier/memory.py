@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import Any
 
 from microgen.manifest import BufferRecord, PoolRecord
 from microgen.verifier.elf import Symbol
@@ -26,7 +27,16 @@ def arena(subject: Subject) -> Finding:
         f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
     )
     found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
-    return judged(expected, problems, found)
+    return judged(expected, problems, found, pools=[_values(subject, pool) for pool in pools])
+
+
+def _values(subject: Subject, pool: PoolRecord) -> dict[str, Any]:
+    return {
+        "symbol": pool.symbol,
+        "planned": pool.nbytes,
+        "found": sum(symbol.size for symbol in subject.elf.named(pool.symbol)),
+        "alignment": pool.alignment,
+    }
 
 
 def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
@@ -64,7 +74,7 @@ def sids(subject: Subject) -> Finding:
         f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
         f"and of its size, aligned as its pool is"
     )
-    return judged(expected, problems, f"{count} as planned")
+    return judged(expected, problems, f"{count} as planned", buffers=count)
 
 
 def _buffer_problems(
@@ -120,7 +130,7 @@ def sid_overlap(subject: Subject) -> Finding:
     ]
     expected = "buffers that share addresses have disjoint lifetimes"
     found = f"{len(buffers)} buffers, of which none overlaps another while both live"
-    return judged(expected, list(dict.fromkeys(problems)), found)
+    return judged(expected, list(dict.fromkeys(problems)), found, buffers=len(buffers))
 
 
 def _overlaps(

@@ -32,7 +32,7 @@ def module_blob(subject: Subject) -> Finding:
         f"{len(module.loaded)} modules in a sound tree, byte for byte as generated"
     )
     found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
-    return judged(expected, problems, f"{record.nbytes} bytes: {found}")
+    return judged(expected, problems, f"{record.nbytes} bytes: {found}", nbytes=record.nbytes)
 
 
 def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
@@ -84,7 +84,8 @@ def module_loaders(subject: Subject) -> Finding:
     for module in subject.manifest.modules:
         problems += _unknown_keys(subject, module, loaded)
     expected = f"a loader each for {', '.join(loaded)}, in constant tables"
-    return judged(expected, problems, f"{len(loaded)} loaders, {', '.join(loaded)}")
+    count = len(loaded)
+    return judged(expected, problems, f"{count} loaders, {', '.join(loaded)}", loaders=count)
 
 
 def _unknown_keys(

@@ -31,7 +31,7 @@ def registry(subject: Subject) -> Finding:
     entries = [s for s in subject.elf.named(_ENTRY) if s.kind == "func" and s.binding == "global"]
     problems = [] if len(entries) == 1 else [f"{len(entries)} global functions {_ENTRY}"]
     problems += [*_table_problems(subject, wanted), *_pointer_problems(subject)]
-    return judged(expected, problems, f"{len(wanted)} functions")
+    return judged(expected, problems, f"{len(wanted)} functions", functions=len(wanted))
 
 
 def _has_registry(module: ModuleRecord) -> bool:

@@ -1,34 +1,41 @@
-"""The result of verify, as a table, JSON and JUnit XML."""
+"""The result of verify, as a table, JSON and test cases."""
 
 from __future__ import annotations
 
-import io
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
-from xml.etree import ElementTree
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from microgen.errors import cut
+from microgen.junit import Case
+from microgen.text_layout import Column, Table
+from microgen.verifier.sizes import Sizes
 
-_STYLES = {"ok": "green", "failed": "bold red", "n/a": "dim"}
+_STATUSES = ("ok", "failed", "n/a")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: ``status`` is "ok", "failed" or "n/a"."""
+    """One check: ``status`` is "ok", "failed" or "n/a". ``values`` are the numbers that the texts
+    ``expected`` and ``found`` speak of, by name. What these quote is cut."""
 
     name: str
     status: str
     expected: str
     found: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", cut(self.expected))
+        object.__setattr__(self, "found", cut(self.found))
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Every check, in the documented order."""
+    """Every check, in the documented order, and what the firmware takes of the memories."""
 
     checks: tuple[Check, ...]
+    sizes: Sizes
 
     @property
     def ok(self) -> bool:
@@ -40,65 +47,51 @@ class VerifyReport:
         """The checks that failed."""
         return tuple(check for check in self.checks if check.status == "failed")
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many checks have which status."""
+        found = [check.status for check in self.checks]
+        return {status: found.count(status) for status in _STATUSES}
+
     def check(self, name: str) -> Check:
         """The check of that name."""
         return next(check for check in self.checks if check.name == name)
 
     def summary(self) -> str:
         """One line: how many checks have which status."""
-        counts = dict.fromkeys(_STYLES, 0)
-        for check in self.checks:
-            counts[check.status] += 1
-        return ", ".join(f"{count} {status}" for status, count in counts.items())
+        return ", ".join(f"{count} {status}" for status, count in self.counts.items())
 
     def to_json(self) -> dict[str, Any]:
-        """``{"ok": bool, "checks": [{"name", "status", "expected", "found"}]}``."""
-        return {"ok": self.ok, "checks": [asdict(check) for check in self.checks]}
+        """``{"ok": bool, "checks": [{"name", "status", "expected", "found", "values"}]}``, and the
+        counts of statuses and the bytes of flash."""
+        return {
+            "ok": self.ok,
+            "checks": [asdict(check) for check in self.checks],
+            "counts": self.counts,
+            "flash": {
+                "total": self.sizes.flash,
+                "code": self.sizes.code,
+                "weights": self.sizes.weights,
+            },
+        }
 
-    def to_junit(self) -> str:
-        """A JUnit XML document: a test case per check, skipped where it does not apply."""
-        suite = ElementTree.Element(
-            "testsuite",
-            name="microgen verify",
-            tests=str(len(self.checks)),
-            failures=str(len(self.failed)),
-            errors="0",
-            skipped=str(sum(check.status == "n/a" for check in self.checks)),
-        )
-        for check in self.checks:
-            _add_case(suite, check)
-        ElementTree.indent(suite)
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    def cases(self) -> tuple[Case, ...]:
+        """A test case per check, skipped where it does not apply."""
+        return tuple(map(_case, self.checks))
 
     def table(self) -> Table:
-        """For a rich console: failed checks first."""
-        table = Table(box=None, pad_edge=False)
-        table.add_column("check", no_wrap=True)
-        table.add_column("status", no_wrap=True)
-        for name in ("expected", "found"):
-            table.add_column(name, overflow="fold", ratio=1)
+        """Every check, those that failed first."""
+        table = Table([Column(name) for name in ("check", "status", "expected", "found")])
         for check in sorted(self.checks, key=lambda check: check.status != "failed"):
-            status = Text(check.status, style=_STYLES[check.status])
-            table.add_row(check.name, status, Text(check.expected), Text(check.found))
+            table.add(check.name, check.status, check.expected, check.found)
         return table
 
     def to_text(self, width: int = 120) -> str:
-        """The table without colour, and the summary."""
-        stream = io.StringIO()
-        Console(file=stream, width=width, color_system=None).print(self.table())
-        lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-        return "\n".join([*lines, "", self.summary(), ""])
+        """The table and the summary."""
+        return "\n".join([*self.table().lines(width), "", self.summary(), ""])
 
 
-def _add_case(suite: ElementTree.Element, check: Check) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname="verify", name=check.name)
-    if check.status == "failed":
-        message = _printable(f"expected {check.expected}; found {check.found}")
-        ElementTree.SubElement(case, "failure", message=message)
-    elif check.status == "n/a":
-        ElementTree.SubElement(case, "skipped", message=_printable(check.found))
-
-
-def _printable(text: str) -> str:
-    """XML 1.0 has no control characters; symbol names in a broken ELF may."""
-    return "".join(c if c.isprintable() else "?" for c in text)
+def _case(check: Check) -> Case:
+    failure = f"expected {check.expected}; found {check.found}"
+    message = failure if check.status == "failed" else check.found
+    return Case("verify", check.name, check.status, message)

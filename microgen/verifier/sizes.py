@@ -49,12 +49,16 @@ class Sizes:
 
     def top(self, memory: str) -> str:
         """The largest contributors to "flash" or "ram", as text."""
-        return ", ".join([str(c) for c in self.contributors if c.memory == memory][:_TOP])
+        return ", ".join(map(str, self.largest(memory)))
+
+    def largest(self, memory: str) -> list[Contributor]:
+        """The largest contributors to "flash" or "ram"."""
+        return [c for c in self.contributors if c.memory == memory][:_TOP]
 
 
 def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
-    board = boards.from_json(manifest.board)
+    board = boards.of_project(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
     constants = [(m, constant) for m in manifest.modules for constant in m.constants]
@@ -153,7 +157,11 @@ def sections_fit(subject: Subject) -> Finding:
         problems += _excess(memory, nbytes, used.top(kind))
     limits = ", ".join(f"{memory.length} in {memory.name}" for memory, _, _ in takes)
     expected = f"at most these bytes: {limits} with a stack of {subject.board.stack_bytes}"
-    return judged(expected, problems, ", ".join(f"{n} in {m.name}" for m, n, _ in takes))
+    found = ", ".join(f"{n} in {m.name}" for m, n, _ in takes)
+    memories = [{"name": m.name, "used": n, "capacity": m.length, "kind": k} for m, n, k in takes]
+    left = {} if reserved is None else {"stack_left": reserved}
+    stack = subject.board.stack_bytes
+    return judged(expected, problems, found, memories=memories, stack_reserve=stack, **left)
 
 
 def _takes(board: Board, elf: Elf, used: Sizes) -> list[tuple[Memory, int, str]]:
@@ -222,4 +230,7 @@ def _budget(subject: Subject, memory: str, budget: int) -> Finding:
     used = measure(subject.elf, subject.manifest)
     nbytes = used.flash if memory == "flash" else used.ram
     found = f"{nbytes} bytes; largest: {used.top(memory)}"
-    return judged(f"at most {budget} bytes", [found] if nbytes > budget else [], found)
+    problems = [found] if nbytes > budget else []
+    largest = [{"name": c.name, "nbytes": c.nbytes} for c in used.largest(memory)]
+    expected = f"at most {budget} bytes"
+    return judged(expected, problems, found, used=nbytes, budget=budget, largest=largest)

@@ -128,4 +128,6 @@ def stack(subject: Subject) -> Finding:
     expected = f"at most {subject.board.stack_bytes} bytes, no recursion, no unknown call" + (
         f", at least the {painted} that were used" if painted is not None else ""
     )
-    return judged(expected, problems, found)
+    measured = {} if painted is None else {"used": painted}
+    limit = subject.board.stack_bytes
+    return judged(expected, problems, found, bound=result.nbytes, reserve=limit, **measured)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
@@ -35,19 +36,22 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check's answer. ``status`` is "ok", "failed" or "n/a"."""
+    """A check's answer. ``status`` is "ok", "failed" or "n/a"; ``values`` are its numbers, as plain
+    data."""
 
     status: str
     expected: str
     found: str
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judged(expected: str, problems: Sequence[str], found: str) -> Finding:
-    """Failed with the first problems if there are any, else ok with ``found``."""
+def judged(expected: str, problems: Sequence[str], found: str, **values: Any) -> Finding:
+    """Failed with the first problems if there are any, else ok with ``found``; ``values`` are the
+    numbers that were compared, either way."""
     if not problems:
-        return Finding("ok", expected, found)
+        return Finding("ok", expected, found, values)
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
-    return Finding("failed", expected, "; ".join(problems[:3]) + more)
+    return Finding("failed", expected, "; ".join(problems[:3]) + more, values)
 
 
 def not_applicable(why: str) -> Finding:
@@ -62,4 +66,5 @@ def joined(findings: Mapping[str, Finding]) -> Finding:
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]
     found = [f"{name}: {f.found}" for name, f in findings.items() if f.status == status]
-    return Finding(status, "; ".join(expected), "; ".join(found))
+    values = {name: dict(f.values) for name, f in findings.items() if f.values}
+    return Finding(status, "; ".join(expected), "; ".join(found), values)

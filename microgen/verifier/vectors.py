@@ -24,7 +24,7 @@ def entry_point(subject: Subject) -> Finding:
         if entry != reset:
             problems.append(f"the entry point is {entry:#x}, the reset vector {reset:#x}")
     expected = "a function" if subject.board.is_host else "the reset handler, a function"
-    return judged(expected, problems, f"{', '.join(names)} at {entry:#x}")
+    return judged(expected, problems, f"{', '.join(names)} at {entry:#x}", address=entry)
 
 
 def vector_table(subject: Subject) -> Finding:
@@ -49,7 +49,7 @@ def vector_table(subject: Subject) -> Finding:
         f"{', '.join(handlers)} in code"
     )
     found = ", ".join(f"{name} {address:#x}" for name, address in handlers.items())
-    return judged(expected, problems, f"stack pointer {top:#x}, {found}")
+    return judged(expected, problems, f"stack pointer {top:#x}, {found}", stack_pointer=top)
 
 
 def _installed(subject: Subject) -> set[int]:

@@ -26,7 +26,7 @@ def shared_workspace(subject: Subject) -> Finding:
         f"{record.section}, holds the workspaces of {names}, from its start, and no other"
     )
     found = "; ".join(map(str, subject.elf.named(record.symbol)))
-    return judged(expected, problems, found)
+    return judged(expected, problems, found, nbytes=record.nbytes)
 
 
 def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:

@@ -175,7 +175,7 @@ def test_the_list(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _write(site, {"vendor_e.py": good("vend-e"), "own/f.py": good("in-folder")})
     _install(site, "vendor-e", "vend-e = vendor_e:CODEGEN\nsick = vendor_e:NOTHING")
     assert cli.main(["codegens", "--json", "--codegen-path", str(site / "own")]) == 0
-    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["codegens"]}
     assert found["vend-e"] == {
         "name": "vend-e",
         "title": "The title",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from microgen import resources
 from tests.ops.conformance import WARNINGS, host_cc
+from tests.tools import NEEDS_ARM_GCC
 
 CRT = resources.folder("crt")
 KERNELS = sorted((CRT / "kernels").glob("*.c"))
@@ -30,8 +30,6 @@ INTEGER_HELPERS = {
     *("__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"),
     "__aeabi_idivmod",
 }
-
-needs_arm_gcc = pytest.mark.skipif(shutil.which(ARM_GCC) is None, reason=f"{ARM_GCC} is missing")
 
 
 def _run(command: list[str] | str, folder: Path) -> str:
@@ -83,24 +81,32 @@ BUILDS = [
 ]
 
 
-@needs_arm_gcc
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize(("core", "option"), BUILDS)
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str, tmp_path: Path
 ) -> None:
     _run([*_arm(core, option, "-c"), *map(str, KERNELS)], tmp_path)
-    for kernel in KERNELS:
-        listing = _run(["arm-none-eabi-nm", "-u", f"{kernel.stem}.o"], tmp_path)
-        undefined = set(re.findall(r"^ +U (\w+)$", listing, re.MULTILINE))
-        others = {name for name in undefined - LIBC if not _is_compilers_own(name, core, kernel)}
-        assert not others, f"{kernel.name} needs {others}"
+    objects = [f"{kernel.stem}.o" for kernel in KERNELS]
+    listing = _run(["arm-none-eabi-nm", "-A", *objects], tmp_path)
+    symbols = re.findall(r"^(\w+)\.o: *\w* ([a-zA-Z]) (\w+)$", listing, re.MULTILINE)
+    assert {kernel.stem for kernel in KERNELS if not kernel.stem.endswith("_mve")} <= {
+        kernel for kernel, _, _ in symbols
+    }
+    undefined = {(kernel, name) for kernel, kind, name in symbols if kind == "U"}
+    others = [
+        f"{kernel} needs {name}"
+        for kernel, name in undefined
+        if name not in LIBC and not _is_compilers_own(name, core, kernel)
+    ]
+    assert not others
 
 
-def _is_compilers_own(name: str, core: str, kernel: Path) -> bool:
+def _is_compilers_own(name: str, core: str, kernel: str) -> bool:
     """Whether it is a helper of the compiler, for what the core has no instruction for."""
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
-    computes_floats = re.search(r"_f32|^cast|^comparison|^extremum|quantize|_s16$", kernel.stem)
+    computes_floats = re.search(r"_f32|^cast|^comparison|^extremum|quantize|_s16$", kernel)
     return bool(computes_floats) and name.startswith("__aeabi_")
 
 
@@ -125,7 +131,7 @@ void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m
 """
 
 
-@needs_arm_gcc
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
 def test_a_convolution_with_constant_parameters_is_at_most_512_bytes(
     core: str, tmp_path: Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from microgen import resources
 from tests.ops.conformance import WARNINGS
+from tests.tools import skip_without
 
 CRT = resources.folder("crt")
 ARM = "arm-none-eabi"
@@ -59,8 +59,7 @@ def _source() -> str:
 def _object(target: str, option: str, folder: Path) -> str:
     """The tools' prefix, with functions.o made in ``folder``."""
     prefix, *cpu = TARGETS[target]
-    if shutil.which(f"{prefix}-gcc") is None:
-        pytest.skip(f"{prefix}-gcc is missing")
+    skip_without(f"{prefix}-gcc")
     (folder / "functions.c").write_text(_source())
     libc = ("-idirafter", str(CRT / "libc"), f"-I{CRT / 'src'}", f"-I{CRT / 'include'}")
     strict = (*WARNINGS, "-Wdouble-promotion", "-Wfloat-equal", "-ffp-contract=off")

@@ -7,7 +7,6 @@ import itertools
 import json
 import random
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +32,7 @@ from tests.crt.executor_graphs import (
     seed_demo,
 )
 from tests.ops.conformance import WARNINGS, host_cc
+from tests.tools import skip_without
 
 MALFORMED, UNSUPPORTED, BAD_PARAMS, NOT_SET = 0x780, 0x781, 0x782, 0x783
 NO_FUNCTION, NO_MEMORY, BAD_STORAGE, NO_INPUT = 0x100, 0x503, 0x600, 0x702
@@ -382,8 +382,7 @@ def _compiler(target: str) -> str:
     if target == "host":
         return host_cc()
     compiler = "riscv64-unknown-elf-gcc" if target == "riscv" else "arm-none-eabi-gcc"
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is missing")
+    skip_without(compiler)
     return compiler
 
 

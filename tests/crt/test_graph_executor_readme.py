@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from microgen import params_file
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES, SOURCES, Entry, graph
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.tools import NEEDS_ARM_GCC
 
 README = (CRT / "README.md").read_text()
 ROW = (1, 4)
@@ -99,7 +99,7 @@ def test_a_parameter_elsewhere_does_not_fit(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-@pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="no Arm compiler")
+@NEEDS_ARM_GCC
 def test_its_sizes(tmp_path: Path) -> None:
     numbers = re.search(
         r"executor (\d+) \(once\), node (\d+), entry (\d+) and\s+4 .*storage (\d+),", README

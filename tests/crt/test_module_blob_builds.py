@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from microgen.codegens.module_pool import aligned, loader_pool_bytes
 from tests.crt.module_blob_cases import CRT, FILES, INCLUDES, SOURCES
 from tests.ops.conformance import WARNINGS
+from tests.tools import skip_without
 
 COMPILERS = {
     "gcc": ["gcc"],
@@ -27,8 +27,7 @@ GIVEN = r"mem(cpy|set)|mg_loader_\w+s|mg_loader_count|_GLOBAL_OFFSET_TABLE_|__ae
 
 def compiled(target: str, option: str, sources: list[str], folder: Path) -> list[str]:
     command = COMPILERS[target]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is missing")
+    skip_without(command[0])
     subprocess.run([*command, *WARNINGS, option, *INCLUDES, "-c", *sources], cwd=folder, check=True)
     return [f"{Path(source).stem}.o" for source in sources]
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,11 +21,10 @@ from tests.minimal_project import (
     with_statement,
     write,
 )
+from tests.tools import NEEDS_CC
 
 EMULATED = [name for name in boards.available() if boards.load(name).qemu]
 CRT = resources.folder("crt")
-
-needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="a host C compiler is needed")
 
 
 def run(board: str, elf: Path, folder: Path) -> toolchain.Finished:
@@ -263,7 +261,7 @@ def elapsed(timer: ctypes.CDLL, start: int, stop: int, frequency: int) -> float:
     return seconds.value
 
 
-@needs_cc
+@NEEDS_CC
 @pytest.mark.parametrize("frequency", [1, 3, 32_768, 1_000_000, 1_000_000_000, 2**31 - 1])
 @pytest.mark.parametrize("ticks", [0, 1, 2, 999, 10**9, 10**9 + 1, 2**53 + 1, 2**61 + 12345])
 def test_the_timers_double_is_the_quotient_rounded_down(
@@ -276,7 +274,7 @@ def test_the_timers_double_is_the_quotient_rounded_down(
     assert numerator * frequency > ticks * denominator
 
 
-@needs_cc
+@NEEDS_CC
 def test_a_timer_that_does_not_run_cannot_stop_nor_a_running_one_start(timer: ctypes.CDLL) -> None:
     bad_state = 0x0504
     seconds = ctypes.c_double(-1.0)
@@ -288,7 +286,7 @@ def test_a_timer_that_does_not_run_cannot_stop_nor_a_running_one_start(timer: ct
     assert timer.TVMPlatformTimerStop(ctypes.byref(seconds)) == 0
 
 
-@needs_cc
+@NEEDS_CC
 def test_numbers_are_printed_as_printf_would(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,7 +313,7 @@ LENGTHS_AND_OFFSETS = [
 ]
 
 
-@needs_cc
+@NEEDS_CC
 @pytest.mark.parametrize("name", ["mg_memcpy", "mg_memmove"])
 def test_copies_touch_exactly_their_bytes(memory: ctypes.CDLL, name: str) -> None:
     for nbytes, to, start in LENGTHS_AND_OFFSETS:
@@ -328,7 +326,7 @@ def test_copies_touch_exactly_their_bytes(memory: ctypes.CDLL, name: str) -> Non
         assert target.raw == (bytes(to) + data[start : start + nbytes]).ljust(40, b"\0")
 
 
-@needs_cc
+@NEEDS_CC
 def test_memmove_copies_between_overlapping_places(memory: ctypes.CDLL) -> None:
     for nbytes, to, start in LENGTHS_AND_OFFSETS:
         data = bytes(range(100, 140))
@@ -339,7 +337,7 @@ def test_memmove_copies_between_overlapping_places(memory: ctypes.CDLL) -> None:
         assert buffer.raw == data[:to] + data[start : start + nbytes] + data[to + nbytes :]
 
 
-@needs_cc
+@NEEDS_CC
 def test_memset_sets_exactly_its_bytes(memory: ctypes.CDLL) -> None:
     for nbytes, to, _ in LENGTHS_AND_OFFSETS:
         buffer = ctypes.create_string_buffer(40)
@@ -347,7 +345,7 @@ def test_memset_sets_exactly_its_bytes(memory: ctypes.CDLL) -> None:
         assert buffer.raw == (bytes(to) + b"\xa5" * nbytes).ljust(40, b"\0")
 
 
-@needs_cc
+@NEEDS_CC
 def test_error_codes_are_tvms(tmp_path: Path) -> None:
     codes = {
         "kTvmErrorNoError": 0,

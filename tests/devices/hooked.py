@@ -19,7 +19,7 @@ def run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[s
     pairs = "".join(f"{number} {status}\n" for number, status in failing.items())
     if pairs:
         (folder / FAILURES).write_text(pairs)
-    board = boards.from_json(manifest.load(project).board)
+    board = boards.of_project(manifest.load(project).board)
     elf = project / "build" / "firmware.elf"
     command: list[str | Path] = [elf]
     if board.qemu:

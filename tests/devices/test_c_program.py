@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from microgen.options import Options
 from tests.compiling import write_project
 from tests.devices.networks import NPU, chain
 from tests.ops.conformance import WARNINGS
+from tests.tools import NEEDS_CC, NEEDS_CXX
 
 PROGRAM = """
 #include <stdint.h>
@@ -60,7 +58,7 @@ int main(void) {
 """
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@NEEDS_CC
 def test_it_compiles_unchanged_and_brings_its_own_driver(tmp_path: Path) -> None:
     """A NULL context is the driver's affair; a NULL structure is an error code."""
     write_project(chain("npu0", "", "npu0"), tmp_path / "p", Options(targets=(NPU,)))
@@ -74,7 +72,7 @@ def test_it_compiles_unchanged_and_brings_its_own_driver(tmp_path: Path) -> None
     assert done.stdout == f"0 6 0 {0x0801}"
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+@NEEDS_CXX
 def test_the_header_is_c_plus_plus_too(tmp_path: Path) -> None:
     write_project(chain("npu0"), tmp_path / "p", Options(targets=(NPU,)))
     source = tmp_path / "x.cc"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,9 @@ from tests.compiling import program_of
 from tests.devices import sequences, stubs
 from tests.devices.networks import BOTH, NPU, chain
 from tests.devices.sequences import Operator
+from tests.tools import NEEDS_CC
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = NEEDS_CC
 
 PLAIN_BETWEEN = ("npu0:device-api", "dsp", "npu1:device-api")
 THREE = ("a-1:device-api", "b:device-api:device-type=1", "c_3:device-api")

@@ -18,9 +18,9 @@ from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate, initial_state
 from microgen.numerics import profile
 from microgen.ops import registry
-from microgen.runner.compare import FLOAT_TOLERANCE
 from tests.differential.network import Network
 from tests.differential.stock import SAMPLES, Array
+from tests.ops.within import RANGE
 
 SHAKES = 3
 _NOISE = 2.0**-20  # of a float, or of a tensor's range: 8 units in the last place and more
@@ -105,7 +105,7 @@ def _spread(array: Array) -> Array:
 def tolerance(expected: Array, others: list[Array]) -> Array:
     """By how much each float element may differ, given what others might compute."""
     span = max(np.ptp(expected), np.abs(expected).max()) if expected.size else 0.0
-    return FLOAT_TOLERANCE * float(span) + _MARGIN * deviation(expected, others)
+    return RANGE * float(span) + _MARGIN * deviation(expected, others)
 
 
 def deviation(expected: Array, others: list[Array]) -> Array:

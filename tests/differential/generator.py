@@ -4,6 +4,7 @@ file and the same samples."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.differential import evaluation, makers
 from tests.differential.network import Network, UnfitError
 from tests.differential.stock import Array
 
+Kind = tuple[str, str]  # an operator and a dtype
 MAX_LAYERS = 8
 MAX_ELEMENTS = 4096
 _ATTEMPTS = 150
@@ -47,30 +49,32 @@ class Case:
         return {"planner": planner, "optimize": options.OPTIMIZE[self.seed % len(options.OPTIMIZE)]}
 
 
-def generate(seed: int) -> Case:
+def generate(seed: int, dtypes: Sequence[str] = (), *, is_shaken: bool = True) -> Case:
     """A network that the frontend accepts, of which one layer is of the kind that is the seed's
-    turn, if it can be made."""
+    turn, if it can be made. ``dtypes``: those of its layers, all if empty. Unless ``is_shaken``
+    nothing is known of what other implementations compute, and layers may be badly conditioned."""
     rng = np.random.default_rng(seed)
-    kinds = list(makers.registry())
-    turn = kinds[seed % len(kinds)]
+    kinds = {
+        kind: maker for kind, maker in makers.registry().items() if not dtypes or kind[1] in dtypes
+    }
+    turn = list(kinds)[seed % len(kinds)]
     net, layers = Network(rng), int(rng.integers(1, MAX_LAYERS + 1))
     for attempt in range(_ATTEMPTS):
         if len(net.operators) >= layers:
             break
         is_due = attempt < _ATTEMPTS // 5 and turn not in net.kinds
-        kind = turn if is_due and net.chance(0.7) else _drawn(net)
+        kind = turn if is_due and net.chance(0.7) else _drawn(net, kinds)
         try:
-            net = _grown(net, kind) or net
+            net = _grown(net, kind, is_shaken=is_shaken) or net
         except Exception as error:
             error.add_note(f"seed {seed}, a layer {kind}")
             raise
     return Case(seed, net, _outputs(net))
 
 
-def _drawn(net: Network) -> tuple[str, str]:
+def _drawn(net: Network, kinds: Mapping[Kind, makers.Maker]) -> Kind:
     """A kind of layer, mostly of a dtype that there is already, at times one that often stands
     behind the last."""
-    kinds = makers.registry()
     code, dtype = net.kinds[-1] if net.kinds else ("", "")
     followers = [kind for kind in kinds if kind[0] in _FOLLOWERS.get(code, ()) and kind[1] == dtype]
     if followers and net.chance(0.3):
@@ -79,7 +83,7 @@ def _drawn(net: Network) -> tuple[str, str]:
     if there and net.chance(0.8):
         dtypes = [net.one_of(there)]
         dtypes += ["hybrid"] if "float32" in dtypes else []
-        kinds = {kind: maker for kind, maker in kinds.items() if kind[1] in dtypes}
+        kinds = {kind: kinds[kind] for kind in kinds if kind[1] in dtypes} or kinds
     often = np.array([maker.often for maker in kinds.values()], np.float64)
     return list(kinds)[int(net.rng.choice(len(often), p=often / often.sum()))]
 
@@ -93,20 +97,20 @@ def _outputs(net: Network) -> list[str]:
     return [name for name, chance in likely.items() if net.chance(chance)]
 
 
-def _grown(net: Network, kind: tuple[str, str]) -> Network | None:
+def _grown(net: Network, kind: Kind, *, is_shaken: bool = True) -> Network | None:
     """The network with another layer, unless nothing fits it or microgen says why it will not
     have it."""
     trial = net.copy()
     try:
         makers.registry()[kind].make(trial, *kind)
-        compute_last(trial)
+        compute_last(trial, is_shaken=is_shaken)
         trial.kinds.append(kind)
     except (UnfitError, MicrogenError, StatusError):
         return None
     return trial
 
 
-def compute_last(net: Network) -> None:
+def compute_last(net: Network, *, is_shaken: bool = True) -> None:
     """Give the last layer's outputs their values. UnfitError if they tell nothing."""
     op = net.operators[-1]
     outputs = [str(name) for name in op.outputs]
@@ -120,7 +124,7 @@ def compute_last(net: Network) -> None:
     net.values.update(evaluation.computed(graph, net.values))
     for name in outputs:
         _check_values(net, net.values[name])
-    if any(net.dtype(name) == "float32" for name in outputs):
+    if is_shaken and any(net.dtype(name) == "float32" for name in outputs):
         _shake(net, graph, outputs)
 
 

@@ -57,7 +57,8 @@ def _microgen(site: Path, *args: str) -> str:
 
 
 def _check_list(site: Path) -> None:
-    listed = {one["name"]: one for one in json.loads(_microgen(site, "codegens", "--json"))}
+    found = json.loads(_microgen(site, "codegens", "--json"))["codegens"]
+    listed = {one["name"]: one for one in found}
     assert listed["vecunit"]["origin"] == "microgen-byoc-template 0.1.0"
     assert listed["vecunit"]["operators"] == ["add", "multiply", "nn.relu"]
     assert listed["vecunit"]["patterns"] == ["vecunit.multiply_add"]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-TOOLS = ("cmake", "ninja", "arm-none-eabi-gcc", "qemu-system-arm")
 
 
-@pytest.mark.skipif(
-    any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"
-)
+@NEEDS_NINJA
+@NEEDS_ARM
 def test_demo_is_bit_exact_and_as_accurate_as_the_readme_says(tmp_path: Path):
     demo = CHECKOUT / "examples" / "digits" / "demo.py"
     command = [sys.executable, str(demo), "--output", str(tmp_path / "project")]

@@ -156,7 +156,7 @@ def test_int8_constants_become_float32_constants() -> None:
         (
             one("DEQUANTIZE", plain("x", "uint8", 2), plain("y", "float32", 2)),
             UnsupportedError,
-            'tensor "x" is uint8',
+            'uint8 in "y" (DEQUANTIZE)',
         ),
         (
             one("DEQUANTIZE", plain("x", "int32", 2), plain("y", "float32", 2)),

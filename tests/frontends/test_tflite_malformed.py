@@ -91,7 +91,7 @@ def chain(*operators: tuple[str, str]) -> Network:
         ),
         (
             conv2d().with_operator(outputs=()),
-            "an operator CONV_2D has no output",
+            "operator 0 (CONV_2D) has no output",
         ),
     ],
 )
@@ -99,7 +99,10 @@ def test_an_impossible_graph(network: Network, said: str) -> None:
     assert refusal(network, ModelError) == f"m.tflite: {said}"
 
 
-NORMAL = "a positive, finite, normal float32 is expected"
+NORMAL = (
+    "a positive, finite, normal float32 is expected; convert the model with samples on which this "
+    "layer's outputs differ"
+)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,7 @@ NORMAL = "a positive, finite, normal float32 is expected"
         (
             conv2d().with_tensor("x", shape=(2**31 - 1, 2**31 - 1, 4, 2)),
             'tensor "x" of shape [2147483647, 2147483647, 4, 2] has 36893488113059364872 bytes; '
-            "at most 2147483648 are accepted",
+            "at most 2147483647 are accepted",
         ),
         (
             conv2d().with_tensor("x", shape_signature=(-1, 4)),
@@ -153,6 +156,11 @@ NORMAL = "a positive, finite, normal float32 is expected"
         ),
         (conv2d(strideH=0), "has StrideH 0; at least 1 is expected"),
         (conv2d(strideW=-3), "has StrideW -3; at least 1 is expected"),
+        (
+            conv2d(dilationHFactor=715_827_883),
+            "strides (1, 1) and dilation (715827883, 1) must be at most 32767, what TFLite's "
+            "kernels hold",
+        ),
         (conv2d(dilationWFactor=0), "has DilationWFactor 0; at least 1 is expected"),
         (conv2d(padding=9), "has the padding number 9; SAME (0) or VALID (1) is expected"),
         (conv2d().with_operator(options_type=""), "has no Conv2DOptions"),

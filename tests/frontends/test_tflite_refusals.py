@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+
 import pytest
+import tflite
 
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite import importers
@@ -10,9 +14,11 @@ from tests.frontends.tweaked import (
     Network,
     Repeat,
     activation,
+    chain,
     conv2d,
     dense,
     refusal,
+    refused,
     simple,
 )
 from tests.tflite_builder import OperatorSpec, TensorSpec
@@ -21,39 +27,130 @@ RELU = simple("RELU", (1, 4), (1, 4))
 CONV = 'm.tflite: layer "y" (CONV_2D): '
 
 
-def test_an_operator_without_importer_names_layer_need_and_alternatives() -> None:
+_CODES = {k: v for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
+_LACKING = sorted(_CODES.keys() - importers.registry().keys() - {"COS", "SIN", "FLOOR"})
+OTHERS = "make the model of others; `microgen ops` lists them"
+
+
+def test_an_operator_without_importer_names_layer_and_alternatives() -> None:
     said = refusal(simple("COS", (1, 4), (1, 4)), UnsupportedError)
-    assert said.startswith(
-        'm.tflite: layer "y": operator COS is not supported: it would need an op, a kernel '
-        "and an importer of its own; supported: "
-    )
-    listed = said.partition("supported: it")[2].partition("supported: ")[2]
-    assert listed == ", ".join(importers.registry())
+    assert said == f'm.tflite: has operators that are not supported: COS in "y"; {OTHERS}'
 
 
-def test_a_custom_operator_is_called_by_its_own_name_and_others_are_listed() -> None:
+def test_all_operators_without_importer_are_said_at_once() -> None:
+    """In one line: the first few, and how many more; all of them in the details."""
+    error = refused(chain("COS", "SIN", "COS", "FLOOR", *_LACKING[:20]), UnsupportedError)
+    assert 'COS in 2 layers, first "t0", SIN in "t1", FLOOR in "t3"' in error.what
+    assert re.search(r" and \d\d more \(-v lists all\)$", error.what)
+    assert 'COS: "t2"' in error.details
+    assert len(error.details) == 25
+    assert error.details[-1] == f"supported: {', '.join(importers.registry())}"
+
+
+@pytest.mark.parametrize(
+    "codes", [{"code": "CUSTOM"}, {"code": "ADD"}, {"code": "RELU"}], ids=lambda c: c["code"]
+)
+def test_whatever_has_a_custom_code_is_a_custom_operator(codes: dict[str, str]) -> None:
+    """A writer that leaves the builtin code out says ADD, which is 0."""
     network = Network(
         (activation("x", 4), activation("t", 4), activation("y", 4)),
         (
-            OperatorSpec("CUSTOM", ("x",), ("t",), custom_code="Fancy"),
+            OperatorSpec(inputs=("x", "x"), outputs=("t",), custom_code="Fancy", **codes),
             OperatorSpec("COS", ("t",), ("y",)),
         ),
     )
-    assert 'layer "t": operator CUSTOM "Fancy" is not supported (nor are COS): ' in refusal(
-        network, UnsupportedError
-    )
+    assert 'CUSTOM "Fancy" in "t", COS in "y"' in refusal(network, UnsupportedError)
+
+
+@pytest.mark.parametrize(("old", "new"), [(19, 0), (0, 19)])
+def test_the_greater_of_both_operator_codes_counts(old: int, new: int) -> None:
+    codes = {"BuiltinCode": new, "DeprecatedBuiltinCode": old}
+    assert [node.op for node in RELU.load(OperatorCode=codes).nodes] == ["clip"]
+
+
+def test_a_custom_operator_without_a_name() -> None:
+    network = RELU.with_operator(code="CUSTOM")
+    assert 'CUSTOM "" in "y"' in refusal(network, UnsupportedError)
 
 
 def test_an_operator_newer_than_the_schema_is_called_by_its_number() -> None:
     said = refusal(RELU, UnsupportedError, OperatorCode={"BuiltinCode": 9999})
-    assert 'layer "y": operator BUILTIN_9999 is not supported' in said
+    assert 'BUILTIN_9999 in "y"' in said
+
+
+@pytest.mark.parametrize(
+    ("custom", "npu", "compiler"),
+    [
+        ("edgetpu-custom-op", "an Edge TPU", "edgetpu_compiler"),
+        ("ethos-u", "an Ethos-U NPU", "vela"),
+        ("NeutronGraph", "an eIQ Neutron NPU", "the Neutron converter"),
+    ],
+)
+def test_a_network_for_an_npu(custom: str, npu: str, compiler: str) -> None:
+    """Even where other operators are not supported either."""
+    network = chain("COS", "CUSTOM")
+    network = network.with_operator(custom_code=custom)
+    assert refusal(network, UnsupportedError) == (
+        f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", the commands of that '
+        f"NPU; give the file from before the NPU's compiler ({compiler})"
+    )
+
+
+def test_the_longest_names_leave_a_refusal_readable() -> None:
+    """Each operator that is not supported, all of them, and many custom ones, in layers whose names
+    are those of whole networks."""
+    long = "StatefulPartitionedCall/model/efficientnet/block_17/expand_conv/Conv2D;" * 4
+    for codes in (*[(code,) for code in _LACKING], tuple(_LACKING), ("CUSTOM",) * 30):
+        network = chain(*codes)
+        tensors = tuple(dataclasses.replace(t, name=f"{long}{t.name}") for t in network.tensors)
+        operators = tuple(
+            dataclasses.replace(
+                op,
+                inputs=[f"{long}{name}" for name in op.inputs],
+                outputs=[f"{long}{name}" for name in op.outputs],
+                custom_code=f"{long}{i}" if op.code == "CUSTOM" else "",
+            )
+            for i, op in enumerate(network.operators)
+        )
+        ends = (tensors[0].name,), (tensors[-1].name,)
+        error = refused(Network(tensors, operators, *ends), UnsupportedError)
+        assert "StatefulPartitionedC..." in error.what
+        assert len(error.details) == len(codes) + 1
+
+
+def test_state_in_resource_variables() -> None:
+    """Operators without an output have a number for a name."""
+    network = Network(
+        (activation("x", 4), activation("y", 4)),
+        (OperatorSpec("CALL_ONCE", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
+    )
+    assert refusal(network, UnsupportedError) == (
+        "m.tflite: has operators that are not supported: CALL_ONCE in operator 0; keep the "
+        "network's state in inputs and outputs, and convert it again"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "string", "float64", "complex64", "variant"])
+def test_dtypes_are_refused_for_all_layers_at_once(dtype: str) -> None:
+    network = conv2d().with_tensor("x", dtype=dtype)
+    said = f'{dtype} in "y" (CONV_2D); {DTYPES}'
+    assert refusal(network, UnsupportedError) == (
+        f"m.tflite: has dtypes that are not supported: {said}"
+    )
+    several = chain("RELU", "RELU6", "ABS").with_tensor("t0", dtype=dtype)
+    error = refused(several.with_tensor("t1", dtype="uint64"), UnsupportedError)
+    assert f'{dtype} in 2 layers, first "t0" (RELU), uint64 in ' in error.what
+    assert f'{dtype}: "t1" (RELU6)' in error.details
+    assert error.details[-1] == "supported: int8, int16, int32, int64, float32, bool"
+
+
+def test_a_dtype_of_weights() -> None:
+    network = conv2d().with_tensor("w", dtype="int4", data=b"\0" * 27)
+    assert 'int4 in "y" (CONV_2D)' in refusal(network, UnsupportedError)
 
 
 ACTIVATIONS = "supported: NONE, RELU, RELU6, RELU_N1_TO_1"
-DTYPES = (
-    "supported: int8, int16, int32, int64, float32, bool; convert the model with full-integer "
-    "quantization to int8, say, inputs and outputs included"
-)
+DTYPES = "convert the model with int8 quantization, inputs and outputs included"
 FIXED = "supported: fixed shapes; convert the model with a fixed input shape"
 PER_TENSOR = "supported: one scale per tensor for activations, per channel for weights only"
 
@@ -72,14 +169,6 @@ PER_TENSOR = "supported: one scale per tensor for activations, per channel for w
         (
             conv2d(fusedActivationFunction=77),
             f"has the fused activation number 77; {ACTIVATIONS}",
-        ),
-        *(
-            (conv2d().with_tensor("x", dtype=dtype), f'tensor "x" is {dtype}; {DTYPES}')
-            for dtype in ("uint8", "string", "float64")
-        ),
-        (
-            conv2d().with_tensor("w", dtype="int4", data=b"\0" * 27),
-            f'tensor "w" is int4; {DTYPES}',
         ),
         (
             conv2d().with_tensor("x", scale=()),
@@ -154,7 +243,16 @@ def test_buffers_outside_the_flatbuffer_are_refused() -> None:
 
 def test_several_subgraphs_are_refused() -> None:
     assert refusal(RELU, UnsupportedError, Model={"Subgraphs": Repeat(2)}) == (
-        "m.tflite: has 2 subgraphs, as control flow needs them; supported: models of one subgraph"
+        "m.tflite: has 2 subgraphs, and no operator that calls another; give a model of one "
+        "subgraph"
+    )
+
+
+def test_several_signatures_are_several_networks() -> None:
+    network = RELU.replace(signatures=("infer", "train", "save"))
+    assert refusal(network, UnsupportedError) == (
+        'm.tflite: has 3 signatures, each a network of its own: "infer", "train", "save"; convert '
+        "the one you need, with signature_keys=[...]"
     )
 
 
@@ -195,4 +293,4 @@ def test_control_characters_in_names_never_reach_the_terminal() -> None:
         (0,),
         (1,),
     )
-    assert 'layer "?[31mred?*/"' in refusal(network, UnsupportedError)
+    assert 'COS in "?[31mred?*/"' in refusal(network, UnsupportedError)

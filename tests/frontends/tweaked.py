@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from microgen import numerics
-from microgen.errors import MicrogenError
+from microgen.errors import MicrogenError, UnsupportedError
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import Graph
 from tests.tflite_builder import OperatorSpec, Ref, TensorSpec, _Writer
+
+LONGEST_REFUSAL = 300  # characters: one glance
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Network:
     operators: tuple[OperatorSpec, ...]
     inputs: tuple[Ref, ...] = ("x",)
     outputs: tuple[Ref, ...] = ("y",)
+    signatures: tuple[str, ...] = ()
 
     def with_tensor(self, name: str, **changes: Any) -> Network:
         """The network with one tensor's fields changed."""
@@ -52,7 +55,7 @@ class Network:
         A value is a number, a Repeat, or the name of the empty table to put there.
         """
         writer = _TweakedWriter(self.tensors, tweaks or {})
-        return writer.model(self.operators, self.inputs, self.outputs, "")
+        return writer.model(self.operators, self.inputs, self.outputs, "", self.signatures)
 
     def load(self, profile: str = "litert", **tweaks: Mapping[str, Any]) -> Graph:
         """The graph, as the frontend reads it back."""
@@ -182,9 +185,27 @@ def simple(
     )
 
 
-def refusal(network: Network, kind: type[MicrogenError], **tweaks: Any) -> str:
-    """What is said when the network is refused, which must be with exactly that class."""
+def chain(*codes: str) -> Network:
+    """Operators of one input and no options, one after another: ``x``, ``t0``, ``t1``, ..."""
+    names = ["x", *(f"t{i}" for i in range(len(codes)))]
+    operators = tuple(
+        OperatorSpec(code, (names[i],), (names[i + 1],)) for i, code in enumerate(codes)
+    )
+    return Network(tuple(activation(n, 1, 4) for n in names), operators, ("x",), (names[-1],))
+
+
+def refused(network: Network, kind: type[MicrogenError], **tweaks: Any) -> MicrogenError:
+    """The error for a network that is refused: of exactly that class, short enough to be read, and
+    with what to do where the network is sound."""
     with pytest.raises(kind) as caught:
         network.load(**tweaks)
-    assert type(caught.value) is kind
-    return str(caught.value)
+    error = caught.value
+    assert type(error) is kind
+    assert len(str(error)) <= LONGEST_REFUSAL, str(error)
+    assert error.hint or kind is not UnsupportedError, str(error)
+    return error
+
+
+def refusal(network: Network, kind: type[MicrogenError], **tweaks: Any) -> str:
+    """What is said when the network is refused."""
+    return str(refused(network, kind, **tweaks))

@@ -108,7 +108,8 @@ def test_the_command_says_what_it_wrote(
     output = tmp_path / "x.tar"
     assert main(["export", str(project), "-o", str(output), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found == {"ok": True, "output": str(output), "nbytes": output.stat().st_size}
+    assert (found["ok"], found["output"]) == (True, str(output))
+    assert found["nbytes"] == output.stat().st_size
 
 
 def test_a_changed_or_absent_file_is_refused(project: Path, tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_a_changed_or_absent_file_is_refused(project: Path, tmp_path: Path) -> N
     with pytest.raises(ProjectError, match="is not as it was generated"):
         microgen.export(copy, tmp_path / "x.tar")
     text.unlink()
-    with pytest.raises(ProjectError, match="No such file"):
+    with pytest.raises(ProjectError, match="is missing"):
         microgen.export(copy, tmp_path / "x.tar")
     assert not (tmp_path / "x.tar").exists()
 

@@ -8,7 +8,6 @@ that the host can run is tested, in place too where it says that it can.
 from __future__ import annotations
 
 import math
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from microgen import kernels, ops, resources, transforms
+from microgen import kernels, ops, resources, toolchain, transforms
 from microgen.emit import literals
 from microgen.ir.graph import Array, Graph
 from microgen.kernels.base import Kernel, KernelConstant
 from microgen.ops.base import Activation, Operands
 from microgen.program import Fields, Value
 from microgen.target.cpu import Feature
+from tests.ops import within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
 from tests.ops.cases import Tensor as Tensor
@@ -46,7 +46,7 @@ WARNINGS = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef"),
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
-SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 # Calls: a case as a kernel is called with it
@@ -82,11 +82,12 @@ def calls_of(case: Case) -> Iterator[Call]:
             continue
         found = True
         for place in (None, *kernel.in_place(case.node, case.graph)):
-            yield _call(case, kernel, place)
+            yield call_of(case, kernel, place)
     assert found, f"no kernel takes case {case.name!r}"
 
 
-def _call(case: Case, kernel: Kernel, in_place: int | None) -> Call:
+def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
+    """How that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
         dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
@@ -162,7 +163,7 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
     """Bodies inlined with constant parameters, given by name, equal the reference."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
-    bodies = [_specialised_form(call) for call in calls]
+    bodies = [specialised_form(call) for call in calls]
     driver = _compile(bodies, used, ["-O2"], folder)
     _run(driver, calls, list(range(len(calls))))
 
@@ -185,7 +186,8 @@ def _shared_form(call: Call) -> Body:
     return Body(symbol, len(call.calls), " ".join(statements))
 
 
-def _specialised_form(call: Call) -> Body:
+def specialised_form(call: Call) -> Body:
+    """The kernel's body, its parameters constants as in generated C."""
     symbol = call.kernel.symbol
     statements = ["(void)params;"]
     for places, fields in call.calls:
@@ -226,9 +228,7 @@ def _compile(
 
 def host_cc() -> str:
     """The host's C compiler."""
-    found = shutil.which("gcc") or shutil.which("cc")
-    assert found, "no C compiler: install gcc"
-    return found
+    return str(toolchain.find("gcc" if toolchain.has("gcc") else "cc"))
 
 
 def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
@@ -240,13 +240,24 @@ def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
     assert done.returncode == 0, done.stderr
     with outputs.open("rb") as file:
         for call in calls:
-            expected = call.case.outcome
+            expected, found = call.case.outcome, list[Array]()
             (status,) = struct.unpack("<i", file.read(4))
             assert status == expected.status, f"{call}: status {status}, {expected.status} expected"
             for number, array in enumerate(expected.arrays):
                 part = np.frombuffer(file.read(array.nbytes), array.dtype)
-                _compare(call, part.reshape(array.shape), array, number)
+                found.append(part.reshape(array.shape))
+                _compare(call, found[-1], array, number)
+            if not expected.status:
+                _check_bound(call.case, found)
         assert not file.read()
+
+
+def _check_bound(case: Case, found: list[Array]) -> None:
+    """What a kernel promises is within what the op allows."""
+    operands = Operands(tuple(t.array for t in case.inputs), case.input_types, (case.output_type,))
+    for one in within.expected(case.op, case.attrs, operands, tuple(found)):
+        beyond = np.argwhere(within.wrong(one))
+        assert not len(beyond), f"{case.op}, {case.name!r}: beyond its bound at {beyond[0]}"
 
 
 # Ops that add up: the errors of a sum grow with its terms, whatever is left of them in the end.

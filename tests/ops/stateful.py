@@ -10,11 +10,12 @@ import numpy as np
 
 from microgen import numerics
 from microgen.frontends import tflite as frontend
-from microgen.ir import verify
+from microgen.ir import beside, verify
+from microgen.ir.beside import Kept
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
 from microgen.ops import registry
-from microgen.runner.compare import differs
+from tests.ops import within
 from tests.ops.litert_oracle import interpreter_of
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
@@ -76,15 +77,14 @@ def by_litert(network: Network, *, reset_before: int = 0) -> Values:
 
 
 def assert_equal(network: Network, *, reset_before: int = 0) -> None:
-    """All runs leave the same outputs and variables; floats within the comparison's tolerance of
-    the range over all runs."""
-    ours = by_reference(network, reset_before=reset_before)
-    theirs = by_litert(network, reset_before=reset_before)
-    for name in ("y", *network.variables):
-        left, right = (np.stack([run[name].ravel() for run in runs]) for runs in (ours, theirs))
-        assert left.dtype == right.dtype
-        wrong = np.argwhere(differs(left, right))
-        assert not len(wrong), (
-            f"{network.name}: {name}: {len(wrong)} of {left.size} differ, first at (run, element) "
-            f"{wrong[0]}: {left[tuple(wrong[0])]}, LiteRT has {right[tuple(wrong[0])]}"
-        )
+    """All runs leave the same outputs and variables; floats within the op's bound of what the
+    reference makes of LiteRT's variables."""
+    graph = network.load()
+    kept = Kept.at_first(graph)
+    for i, theirs in enumerate(by_litert(network, reset_before=reset_before)):
+        kept = Kept.at_first(graph) if i == reset_before else kept
+        found = {name: a.reshape(graph.types[name].shape) for name, a in theirs.items()}
+        for one in beside.walk(graph, {"x": network.samples[i]}, registry(), found, kept):
+            assert one.found is None or one.found.dtype == one.values.dtype
+            wrong = np.argwhere(within.wrong(one)) if one.found is not None else []
+            assert not len(wrong), f"{network.name}: run {i}: {one.tensor}{wrong[0]}: {one}"

@@ -85,7 +85,7 @@ CORNERS = (
     _case(10, "relu6", activation=Activation.RELU6),
     _near_int32_limits(1),
     _near_int32_limits(-1),
-    *map(_with_scale, (1, 10, 1e3, 1e6, 1e9, 1e15)),
+    *map(_with_scale, (1e-5, 1e-2, 1, 10, 1e3, 1e6, 1e9, 1e15)),
 )
 
 

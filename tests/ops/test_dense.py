@@ -1,7 +1,6 @@
-import math
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +92,7 @@ def _int16(
     bias: DType | None = DType.INT64,
     largest_bias: float = 2.0**24,
     times_scale: float = 1.0,
+    rounding: Rounding = Rounding.REAL,
 ) -> c.Case:
     """The output's scale spreads random sums over most of int16, or is ``times_scale`` that."""
     rng = np.random.default_rng(seed)
@@ -102,8 +102,15 @@ def _int16(
     inputs = (x, w, c.bias(offsets, bias)) if bias else (x, w)
     assert w.type.quant is not None
     usual = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(data[-1]))
-    attrs = DenseAttrs(activation, Rounding.REAL, keep_num_dims=len(data) > 2)
+    attrs = DenseAttrs(activation, rounding, keep_num_dims=len(data) > 2)
     return c.Case(name, "nn.dense", attrs, inputs, c.quant(usual * times_scale), DType.INT16)
+
+
+_BIASES_16: tuple[dict[str, Any], ...] = (
+    *({"bias": bias} for bias in (None, DType.INT32, DType.INT64)),
+    *({"bias": bias, "rounding": Rounding.DOUBLE} for bias in (None, DType.INT32)),
+    *({"bias": bias, "rounding": Rounding.REDUCED} for bias in (None, DType.INT64)),
+)
 
 
 def _random_int16(seed: int) -> c.Case:
@@ -116,7 +123,7 @@ def _random_int16(seed: int) -> c.Case:
         units=int(rng.integers(1, 20)),
         activation=list(Activation)[int(rng.integers(4))],
         per_channel=bool(rng.integers(2)),
-        bias=(None, DType.INT32, DType.INT64)[int(rng.integers(3))],
+        **_BIASES_16[int(rng.integers(len(_BIASES_16)))],
         times_scale=2.0 ** (rng.uniform(-5, 12) if rng.random() < 0.3 else 0),
     )
 
@@ -141,10 +148,9 @@ def _int16_near_ties(largest: float) -> c.Case:
 
 def _nearest_to_tie(tie: float, scale: float) -> int:
     """Of the sums about a tie, the one of which the product with the scale is nearest to one."""
-    around = [int(tie / scale) + i for i in range(-50, 51)]
-    products = [Fraction(n) * Fraction(scale) for n in around]
-    distances = [abs(p - (math.floor(p) + Fraction(1, 2))) for p in products]
-    return around[distances.index(min(distances))]
+    numerator, denominator = scale.as_integer_ratio()
+    around = range(int(tie / scale) - 50, int(tie / scale) + 51)
+    return min(around, key=lambda n: abs(2 * (n * numerator % denominator) - denominator))
 
 
 INT16_CORNERS = (
@@ -153,6 +159,16 @@ INT16_CORNERS = (
     _int16(3, "int16, extremes only", data=(1, 512), units=4, per_channel=False),
     _int16(4, "int16, bias of 2**46", largest_bias=2.0**46, times_scale=2.0**20),
     _int16(5, "int16, int32 bias", bias=DType.INT32, largest_bias=2.0**31 - 1, times_scale=99),
+    *(
+        _int16(
+            7,
+            f"int16, many features, {how['rounding'].value}, {how['bias']}",
+            data=(2, 1300),
+            units=9,
+            **how,
+        )
+        for how in _BIASES_16[3:]
+    ),
     *(_int16(6, f"int16, scale {2.0**k:g}", times_scale=2.0**k) for k in range(-10, 60, 7)),
     *(_int16_near_ties(2.0**k) for k in (17, 25, 33, 42)),
 )

@@ -79,7 +79,7 @@ CORNERS = (
     _case(9, "sums near the limits of int32", largest_bias=LARGE, scale=20000),
     *(
         _case(10, f"{n:g} times the least output scale", times_least=n, biased=False)
-        for n in (1, 10, 1e3, 1e6, 1e9, 1e15)
+        for n in (1e-5, 1e-2, 1, 10, 1e3, 1e6, 1e9, 1e15)
     ),
 )
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from microgen.inspection.plan import of_program
 from microgen.planner import ALGORITHMS, check, plan
-from microgen.planner.timeline import live_bytes, timeline
+from microgen.planner.timeline import live_bytes
 from microgen.program import Program
+from microgen.text_layout import lines
 from tests.planner.brute_force import least_peak
 from tests.planner.strategies import ALIGNMENTS, programs
 
@@ -60,6 +62,6 @@ def test_the_lower_bound_is_reached_by_live_bytes_when_all_pairs_are_used(
 @given(programs(most_buffers=40))
 def test_timelines_fit(program: Program) -> None:
     made = plan(program, algorithm="greedy")
-    text = timeline(program, made)
-    assert max(map(len, text.splitlines())) <= 100
-    assert all(p.name in text for p in made.placements)
+    shown = list(lines(of_program(program, made).parts(), 80))
+    assert max(map(len, shown)) <= 80
+    assert {p.name for p in made.placements} <= {line.partition(" ")[0] for line in shown}

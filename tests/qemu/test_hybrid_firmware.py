@@ -10,8 +10,8 @@ import pytest
 import microgen
 from microgen import oracle
 from microgen.ir.graph import Array
-from microgen.runner.compare import differs
 from tests.frontends.tweaked import Network, int8_constant
+from tests.ops.within import far
 from tests.tflite_builder import OperatorSpec, TensorSpec
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -32,7 +32,7 @@ def _assert_outputs_equal_litert(
     expected = list(oracle.layers(path.read_bytes(), samples, names))
     for name, found in result.outputs.items():
         for sample, layers in zip(found, expected, strict=True):
-            assert not differs(sample, layers[name].reshape(sample.shape)).any()
+            assert not far(sample, layers[name].reshape(sample.shape))
 
 
 @NEEDS_NINJA

@@ -3,12 +3,8 @@ from ``firmware/`` with the compilers alone, so that its instructions can be cou
 
 from __future__ import annotations
 
-import platform
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from microgen.manifest import (
     FORMAT,
@@ -43,24 +39,9 @@ RISCV = [
 NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_network.c")]
 
 
-needs_arm = pytest.mark.skipif(
-    not all(map(shutil.which, ("qemu-system-arm", "arm-none-eabi-gcc"))),
-    reason="needs qemu-system-arm and arm-none-eabi-gcc",
-)
-needs_riscv = pytest.mark.skipif(
-    not all(map(shutil.which, ("qemu-system-riscv32", "riscv64-unknown-elf-gcc"))),
-    reason="needs qemu-system-riscv32 and riscv64-unknown-elf-gcc",
-)
-needs_cc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-needs_gdbserver = pytest.mark.skipif(
-    not all(map(shutil.which, ("gcc", "gdbserver"))) or platform.machine() != "x86_64",
-    reason="needs gdbserver and gcc on an x86-64 host",
-)
-
-
 def make(project: Path, board: str, fault: str = "") -> Path:
     """Make a built project in ``project``; ``fault`` is a symbol that the network's source knows:
-    FAIL, HANG, FAULT (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
+    FAIL, HANG, FAULT, SPAWN (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
     project.mkdir()
     (project / "microgen.json").write_bytes(manifest(board).dumps())
     _link(project / "build" / "firmware.elf", board, fault)

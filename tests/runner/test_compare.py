@@ -1,83 +1,98 @@
-"""The first difference, and how it is said."""
+"""The first difference, and how it is said; how near layers come to their bounds."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from microgen.errors import InternalError
-from microgen.ir.graph import Array
+from microgen.ir.beside import Expected
+from microgen.ir.graph import Array, Attrs, Node, Origin
 from microgen.runner.compare import compare
-from microgen.runner.trace import Layer
 from tests.runner import standin
 
 MANIFEST = standin.manifest("native")
 
 
-def layers(samples: int) -> list[Layer]:
+def expected(found: dict[str, Array], sample: int = 0) -> Iterator[tuple[int, Expected]]:
+    """Four layers, of which these tensors were found."""
     ramp = np.arange(8, dtype=np.int8).reshape(2, 4)
-    return [
-        Layer(sample, call, f"layer{call}", ramp + np.int8(10 * call + sample))
-        for sample in range(samples)
-        for call in range(4)
-    ]
+    for call in range(4):
+        name, values = f"layer{call}", ramp + np.int8(10 * call)
+        node = Node("copy", (), (name,), Attrs(), Origin("m", f"model/copy{call}"))
+        bound = np.zeros(values.shape)
+        yield sample, Expected(node, name, values, bound, ("equal",), found.get(name))
 
 
-def expected(samples: int) -> list[dict[str, Array]]:
-    found: list[dict[str, Array]] = [{} for _ in range(samples)]
-    for layer in layers(samples):
-        found[layer.sample][layer.tensor] = layer.array.copy()
-    return found
+def found() -> dict[str, Array]:
+    return {one.tensor: one.values.copy() for _, one in expected({})}
 
 
 def test_equal_layers_have_no_difference() -> None:
-    found = compare(MANIFEST, layers(2), expected(2))
-    assert (found.first, found.compared, found.absent) == (None, 8, ())
+    result = compare(MANIFEST, [*expected(found()), *expected(found(), 1)])
+    assert (result.first, result.compared, result.samples) == (None, 4, 2)
+    assert result.is_exact
 
 
 def test_the_first_differing_layer_and_element_are_named() -> None:
-    reference = expected(2)
-    reference[1]["layer2"][1, 1] += 1
-    reference[1]["layer2"][1, 3] -= 7
-    reference[1]["layer3"][0, 0] += 50  # later, so not the first
-    found = compare(MANIFEST, layers(2), reference).first
-    assert found is not None
-    assert (found.sample, found.call, found.index) == (1, 2, (1, 1))
-    assert (found.found, found.expected) == (26, 27)
-    assert str(found) == (
-        'sample 1, call 2, layer "model/copy2": layer2[1,1] is 26, expected 27; '
+    wrong = found()
+    wrong["layer2"][1, 1] -= 1
+    wrong["layer2"][1, 3] += 7
+    wrong["layer3"][0, 0] -= 50  # later, so not the first
+    first = compare(MANIFEST, [*expected(found()), *expected(wrong, 1)]).first
+    assert first is not None
+    assert (first.sample, first.call, first.index) == (1, 2, (1, 1))
+    assert (first.found, first.expected) == (24, 25)
+    assert str(first) == (
+        'sample 1, call 2, layer "model/copy2": layer2[1,1] is 24, expected 25; '
         "2 of 8 elements differ, by 7 at most"
     )
 
 
 def test_distances_do_not_wrap_around() -> None:
-    reference = expected(1)
-    reference[0]["layer0"][0, 0] = -128
-    found = compare(MANIFEST, [Layer(0, 0, "layer0", np.full((2, 4), 127, np.int8))], reference)
-    assert found.first is not None
-    assert found.first.largest == 255
+    _, one = next(expected(found()))
+    low, high = (np.full((2, 4), limit, np.int8) for limit in (-128, 127))
+    first = compare(MANIFEST, [(0, Expected(one.node, "layer0", low, one.bound, (), high))])
+    assert first.first is not None
+    assert first.first.largest == 255
 
 
-def test_an_expected_tensor_may_have_another_shape() -> None:
-    reference = expected(1)
-    reference[0]["layer0"] = reference[0]["layer0"].reshape(8)
-    assert compare(MANIFEST, layers(1), reference).first is None
-
-
-def test_layers_without_an_expected_tensor_are_named() -> None:
-    reference = expected(2)
-    for sample in reference:
-        del sample["layer1"]
-    found = compare(MANIFEST, layers(2), reference)
-    assert (found.first, found.compared, found.absent) == (None, 6, ("layer1",))
+def test_what_was_not_found_is_not_compared() -> None:
+    some = found()
+    del some["layer1"]
+    result = compare(MANIFEST, expected(some), absent=["view"])
+    assert (result.first, result.compared, result.absent) == (None, 3, ("view",))
 
 
 def test_comparing_nothing_is_an_error() -> None:
     with pytest.raises(InternalError, match="no traced layer has an expected tensor"):
-        compare(MANIFEST, layers(1), [{}])
+        compare(MANIFEST, expected({}))
 
 
-def test_another_size_is_an_error() -> None:
-    reference: list[dict[str, Array]] = [{"layer0": np.zeros(7, np.int8)}]
-    with pytest.raises(InternalError, match=r"layer0 has shape \(2, 4\), the reference's \(7,\)"):
-        compare(MANIFEST, layers(1), reference)
+def _float(found: list[float], bound: float) -> tuple[int, Expected]:
+    _, one = next(expected({}))
+    values = np.array([1.0, np.inf, np.nan], np.float32)
+    bounds = np.array([bound, 0, 0])
+    array = np.array(found, np.float32)
+    return 0, Expected(one.node, "layer0", values, bounds, ("equal", "2 ulp"), array)
+
+
+def test_the_bound_and_how_near_the_layer_came_are_said() -> None:
+    (held,) = compare(MANIFEST, [_float([1 + 2**-22, np.inf, np.nan], 2.0**-20)]).held
+    assert (held.ratio, held.bound, held.rule) == (0.25, 2.0**-20, "2 ulp")
+    assert held.to_json()["ratio"] == 0.25
+    first = compare(MANIFEST, [_float([1 + 2**-19, np.inf, np.nan], 2.0**-20)]).first
+    assert "expected 1 within 9.54e-07 (2 ulp)" in str(first)
+
+
+@pytest.mark.parametrize("wrong", [[1, -np.inf, np.nan], [1, np.inf, 0], [np.nan, np.inf, np.nan]])
+def test_special_values_are_the_same(wrong: list[float]) -> None:
+    assert compare(MANIFEST, [_float(wrong, 0.5)]).first is not None
+
+
+def test_where_anything_may_be_nothing_differs() -> None:
+    result = compare(MANIFEST, [_float([7.0, np.inf, np.nan], np.inf)])
+    assert result.first is None
+    assert result.held[0].to_json()["bound"] is None

@@ -12,7 +12,7 @@ from microgen.errors import RunError, ToolError
 from microgen.runner import profile
 from microgen.runner.image import Image
 from tests.runner import standin
-from tests.runner.standin import needs_cc
+from tests.tools import NEEDS_CC
 
 MANIFEST = standin.manifest("mps2_an386")
 OPERATORS = {call.function: (0x40 * k, 0x40) for k, call in enumerate(MANIFEST.calls)}
@@ -33,7 +33,7 @@ IMAGE = Image(
 EMULATOR = "true"
 
 
-@needs_cc
+@NEEDS_CC
 def test_the_plugin_is_compiled_once_into_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +48,7 @@ def test_the_plugin_is_compiled_once_into_the_users_cache(
     assert library.stat().st_mtime_ns == made
 
 
-@needs_cc
+@NEEDS_CC
 def test_without_a_cache_the_plugin_stays_with_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +60,7 @@ def test_without_a_cache_the_plugin_stays_with_the_run(
     assert library.is_file()
 
 
-@needs_cc
+@NEEDS_CC
 def test_the_plugin_compiles_without_a_warning(tmp_path: Path) -> None:
     source = Path(profile.__file__).parent / "plugin" / "profile.c"
     warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef", "-pedantic", "-Werror"]

@@ -14,7 +14,7 @@ from microgen.manifest import ArgumentRecord
 from microgen.runner import RunResult, image, process, qemu, run, trace
 from microgen.target import board as boards
 from tests.runner import standin
-from tests.runner.standin import needs_arm, needs_cc, needs_gdbserver
+from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
 
 Project = Callable[..., Path]
 
@@ -23,7 +23,7 @@ INPUT = np.arange(24, dtype=np.int8).reshape(3, 2, 4)
 DOUBLED, OUTPUT = (INPUT * np.int8(2)), (INPUT * np.int8(8))
 
 both_boards = pytest.mark.parametrize(
-    "board", [pytest.param(ARM, marks=needs_arm), pytest.param("native", marks=needs_cc)]
+    "board", [pytest.param(ARM, marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_CC)]
 )
 
 
@@ -55,8 +55,8 @@ def test_without_inputs_one_inference_runs_and_nothing_is_written(
     assert (result.outputs, result.samples) == ({}, 1)
 
 
-@needs_arm
-@needs_cc
+@NEEDS_ARM
+@NEEDS_CC
 def test_counts_equal_the_hand_count_in_every_run(project: Project) -> None:
     # firmware/arm_network.s says at each function how many instructions it takes.
     calls = (43, 43, 39, 57)
@@ -68,7 +68,7 @@ def test_counts_equal_the_hand_count_in_every_run(project: Project) -> None:
         np.testing.assert_array_equal(result.outputs["serving/y:0"], OUTPUT)
 
 
-@needs_cc
+@NEEDS_CC
 def test_native_says_that_it_cannot_count(project: Project) -> None:
     with pytest.raises(ToolError, match="counted by an emulator, and board native has none"):
         run(project("native"), profile=True)
@@ -86,25 +86,25 @@ def check_layers(result: RunResult, samples: int) -> None:
         np.testing.assert_array_equal(layer.array, INPUT[layer.sample] * np.int8(factor))
 
 
-@needs_arm
+@NEEDS_ARM
 def test_layers_are_read_before_their_buffer_is_reused(project: Project) -> None:
     # sid_0 (call 0) and sid_2 (call 2) are the same eight bytes.
     check_layers(run(project(ARM), {"input0": INPUT}, trace=True), 3)
 
 
-@needs_gdbserver
+@NEEDS_GDBSERVER
 def test_layers_are_read_on_the_host(project: Project) -> None:
     check_layers(run(project("native"), {"input0": INPUT}, trace=True), 3)
 
 
-@needs_arm
+@NEEDS_ARM
 def test_counts_and_layers_can_be_had_together(project: Project) -> None:
     result = run(project(ARM), {"input0": INPUT[:1]}, profile=True, trace=True)
     assert result.instructions == (204,)
     check_layers(result, 1)
 
 
-@needs_arm
+@NEEDS_ARM
 def test_a_hang_is_bounded_and_names_the_function(project: Project) -> None:
     message = (
         r"no progress for 0\.5 s, after 0 of 3 samples, "
@@ -114,13 +114,13 @@ def test_a_hang_is_bounded_and_names_the_function(project: Project) -> None:
         run(project(ARM, "HANG"), {"input0": INPUT}, timeout=0.5)
 
 
-@needs_cc
+@NEEDS_CC
 def test_a_hang_on_the_host_is_bounded(project: Project) -> None:
     with pytest.raises(RunError, match=r"no progress for 0\.5 s, after 0 of 3 samples; "):
         run(project("native", "HANG"), {"input0": INPUT}, timeout=0.5)
 
 
-@needs_arm
+@NEEDS_ARM
 def test_a_hang_under_the_debugger_is_bounded_and_names_the_function(
     project: Project, tmp_path: Path
 ) -> None:
@@ -142,7 +142,7 @@ def _follow(project: Path, where: Path) -> trace.Trace:
         )
 
 
-@needs_arm
+@NEEDS_ARM
 def test_a_fault_under_the_debugger_keeps_the_layers_before_it(
     project: Project, tmp_path: Path
 ) -> None:
@@ -150,7 +150,7 @@ def test_a_fault_under_the_debugger_keeps_the_layers_before_it(
     assert (len(traced.layers), traced.exit_code) == (3, 3)
 
 
-@needs_arm
+@NEEDS_ARM
 @pytest.mark.parametrize("profile", [False, True])
 def test_a_fault_is_reported_with_its_cause_and_place(project: Project, profile: bool) -> None:
     message = (
@@ -161,25 +161,25 @@ def test_a_fault_is_reported_with_its_cause_and_place(project: Project, profile:
         run(project(ARM, "FAULT"), profile=profile)
 
 
-@needs_arm
+@NEEDS_ARM
 def test_a_locked_up_core_is_reported_with_its_place(project: Project) -> None:
     with pytest.raises(RunError, match=r"core locked up .* at 0x\w+ in report_fault"):
         run(project(ARM, "LOCKUP"))
 
 
-@needs_cc
+@NEEDS_CC
 def test_a_crash_on_the_host_names_the_signal(project: Project) -> None:
     with pytest.raises(RunError, match=r"the program was ended by SIG(ILL|TRAP)"):
         run(project("native", "CRASH"))
 
 
-@needs_arm
+@NEEDS_ARM
 def test_an_error_code_is_reported_with_its_sample(project: Project) -> None:
     with pytest.raises(RunError, match="returned error code 7 at sample 0"):
         run(project(ARM, "FAIL"), {"input0": INPUT})
 
 
-@needs_arm
+@NEEDS_ARM
 def test_an_operator_that_writes_elsewhere_than_planned_is_found(
     project: Project, tmp_path: Path
 ) -> None:
@@ -192,7 +192,7 @@ def test_an_operator_that_writes_elsewhere_than_planned_is_found(
         run(tmp_path, elf=source / "build" / "firmware.elf", trace=True)
 
 
-@needs_cc
+@NEEDS_CC
 def test_wrong_inputs_are_refused_before_anything_runs(project: Project) -> None:
     with pytest.raises(InputError, match="expected \\[2, 4\\]"):
         run(project("native"), {"input0": INPUT[0].T})
@@ -204,7 +204,7 @@ def test_a_project_that_is_not_built_says_what_to_do(tmp_path: Path) -> None:
         run(tmp_path)
 
 
-@needs_arm
+@NEEDS_ARM
 def test_a_missing_emulator_is_named_with_its_package(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -214,7 +214,7 @@ def test_a_missing_emulator_is_named_with_its_package(
         run(folder)
 
 
-@needs_cc
+@NEEDS_CC
 def test_a_missing_gdbserver_is_named_with_its_package(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

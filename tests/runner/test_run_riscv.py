@@ -10,14 +10,14 @@ import pytest
 
 from microgen.errors import RunError
 from microgen.runner import run
-from tests.runner.standin import needs_cc, needs_riscv
+from tests.tools import NEEDS_CC, NEEDS_RISCV
 
 Project = Callable[..., Path]
 
 BOARD = "qemu_riscv32"
 INPUT = np.arange(24, dtype=np.int8).reshape(3, 2, 4)
 
-pytestmark = needs_riscv
+pytestmark = NEEDS_RISCV
 
 
 def test_outputs_and_layers_are_the_models(project: Project) -> None:
@@ -30,7 +30,7 @@ def test_outputs_and_layers_are_the_models(project: Project) -> None:
         np.testing.assert_array_equal(layer.array, INPUT[layer.sample] * np.int8(factor))
 
 
-@needs_cc
+@NEEDS_CC
 def test_counts_equal_the_hand_count(project: Project) -> None:
     # firmware/riscv_network.s says at each function how many instructions it takes.
     calls = (59, 59, 57, 75)

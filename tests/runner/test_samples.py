@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from microgen.errors import InputError
 from microgen.ir.graph import Array
 from microgen.manifest import PortRecord
-from microgen.runner import samples
+from microgen.runner import npz, samples
 
 IMAGE = PortRecord("image", "serving/image", (2, 2), "int8", 4, 0.5, -1)
 COUNT = PortRecord("count", "count", (1,), "int32", 4, 0.0, 0)
@@ -43,6 +44,20 @@ def test_samples_stand_back_to_back() -> None:
     batch = samples.pack(PORTS, arrays)
     assert batch.data == bytes([0, 1, 2, 3, 1, 0, 0, 0, 4, 5, 6, 7, 2, 0, 0, 0])
     assert (batch.count, batch.stacked) == (2, True)
+
+
+def test_a_tensors_own_name_goes_before_an_alias() -> None:
+    ports = [replace(COUNT, tensor=name) for name in ("input1", "input2", "x")]
+    arrays: dict[str, Array] = {
+        name: np.array([k], np.int32) for k, name in enumerate(("input1", "input2", "x"))
+    }
+    data = bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])
+    assert samples.pack(ports, arrays).data == data
+    assert samples.accepted(ports) == [("input1", "input0"), ("input2",), ("x",)]
+    arrays["input0"] = arrays.pop("input1")
+    assert samples.pack(ports, arrays).data == data
+    with pytest.raises(InputError, match=r"no array for the input 'x'.* name it 'x'$"):
+        samples.pack(ports, {name: arrays[name] for name in ("input0", "input2")})
 
 
 def test_a_fixed_input_takes_its_value_only() -> None:
@@ -120,7 +135,7 @@ def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
         "serving/y:0": np.ones((2, 2), np.int32),
     }
     samples.save(path, arrays)
-    loaded = samples.load(path)
+    loaded = npz.read(path)
     assert list(loaded) == list(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
@@ -187,6 +202,6 @@ def test_a_file_that_is_no_npz_is_refused(tmp_path: Path, write: object, message
     assert callable(write)
     write(path)
     with pytest.raises(InputError) as caught:
-        samples.load(path)
+        npz.read(path)
     assert str(caught.value).startswith(f"{path}: {message}")
     assert "numpy.savez" in str(caught.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -87,10 +86,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_kernels_are_linked_once(project: Path) -> None:
-    nm = shutil.which("nm") or "nm"
     elf = project / "build" / "firmware.elf"
-    names = subprocess.run([nm, elf], check=True, capture_output=True, text=True).stdout.split("\n")
-    defined = [line.split()[-1] for line in names if " T " in line or " t " in line]
+    listing = subprocess.run(["nm", elf], check=True, capture_output=True, text=True).stdout
+    defined = [x.split()[-1] for x in listing.splitlines() if " T " in x or " t " in x]
     record = manifest.load(project)
     shared = {kernel for module in record.modules[:2] for kernel in module.kernels}
     assert record.modules[0].kernels == record.modules[1].kernels

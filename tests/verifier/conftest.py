@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from microgen.manifest import (
     PoolRecord,
     PortRecord,
 )
+from microgen.options import Options
 from microgen.target import board as boards
 from microgen.target.board import Board
 
@@ -72,7 +72,7 @@ def _call(index: int, function: str, *args: str) -> CallRecord:
         reason="first choice",
         refusals=(),
         args=records,
-        output=1,
+        output=2 if function == "dense" else 1,
     )
 
 
@@ -91,7 +91,7 @@ def manifest_for(board: Board) -> Manifest:
         module="default",
         model=ModelRecord("hand.tflite", "", ""),
         board=board.to_json(),
-        options={},
+        options=Options().to_json(),
         inputs=(PortRecord("x", "x", (16,), "int8", 16, 0.5, 0),),
         outputs=(PortRecord("y", "y", (112,), "int8", 112, 0.25, 0),),
         calls=CALLS,
@@ -194,7 +194,8 @@ class Project:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "default.params").write_bytes(params_file.dumps(PARAMETERS))
         digests = {n: hashlib.sha256(t.encode()).hexdigest() for n, t in self.sources.items()}
-        self.manifest = replace(self.manifest, files=digests)
+        model = ModelRecord("hand.tflite", digests["model.h"], "model.h")
+        self.manifest = replace(self.manifest, files=digests, model=model)
         (self.root / "microgen.json").write_bytes(self.manifest.dumps())
 
     def objcopy(self, *arguments: str) -> Project:
@@ -235,7 +236,7 @@ def _constants() -> str:
         array: Array = transforms.apply(record.transform, arrays, record.arguments)
         values = ", ".join(str(int(v)) for v in array)
         lines.append(
-            f'__attribute__((section(".rodata.tvm"))) const {record.ctype} '
+            f'__attribute__((section(".rodata.tvm"), aligned(4))) const {record.ctype} '
             f"{record.symbol}[{array.size}] = {{{values}}};"
         )
     return "\n".join(lines) + "\n"
@@ -266,7 +267,6 @@ def project(tmp_path: Path, compiler: str) -> Callable[..., Project]:
 
     def make(board_name: str = "mps2_an386") -> Project:
         board = boards.load(board_name)
-        assert shutil.which(f"{board.toolchain}gcc")
         sources, record = _sources(board), manifest_for(board)
         return Project(tmp_path, board, record, sources, toolchain=compiler)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 
 from microgen.verifier import VerifyReport, verify
+from tests.tools import NEEDS_ARM_GCC
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
+pytestmark = NEEDS_ARM_GCC
 
 Make = Callable[..., Any]
 

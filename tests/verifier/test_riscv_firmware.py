@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +15,7 @@ from microgen.verifier.elf import load
 from microgen.verifier.flow import code_of, frame
 from microgen.verifier.riscv import Machine, parse
 from microgen.verifier.values import Registers, UnknownStackPointerError, Value
-
-needs_gcc = pytest.mark.skipif(
-    shutil.which("riscv64-unknown-elf-gcc") is None,
-    reason="riscv64-unknown-elf-gcc is not installed",
-)
+from tests.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
 BOARD = "qemu_riscv32"
@@ -43,7 +38,7 @@ def failed(project: Any, check: str) -> str:
     return report.check(check).found
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @MODELS
 @LEVELS
 def test_sound_firmware_passes_at_every_optimisation(project: Make, level: str, model: str) -> None:
@@ -52,7 +47,7 @@ def test_sound_firmware_passes_at_every_optimisation(project: Make, level: str, 
     assert {c.name for c in report.checks if c.status == "n/a"} == NOT_ASKED
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @LEVELS
 def test_frames_are_those_that_the_compiler_reports(project: Make, level: str) -> None:
     built = make(project, level).add(
@@ -77,7 +72,7 @@ def test_frames_are_those_that_the_compiler_reports(project: Make, level: str) -
     assert all(not f.problems for f in frames.values())
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_bound_is_the_deepest_path_and_the_trap_handler(project: Make) -> None:
     result = stack_bound(make(project).build().root)
     assert result.problems == ()
@@ -90,7 +85,7 @@ def test_bound_is_the_deepest_path_and_the_trap_handler(project: Make) -> None:
     assert [name for name, _ in steps[:3]] == ["Reset_Handler", "main", "tvmgen_default_run"]
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @MODELS
 @pytest.mark.parametrize("level", ["-Os", "-O2"])
 def test_switches_are_followed(project: Make, level: str, model: str) -> None:
@@ -108,7 +103,7 @@ def test_switches_are_followed(project: Make, level: str, model: str) -> None:
     assert any(step.startswith("far2 6") for step in stack_bound(built.root).path)
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @MODELS
 def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, model: str) -> None:
     built = make(project, "-O2", f"-mcmodel={model}").add(
@@ -124,7 +119,7 @@ def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, mo
 ASSEMBLY = '__attribute__((naked)) int32_t extra(int32_t n) {{ __asm__("{}"); }}'
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @pytest.mark.parametrize(
     ("code", "found"),
     [
@@ -157,7 +152,7 @@ def test_what_cannot_be_bounded_fails(project: Make, code: str, found: str) -> N
     assert found in failed(built, "stack")
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_the_trap_handlers_stack_counts(project: Make) -> None:
     plain = stack_bound(make(project).build().root).nbytes
     deep = make(project).edit("startup.c", "frame[4]", "frame[100]").build()
@@ -165,7 +160,7 @@ def test_the_trap_handlers_stack_counts(project: Make) -> None:
     assert stack_bound(deep.root).nbytes > plain
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @pytest.mark.parametrize(
     ("flag", "found"),
     [
@@ -178,20 +173,20 @@ def test_trap_vector_that_leads_nowhere(project: Make, flag: str, found: str) ->
     assert found in failed(built.build(), "vector_table")
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_without_a_trap_handler(project: Make) -> None:
     built = make(project).edit("startup.c", "csrw mtvec, t0", "nop").build()
     assert "the mtvec vector 0x0" in failed(built, "vector_table")
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 @pytest.mark.parametrize("stack_top", ["__stack_top-64", "0x1000"])
 def test_reset_that_takes_another_stack(project: Make, stack_top: str) -> None:
     built = make(project, "-O2", f'-DSTACK_TOP="{stack_top}"').build()
     assert "cannot follow the stack pointer" in failed(built, "stack")
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_handler_that_is_only_there_before_the_stack_is_a_jump(project: Make) -> None:
     built = make(project).edit(
         "startup.c", '"la t0, "', '"la t0, 2f\\n csrw mtvec, t0\\n .balign 4\\n 2: la t0, "'
@@ -200,13 +195,13 @@ def test_handler_that_is_only_there_before_the_stack_is_a_jump(project: Make) ->
     assert verify(built.root).failed == ()
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_entry_that_is_not_at_the_start_of_flash(project: Make) -> None:
     built = make(project).edit("board.ld", "ENTRY(Reset_Handler)", "ENTRY(main)").build()
     assert "the reset vector 0x80000000" in failed(built, "entry_point")
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_software_floating_point_is_found_and_followed(project: Make) -> None:
     built = make(project).add("int32_t extra(int32_t n) { return (int32_t)(n * 0.3f / (n + 2)); }")
     report = verify(built.build().root)
@@ -227,7 +222,7 @@ def test_architectures_without_versions(name: str, expected: str) -> None:
     assert extensions(name) == expected
 
 
-@needs_gcc
+@NEEDS_RISCV_GCC
 def test_code_for_another_core_is_found(project: Make) -> None:
     built = make(project, "-O2", "-march=rv32imafc", "-mabi=ilp32f")
     built.libraries = []

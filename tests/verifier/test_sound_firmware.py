@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from microgen import junit
 from microgen.errors import ProjectError
-from microgen.verifier import CHECKS, Check, VerifyReport, measure, verify
-
-needs_arm = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
+from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verify
+from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
 NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
@@ -26,7 +23,7 @@ NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 @pytest.mark.parametrize("level", ["-Os", "-O3"])
 @pytest.mark.parametrize(
     "board", ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
@@ -39,7 +36,7 @@ def test_sound_firmware_passes_at_every_optimisation(project: Make, board: str, 
     assert {c.name for c in report.checks if c.status == "n/a"} == NOT_ASKED
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the host has no gcc")
+@NEEDS_CC
 def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     report = verify(project("native").build().root)
     assert report.ok
@@ -49,7 +46,7 @@ def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     }
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_sizes_add_up(project: Make) -> None:
     built = project().build()
     sizes = measure(built.elf, built.manifest)
@@ -77,7 +74,7 @@ def test_damaged_elf(project: Make, content: bytes) -> None:
         verify(laid_out.root)
 
 
-@needs_arm
+@NEEDS_ARM_GCC
 def test_truncated_elf_is_one_clear_error_or_a_failed_check(project: Make) -> None:
     built = project().build()
     whole = built.elf.read_bytes()
@@ -95,9 +92,10 @@ def test_documented_names_are_the_names() -> None:
 REPORT = VerifyReport(
     (
         Check("sids", "failed", "11 objects", 'sid_1 is at 0x10 & "more"\x1b'),
-        Check("arena", "ok", "16 bytes", "16 bytes"),
+        Check("arena", "ok", "16 bytes", "16 bytes", {"nbytes": 16}),
         Check("stack", "n/a", "", "the host's stack"),
-    )
+    ),
+    Sizes(flash=10, ram=9, stack=0, arena=2, weights=3, code=7, contributors=()),
 )
 
 
@@ -109,11 +107,14 @@ def test_json_has_the_contracts_form() -> None:
         "status": "ok",
         "expected": "16 bytes",
         "found": "16 bytes",
+        "values": {"nbytes": 16},
     }
+    assert data["counts"] == {"ok": 1, "failed": 1, "n/a": 1}
+    assert data["flash"] == {"total": 10, "code": 7, "weights": 3}
 
 
 def test_junit_names_failures_and_skips() -> None:
-    suite = ElementTree.fromstring(REPORT.to_junit())
+    suite = ElementTree.fromstring(junit.document("microgen verify", REPORT.cases()))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     failure = suite.find("testcase[@name='sids']/failure")
     assert failure is not None

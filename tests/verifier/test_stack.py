@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +13,9 @@ from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.disassembly import parse
 from microgen.verifier.elf import load
 from microgen.verifier.flow import code_of, frame
-from tests.tools import NEEDS_LLVM
+from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
+pytestmark = NEEDS_ARM_GCC
 
 Make = Callable[..., Any]
 CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]

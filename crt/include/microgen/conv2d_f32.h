@@ -66,14 +66,14 @@ MG_INLINE void mg_conv2d_f32_channels(const mg_conv2d_shape *s, const mg_window 
                                       float *pixel)
 {
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
-    int32_t c = first;
+    const int32_t whole = last - (last - first) % 4;
 
-    for (; c + 4 <= last; c += 4) {
+    for (int32_t c = first; c < whole; c += 4) {
         const mg_sums_f32 sums =
             mg_conv2d_f32_sums(window, values, &weight[c * size + window->weight], size);
         mg_store_4_f32(finish, c, sums, pixel);
     }
-    for (; c < last; c++) {
+    for (int32_t c = whole; c < last; c++) {
         const float sum = mg_conv2d_f32_sum(window, values, &weight[c * size + window->weight]);
         pixel[c] = mg_finished_f32(finish, c, sum);
     }

@@ -80,9 +80,9 @@ MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window 
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
     const int8_t *values = &image[window->value];
     const int8_t *filters = &weight[window->weight];
-    int32_t c = 0;
+    const int32_t whole = s->output_channels - s->output_channels % 4;
 
-    for (; c + 4 <= s->output_channels; c += 4) {
+    for (int32_t c = 0; c < whole; c += 4) {
         const mg_sums_hybrid sums =
             mg_conv2d_hybrid_sums(window, values, meaning.offset, &filters[c * size], size);
         pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sums.a);
@@ -90,7 +90,7 @@ MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window 
         pixel[c + 2] = mg_conv2d_hybrid_stored(finish, c + 2, meaning.scale, sums.c);
         pixel[c + 3] = mg_conv2d_hybrid_stored(finish, c + 3, meaning.scale, sums.d);
     }
-    for (; c < s->output_channels; c++) {
+    for (int32_t c = whole; c < s->output_channels; c++) {
         const int32_t sum =
             mg_conv2d_hybrid_sum(window, values, meaning.offset, &filters[c * size]);
         pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sum);

@@ -23,7 +23,7 @@ typedef struct {
     int32_t output_channels;
     int32_t kernel_height;
     int32_t kernel_width;
-    int32_t stride_height;  /* between the places of two pixels, at least 1 */
+    int32_t stride_height;  /* between the places of two pixels, 1 to 32767 */
     int32_t stride_width;   /* the same */
     int32_t crop_top;       /* rows of the full result above the output, at least 0 */
     int32_t crop_left;      /* columns of the full result before the output, at least 0 */

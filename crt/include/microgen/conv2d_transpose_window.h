@@ -32,7 +32,7 @@ MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int3
         window.rows = rows.end - rows.begin;
         window.runs = columns.end - columns.begin;
     }
-    /* Strides may be near 2^31 where there is only one pixel. */
+    /* Of one pixel there is no next, and no bound for where its weights would be. */
     if (window.rows > 1) {
         window.next_weight_row = -s->stride_height * s->kernel_width * depth;
     }

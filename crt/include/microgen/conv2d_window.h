@@ -19,12 +19,12 @@ typedef struct {
     int32_t kernel_height;
     int32_t kernel_width;
     int32_t filter_channels; /* input channels that one output channel sees */
-    int32_t stride_height;   /* at least 1, as strides and dilations all are */
+    int32_t stride_height;   /* 1 to 32767, as strides and dilations all are */
     int32_t stride_width;
-    int32_t dilation_height;
+    int32_t dilation_height; /* times a row of the input it fits int32 */
     int32_t dilation_width;
-    int32_t pad_top;  /* rows of zeros above the input, at least 0 */
-    int32_t pad_left; /* columns of zeros before the input, at least 0 */
+    int32_t pad_top;  /* rows of zeros above the input, 0 to 32767 */
+    int32_t pad_left; /* columns of zeros before the input, 0 to 32767 */
 } mg_conv2d_shape;
 
 /* The part of a window that lies in the input. */

@@ -37,9 +37,9 @@ MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
                                        const int8_t *row, const int8_t *weight, float *output)
 {
     const int32_t n = p->input_features;
-    int32_t o = 0;
+    const int32_t whole = p->output_features - p->output_features % 4;
 
-    for (; o + 4 <= p->output_features; o += 4) {
+    for (int32_t o = 0; o < whole; o += 4) {
         const mg_sums_hybrid none = {0, 0, 0, 0};
         const mg_sums_hybrid sums =
             mg_dot_4_hybrid(none, row, meaning.offset, &weight[o * n], n, n);
@@ -48,7 +48,7 @@ MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
         output[o + 2] = mg_finished_hybrid(finish, o + 2, meaning.scale, sums.c);
         output[o + 3] = mg_finished_hybrid(finish, o + 3, meaning.scale, sums.d);
     }
-    for (; o < p->output_features; o++) {
+    for (int32_t o = whole; o < p->output_features; o++) {
         output[o] = mg_finished_hybrid(finish, o, meaning.scale,
                                        mg_dot_hybrid(0, row, meaning.offset, &weight[o * n], n));
     }

@@ -57,9 +57,9 @@ MG_INLINE void mg_dense_s16_row(const mg_dense_s16_params *p, const int16_t *row
                                 int16_t *output)
 {
     const int32_t n = p->input_features;
-    int32_t o = 0;
+    const int32_t whole = p->output_features - p->output_features % 4;
 
-    for (; o + 4 <= p->output_features; o += 4) {
+    for (int32_t o = 0; o < whole; o += 4) {
         const mg_sums_s16 none = {0, 0, 0, 0};
         const mg_sums_s16 sums = mg_dot_4_s16(none, row, &weight[o * n], n, n);
         output[o] = mg_dense_s16_scaled(scaling, o, sums.a);
@@ -67,7 +67,7 @@ MG_INLINE void mg_dense_s16_row(const mg_dense_s16_params *p, const int16_t *row
         output[o + 2] = mg_dense_s16_scaled(scaling, o + 2, sums.c);
         output[o + 3] = mg_dense_s16_scaled(scaling, o + 3, sums.d);
     }
-    for (; o < p->output_features; o++) {
+    for (int32_t o = whole; o < p->output_features; o++) {
         output[o] = mg_dense_s16_scaled(scaling, o, mg_dot_s16(0, row, &weight[o * n], n));
     }
 }

@@ -77,13 +77,13 @@ MG_INLINE void mg_depthwise_conv2d_f32_pixel(const mg_conv2d_shape *s, const mg_
     const float *values = &input[window->value];
     const float *filter = &weight[window->weight];
     const int32_t multiplier = s->output_channels / s->input_channels;
-    int32_t c = 0;
+    const int32_t whole = s->output_channels - s->output_channels % 4;
 
-    for (; c + 4 <= s->output_channels; c += 4) {
+    for (int32_t c = 0; c < whole; c += 4) {
         mg_store_4_f32(finish, c,
                        mg_depthwise_conv2d_f32_sums(window, values, filter, c, multiplier), pixel);
     }
-    for (; c < s->output_channels; c++) {
+    for (int32_t c = whole; c < s->output_channels; c++) {
         const float sum = mg_depthwise_conv2d_f32_sum(window, &values[c / multiplier], &filter[c]);
         pixel[c] = mg_finished_f32(finish, c, sum);
     }

@@ -89,9 +89,9 @@ MG_INLINE void mg_depthwise_conv2d_s16_pixel(const mg_conv2d_shape *s, const mg_
     const int8_t *filter = &weight[window->weight];
     const int32_t multiplier = s->output_channels / s->input_channels;
     const int32_t step = MG_PRODUCTS_S16 / s->kernel_width; /* rows whose sums fit int32 */
-    int32_t c = 0;
+    const int32_t whole = s->output_channels - s->output_channels % 4;
 
-    for (; c + 4 <= s->output_channels; c += 4) {
+    for (int32_t c = 0; c < whole; c += 4) {
         mg_sums_s16 sums = {0, 0, 0, 0};
         for (int32_t row = 0; row < window->rows; row += step) {
             sums = mg_depthwise_conv2d_s16_few_4(
@@ -100,7 +100,7 @@ MG_INLINE void mg_depthwise_conv2d_s16_pixel(const mg_conv2d_shape *s, const mg_
         }
         mg_store_4_s16(scaling, c, sums, pixel);
     }
-    for (; c < s->output_channels; c++) {
+    for (int32_t c = whole; c < s->output_channels; c++) {
         int64_t sum = 0;
         for (int32_t row = 0; row < window->rows; row += step) {
             sum += mg_depthwise_conv2d_s16_few(window, mg_at_most(window->rows - row, step),

@@ -24,12 +24,12 @@ typedef struct {
     int32_t depth_multiplier; /* output channels per input channel, at least 1 */
     int32_t kernel_height;
     int32_t kernel_width;
-    int32_t stride_height; /* at least 1, as strides and dilations all are */
+    int32_t stride_height; /* 1 to 32767, as strides and dilations all are */
     int32_t stride_width;
-    int32_t dilation_height;
+    int32_t dilation_height; /* times a row of the input it fits int32 */
     int32_t dilation_width;
-    int32_t pad_top;        /* rows of zero points above the input, at least 0 */
-    int32_t pad_left;       /* columns of zero points before the input, at least 0 */
+    int32_t pad_top;        /* rows of zero points above the input, 0 to 32767 */
+    int32_t pad_left;       /* columns of zero points before the input, 0 to 32767 */
     int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
     int32_t output_offset;  /* the output's zero point: -128 to 127 */
     int32_t activation_min; /* -128 to 127 */

@@ -34,7 +34,7 @@ MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t ax
     if (place < 0) {
         return -place - p->edge;
     }
-    return (place > last) ? 2 * last - place + p->edge : place;
+    return (place > last) ? last - (place - last) + p->edge : place;
 }
 
 /* A row of the output from a row of the input, of blocks of one element. */

@@ -17,7 +17,7 @@ typedef struct {
     int32_t output_width;
     int32_t pool_height;
     int32_t pool_width;
-    int32_t stride_height; /* at least 1 */
+    int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
     int32_t pad_top;        /* less than pool_height: no window is empty */
     int32_t pad_left;       /* less than pool_width */
@@ -34,7 +34,7 @@ typedef struct {
     int32_t output_width;
     int32_t pool_height;
     int32_t pool_width;
-    int32_t stride_height; /* at least 1 */
+    int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
     int32_t pad_top;      /* less than pool_height: no window is empty */
     int32_t pad_left;     /* less than pool_width */

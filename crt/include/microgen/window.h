@@ -13,7 +13,12 @@ typedef struct {
     int32_t end;
 } mg_taps;
 
-/* Taps k in [0, count) whose place, origin + k * dilation, is in [0, size). */
+/* Taps k in [0, count) whose place, origin + k * dilation, is in [0, size).
+ *
+ * Nothing here exceeds int32 where pads and dilation are at most 32767 and the padded size at most
+ * 2^31 - 65536: origin is y * stride - pad for an output's y, so that the window, from origin to
+ * the place of the last tap, lies in the padded input. Then size - origin is at most the padded
+ * size, dilation - 1 + size - origin less than 2^31, and dilation - 1 - origin less than 65536. */
 MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation, int32_t size)
 {
     const int32_t before = (origin < 0) ? (dilation - 1 - origin) / dilation : 0;

@@ -263,7 +263,7 @@ def _add(node: Node, graph: Graph, _form: Form) -> Call:
 def _multiply(node: Node, graph: Graph, _form: Form) -> Call:
     assert isinstance(node.attrs, MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
-    scaled = (output.zero_point, *multiply.parameters(lhs, rhs, output))
+    scaled = (output.zero_point, *multiply.parameters(node.attrs, lhs, rhs, output))
     ends = (*scaled, *_limits(node.attrs.activation, node, graph), output.size)
     offsets = (-lhs.zero_point, -rhs.zero_point)
     arguments = ("{in0}", "{in1}", *map(str, offsets), "{out}", *map(str, ends))

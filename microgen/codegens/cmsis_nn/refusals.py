@@ -84,8 +84,9 @@ def _elementwise(node: Node, graph: Graph) -> str | None:
 
 
 def _multiply(node: Node, graph: Graph) -> str | None:
+    assert isinstance(node.attrs, multiply.MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
-    _, shift = multiply.parameters(lhs, rhs, output)
+    _, shift = multiply.parameters(node.attrs, lhs, rhs, output)
     if _LARGEST_PRODUCT << max(shift, 0) >= _INT32:
         return f"products are shifted left by {shift}, which may leave CMSIS-NN's int32"
     return _elementwise(node, graph)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from microgen import budget
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import tensors
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
@@ -202,7 +203,8 @@ class RelayCall:
         return self._graph.declare(name, kind)
 
     def constant(self, value: Array, hint: str, quant: Quant | None = None) -> Tensor:
-        """A new constant."""
+        """A new constant, made of others."""
+        budget.spend_array(value.nbytes, self.where)
         kind = TensorType(tuple(value.shape), DType(value.dtype.name), quant)
         tensor = self._graph.constant(f"{self.name}#{hint}", value, kind)
         self._made[tensor.name] = None

@@ -8,19 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from microgen import budget
 from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array, DType, Graph, Node, Quant, TensorType, frozen
-from microgen.ir.interpreter import evaluate_node
-from microgen.ops import registry
-from microgen.ops.base import StatusError
+from microgen.ir.graph import MAX_BYTES, Array, DType, Node, Quant, TensorType, frozen
+from microgen.ops.base import Operands, StatusError
 from microgen.relay import expr as relay
 
 # Plain int8 and int16 numbers: the stored value is the real one.
 PLAIN = Quant((1.0,), (0,))
 _SCALED = (DType.INT8, DType.INT16)
-
-_MAX_BYTES = 2**31 - 1  # the generated C counts with int32_t
-_MAX_CONSTANT_BYTES = 2**28  # what is computed while compiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +73,9 @@ def checked(type_: TensorType, where: str) -> TensorType:
         raise UnsupportedError(
             f"{type_} has no elements", where=where, hint="supported: axes of 1 or more"
         )
-    if type_.nbytes > _MAX_BYTES:
+    if type_.nbytes > MAX_BYTES:
         raise UnsupportedError(
-            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {_MAX_BYTES}"
+            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {MAX_BYTES}"
         )
     return type_
 
@@ -127,29 +123,17 @@ class Tensors:
             self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
 
 
-def bounded(constant: TensorType, where: str) -> None:
-    """Raise UnsupportedError for what is too large to be computed while compiling."""
-    if constant.nbytes > _MAX_CONSTANT_BYTES:
-        raise UnsupportedError(
-            f"computes a constant of {constant.nbytes} bytes",
-            where=where,
-            hint=f"supported: constants of up to {_MAX_CONSTANT_BYTES} bytes",
-        )
-
-
 def folded(node: Node, inputs: Sequence[Tensor], output: TensorType, where: str) -> Array | None:
     """What a node of constants computes; None if it has an input that is none, or no result.
 
-    UnsupportedError where that is too large to be computed while compiling.
+    UnsupportedError where that is too much to be computed while compiling.
     """
-    values = {t.name: t.value for t in inputs if t.value is not None}
-    if not all(name in values for name in node.inputs):
+    values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
+    if len(values) < len(inputs):
         return None
-    bounded(output, where)
-    types = {**{t.name: t.type for t in inputs}, node.outputs[0]: output}
-    graph = Graph("", (), (), (), types, {})
+    operands = Operands(values, tuple(tensor.type for tensor in inputs), (output,))
     try:
-        (found,) = evaluate_node(node, graph, values, registry())
+        (found,) = budget.evaluated(node.op, node.attrs, operands, where)
     except StatusError:
         return None
     return np.asarray(found)

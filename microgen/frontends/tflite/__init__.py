@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
-from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.tflite import importers, records, signature
+from microgen import budget
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.tflite import importers, records, refusals, signature
 from microgen.frontends.tflite.layers import Layer, Step
-from microgen.frontends.tflite.records import ABSENT, ModelRecord, OperatorRecord, short
+from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
-from microgen.ir.graph import DType, Graph, Node, Origin
+from microgen.ir.graph import MAX_BYTES, DType, Graph, Node, Origin
 from microgen.numerics import Numerics
 from microgen.ops import registry
 from microgen.ops.base import Operands, StatusError
+from microgen.quantize import unreachable_bound
 
 _NEVER_INT32 = frozenset(
     {
@@ -32,7 +34,8 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     signature.check(data, file)
     model = records.read(data, file)
     tensors = Tensors(model.tensors)
-    _check_operators(model, tensors)
+    refusals.check(model, tensors.names, numerics)
+    _check_operators(model)
     _check_order(model, tensors)
     steps: list[tuple[Step, Origin]] = []
     for operator in model.operators:
@@ -55,27 +58,19 @@ def _folded(step: Step, layer: Layer, tensors: Tensors) -> tuple[Step, ...]:
         return (dataclasses.replace(step, inputs=inputs),)
     operands = Operands(values, tuple(t.type for t in inputs), (step.output.type,))
     try:
-        (value,) = registry()[step.op].reference(step.attrs, operands)
+        (value,) = budget.evaluated(step.op, step.attrs, operands, layer.where)
     except StatusError as error:
         raise layer.invalid(f"is computed from constants, which fails: {error}") from None
     tensors.define(step.output.name, value)
     return ()
 
 
-def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
-    """Refuse at once what has no importer, before anything is said about details."""
+def _check_operators(model: ModelRecord) -> None:
+    """Every operator computes something, and the graph has inputs and outputs."""
     file = model.reader.file
-    for operator in model.operators:
+    for index, operator in enumerate(model.operators):
         if not operator.outputs:
-            raise ModelError(f"an operator {operator.name} has no output", where=file)
-        if operator.name not in importers.registry():
-            raise _no_importer(model, tensors, operator)
-    if model.subgraphs != 1:
-        raise UnsupportedError(
-            f"has {model.subgraphs} subgraphs, as control flow needs them",
-            where=file,
-            hint="supported: models of one subgraph",
-        )
+            raise ModelError(f"operator {index} ({operator.name}) has no output", where=file)
     for kind, found in (
         ("operators", model.operators),
         ("inputs", model.inputs),
@@ -83,23 +78,6 @@ def _check_operators(model: ModelRecord, tensors: Tensors) -> None:
     ):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model that computes")
-
-
-def _no_importer(model: ModelRecord, tensors: Tensors, operator: OperatorRecord) -> Exception:
-    lacking = {_called(o) for o in model.operators if o.name not in importers.registry()}
-    others = sorted(lacking - {_called(operator)})
-    also = f" (nor are {', '.join(others[:10])})" if others else ""
-    name = short(tensors.names[operator.outputs[0]])
-    return UnsupportedError(
-        f"operator {_called(operator)} is not supported{also}: it would need an op, a kernel and "
-        "an importer of its own",
-        where=f'{model.reader.file}: layer "{name}"',
-        hint=f"supported: {', '.join(sorted(importers.registry()))}",
-    )
-
-
-def _called(operator: OperatorRecord) -> str:
-    return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
 
 
 def _check_order(model: ModelRecord, tensors: Tensors) -> None:
@@ -166,9 +144,27 @@ def _check_step(step: Step, layer: Layer) -> None:
             f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
             f"declared {output.type}"
         )
+    if output.type.nbytes > MAX_BYTES:
+        raise layer.invalid(
+            f"computes {output.type}, {output.type.nbytes} bytes; at most {MAX_BYTES} are accepted"
+        )
     sentence = _in_relay_only(step) or op.check(step.attrs, inputs, [output.type])
+    sentence = sentence or _unreachable(step)
     if sentence is not None:
         raise layer.invalid(sentence)
+
+
+def _unreachable(step: Step) -> str | None:
+    """A sentence if a bound of the activation is beyond what TFLite computes with."""
+    activation, quant = getattr(step.attrs, "activation", None), step.output.type.quant
+    bound = unreachable_bound(activation, quant) if activation and quant else None
+    if bound is None or quant is None:
+        return None
+    return (
+        f"the activation's bound {bound:g} is beyond int32 on the output's scale "
+        f"{quant.scale[0]:g}, where TFLite does not define it; no value of "
+        f"{step.output.type.dtype.value} gets there: leave the bound out"
+    )
 
 
 def _in_relay_only(step: Step) -> str | None:

@@ -9,10 +9,11 @@ from typing import Any
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen import budget
+from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ABSENT, OperatorRecord, short
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType, frozen
 from microgen.numerics import Numerics
@@ -213,6 +214,7 @@ class Layer:
                 f'computes {value.dtype}{list(value.shape)}, but its output "{short(output.name)}" '
                 f"is declared {output.type}"
             )
+        budget.spend_array(value.nbytes, self.where)
         self._tensors.define(output.name, value)
 
     def derived(self, type_: TensorType, base: str) -> Tensor:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.tflite.records import TensorRecord, short
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import Array, Quant
 
 _SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
+_CALIBRATE = "convert the model with samples on which this layer's outputs differ"
 _ZERO_POINTS = {"int8": (-128, 127), "int16": (0, 0), "int32": (0, 0), "int64": (0, 0)}
 
 
@@ -27,10 +28,12 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )
-    _check_lengths(record, found.scale, found.zero_point, found.axis, where)
+    # Of one dimension it is the only one: converters give a bias the axis of its weights.
+    axis = 0 if len(record.shape) == 1 else found.axis
+    _check_lengths(record, found.scale, found.zero_point, axis, where)
     scale = _scales(record, found.scale, where)
     zero_point = _zero_points(record, found.zero_point, len(scale), where)
-    return Quant(scale, zero_point, None if len(scale) == 1 else found.axis)
+    return Quant(scale, zero_point, None if len(scale) == 1 else axis)
 
 
 def _check_lengths(
@@ -55,14 +58,18 @@ def _check_lengths(
 
 
 def _scales(record: TensorRecord, scale: Array, where: str) -> tuple[float, ...]:
+    """Constants may have scales of 0, or so small that float32 is denormal: such channels are dead,
+    and their sums count as 0. What is computed cannot."""
     values = tuple(float(value) for value in scale)
+    least = 0.0 if record.is_constant else _SMALLEST_SCALE
     for index, value in enumerate(values):
         # The comparison is false for NaN, too.
-        if not _SMALLEST_SCALE <= value < float("inf"):
+        if not least <= value < float("inf"):
             raise ModelError(
                 f"scale {index} of {_quoted(record)} is {value:g}; "
                 "a positive, finite, normal float32 is expected",
                 where=where,
+                hint="" if record.is_constant else _CALIBRATE,
             )
     return values
 

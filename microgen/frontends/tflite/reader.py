@@ -116,6 +116,13 @@ class Reader:
         self.spend(vector.size)
         return vector
 
+    def int32(self, table: Any, slot: int) -> int:
+        """The int32 in field number ``slot`` of the schema, 0 where it is absent: for fields whose
+        accessors tell something else."""
+        inner: Table = table._tab
+        offset = self.get(inner, "Offset", 4 + 2 * slot)
+        return int(self._unpack("<i", inner.Pos + offset, type(table).__name__)) if offset else 0
+
     def text(self, table: Any, slot: int) -> str:
         """The string in field number ``slot`` of the schema; invalid UTF-8 is replaced.
 

@@ -9,7 +9,7 @@ from tflite.BuiltinOperator import BuiltinOperator
 from tflite.Model import Model
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.reader import Reader
 from microgen.ir.graph import Array
 
@@ -17,6 +17,8 @@ ABSENT = -1  # an optional input that an operator does not have
 
 _TENSOR_NAME = 3  # field numbers in schema.fbs
 _CUSTOM_CODE = 1
+_BUILTIN_CODE = 3
+_SIGNATURE_KEY = 2
 
 _OPERATORS = {v: k for k, v in vars(BuiltinOperator).items() if isinstance(v, int)}
 _DTYPES = {v: k.lower() for k, v in vars(TensorTypeCode).items() if isinstance(v, int)}
@@ -70,7 +72,7 @@ class OperatorRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The main subgraph, and how many subgraphs there are."""
+    """The main subgraph, how many subgraphs there are, and the names of the signatures."""
 
     reader: Reader
     tensors: tuple[TensorRecord, ...]
@@ -78,6 +80,7 @@ class ModelRecord:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     subgraphs: int
+    signatures: tuple[str, ...]
 
 
 def read(data: bytes, file: str) -> ModelRecord:
@@ -102,6 +105,7 @@ def read(data: bytes, file: str) -> ModelRecord:
         _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
         _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
         len(subgraphs),
+        tuple(reader.text(t, _SIGNATURE_KEY) for t in reader.tables(model, "SignatureDefs")),
     )
 
 
@@ -151,11 +155,17 @@ def _quantization(reader: Reader, tensor: Any) -> QuantizationRecord | None:
 
 
 def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
-    """The operator's name in the schema, and the custom operator's own name."""
-    # Codes over 127 stand in the newer field only; old files have the older one only.
-    code = max(reader.get(table, "BuiltinCode"), reader.get(table, "DeprecatedBuiltinCode"))
-    name = _OPERATORS.get(code, f"BUILTIN_{code}")
-    return name, reader.text(table, _CUSTOM_CODE) if name == "CUSTOM" else ""
+    """The operator's name in the schema, and the custom operator's own name.
+
+    Whatever has a name of its own is a custom operator: a file whose writer left the code out says
+    ADD, which is 0.
+    """
+    # The greater of both fields counts: codes over 127 stand in the newer one only, and old files
+    # have the older one only. The accessor of the newer one skips it below 127.
+    newer = reader.int32(table, _BUILTIN_CODE)
+    code = max(newer, reader.get(table, "DeprecatedBuiltinCode"))
+    custom = reader.text(table, _CUSTOM_CODE)
+    return "CUSTOM" if custom else _OPERATORS.get(code, f"BUILTIN_{code}"), custom
 
 
 def _operator(
@@ -193,8 +203,3 @@ def _tensor_indices(
                 hint="get the model file again",
             )
     return indices
-
-
-def short(name: str) -> str:
-    """A name cut to what a message can hold."""
-    return name if len(name) <= 100 else f"{name[:97]}..."

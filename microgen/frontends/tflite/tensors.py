@@ -9,15 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen import budget
+from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
-from microgen.frontends.tflite.records import TensorRecord, short
-from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.frontends.tflite.records import TensorRecord
+from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.ops.cost import Cost
 
-MAX_BYTES = 2**31  # of one tensor: far above any microcontroller's memory
 _MAX_RANK = 8
 
-_NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
+CONVERT = "convert the model with int8 quantization, inputs and outputs included"
+NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
@@ -105,6 +107,8 @@ class Tensors:
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
+        # Many layers may share one tensor, and each has a copy.
+        budget.spend(Cost(8 * math.prod(shape), math.prod(shape)), where)
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:
@@ -137,7 +141,7 @@ class Tensors:
     def _interpret(self, index: int, where: str) -> Tensor:
         record = self.records[index]
         _check_storage(record, where)
-        dtype = _dtype(record, _NODE_DTYPES, where)
+        dtype = _dtype(record, NODE_DTYPES, where)
         type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
         value = _value(record, type_, where) if record.is_constant else None
         return Tensor(self.names[index], type_, value, record.is_variable)
@@ -157,8 +161,8 @@ def _dtype(record: TensorRecord, accepted: Mapping[str, DType], where: str) -> D
         raise UnsupportedError(
             f'tensor "{short(record.name)}" is {record.dtype}',
             where=where,
-            hint=f"supported: {', '.join(accepted)}; convert the model with full-integer "
-            "quantization to int8, say, inputs and outputs included",
+            hint=CONVERT,
+            details=[f"supported: {', '.join(accepted)}"],
         )
     return accepted[record.dtype]
 
@@ -207,5 +211,6 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
 
 
 def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
+    budget.spend(Cost(0, array.size // 8), where)  # many tensors may share one buffer
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)

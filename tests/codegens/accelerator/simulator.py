@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import struct
 import subprocess
 import tempfile
@@ -122,6 +121,3 @@ def driver() -> Path:
     )
     assert done.returncode == 0, done.stderr
     return target
-
-
-HAS_CC = shutil.which("gcc") is not None or shutil.which("cc") is not None

@@ -14,8 +14,9 @@ from microgen.ir.graph import Array
 from microgen.kernels import registry as kernels
 from tests.codegens.accelerator import networks, simulator
 from tests.codegens.accelerator.simulator import MALFORMED, Job
+from tests.tools import NEEDS_CC
 
-pytestmark = pytest.mark.skipif(not simulator.HAS_CC, reason="there is no C compiler")
+pytestmark = NEEDS_CC
 
 # What a parameter may not be, by how its name ends; the first that fits.
 WRONG = {

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from microgen import resources
 from microgen.codegens.accelerator import CODEGEN, commands, limits, stream
@@ -16,8 +15,9 @@ from microgen.ops import registry
 from microgen.target import board as boards
 from tests.codegens.accelerator import networks, simulator
 from tests.codegens.accelerator.simulator import HEADER, MALFORMED, UNSUPPORTED, Job
+from tests.tools import NEEDS_CC
 
-pytestmark = pytest.mark.skipif(not simulator.HAS_CC, reason="there is no C compiler")
+pytestmark = NEEDS_CC
 
 EXTREMES = (0, 1, -1, 2, 127, 128, -129, 255, 256, 32767, 32768, 2**24, 2**31 - 1, -(2**31))
 

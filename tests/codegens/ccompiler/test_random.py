@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from microgen.ir.graph import Array
 from microgen.target import board as boards
 from tests.codegens import native
 from tests.codegens.ccompiler.random_functions import Made, made
+from tests.tools import skip_without
 
 BOARD = boards.load("native")
 PER_SOURCE = 100
@@ -65,7 +65,6 @@ def test_the_random_functions_have_what_they_should() -> None:
     ids=lambda command: str(command[0]),
 )
 def test_compilers_have_nothing_to_warn_of(command: tuple[str, ...], tmp_path: Path) -> None:
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"not installed: {command[0]}")
+    skip_without(command[0])
     source, cases = _compiled([made(f"f{seed}", seed) for seed in range(1000, 1060)])
     native.compiled(native.source_text(source, cases), tmp_path, *command)

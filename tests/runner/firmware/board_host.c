@@ -62,6 +62,16 @@ void host_print(const char *text)
     semihost(0x04, text);
 }
 
+void host_system(const char *program)
+{
+    int32_t length = 0;
+    while (program[length]) {
+        length++;
+    }
+    int32_t block[2] = {(int32_t)program, length};
+    semihost(0x12, block);
+}
+
 void host_exit(int code)
 {
     int32_t block[2] = {0x20026, code};

@@ -10,6 +10,12 @@ int main(void)
 {
     int samples = 0;
     int32_t status = 0;
+#ifdef SPAWN
+    host_system("touch spawned");
+    if (host_open("spawned", 0) >= 0) {
+        host_print("spawned\n");
+    }
+#endif
     int in = host_open("microgen_input.bin", 0);
     if (in < 0) {
         status = measured(input_x, output_y);

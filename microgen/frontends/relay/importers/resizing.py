@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen import budget
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.tensors import Tensor
-from microgen.ir.graph import Array, DType
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops.cost import elementwise
 from microgen.ops.resize2d import Resize2DAttrs
 from microgen.ops.take import TakeAttrs
 
@@ -63,6 +65,8 @@ def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -
 
     Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
     """
+    places = TensorType((target,), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (places,)), call.where)
     x = np.arange(target, dtype=np.float64)
     if mode == "align_corners":
         exact = x * (size - 1) / max(target - 1, 1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen import budget
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor, Value, bounded
+from microgen.frontends.relay.tensors import Tensor, Value
 from microgen.ops.broadcast_to import BroadcastToAttrs
 from microgen.ops.cast import CastAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.cost import moved
 from microgen.ops.transpose import TransposeAttrs
 
 
@@ -57,7 +59,7 @@ def _broadcast(call: RelayCall, data: Tensor, shape: tuple[int, ...]) -> Tensor:
 def _filled(call: RelayCall) -> Value:
     """A constant of one number, which is the operator's name."""
     kind = call.output()
-    bounded(kind, call.where)
+    budget.spend(moved(None, (), (kind,)), call.where)
     number = 1 if call.op == "ones" else 0
     return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
 

@@ -26,9 +26,21 @@ def _softmax(layer: Layer) -> tuple[Step, ...]:
 def _relu(activation: Activation) -> Importer:
     def importer(layer: Layer) -> tuple[Step, ...]:
         layer.expect_inputs(1)
+        if activation is Activation.RELU6:
+            _refuse_rescaling(layer)
         return (Step("clip", ClipAttrs(activation), (layer.data(0),), layer.output()),)
 
     return importer
+
+
+def _refuse_rescaling(layer: Layer) -> None:
+    """TensorFlow Lite Micro's RELU6 clamps stored values, whatever the output's scale."""
+    data, output = layer.data(0).type, layer.output().type
+    if layer.numerics.name == "tflm" and data.quant != output.quant:
+        raise layer.unsupported(
+            "has another scale or zero point than its input, which TensorFlow Lite Micro ignores",
+            supported="one quantization for both, or --numerics litert",
+        )
 
 
 IMPORTERS: Mapping[str, Importer] = {

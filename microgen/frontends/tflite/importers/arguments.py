@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.frontends.tflite.layers import Layer, Options
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType
+from microgen.numerics import WideSums
 from microgen.ops.base import Pair, Rounding
 
 _UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
@@ -15,13 +18,30 @@ _WIDE_ROUNDINGS = {
     TensorTypeCode.INT64: Rounding.REDUCED,
     TensorTypeCode.INT32: Rounding.DOUBLE,
 }
+_OF_BIAS = {DType.INT32: Rounding.DOUBLE, DType.INT64: Rounding.REDUCED}
 
 
-def rounding(layer: Layer, op: str, data: Tensor, declared: int = _UNDECLARED) -> Rounding:
-    """How sums are scaled: of int16 data by the type that the options declare for biases, as
-    LiteRT does it, which reads an undeclared int32 bias as int64."""
+def rounding(
+    layer: Layer,
+    op: str,
+    data: Tensor,
+    bias: Sequence[Tensor] = (),
+    declared: int = _UNDECLARED,
+) -> Rounding:
+    """How the profile scales sums: of int8 data as it is, of int16 data by ``bias`` or by the type
+    that the options declare for biases."""
     if data.type.dtype is not DType.INT16:
         return layer.numerics.rounding[op]
+    rule = layer.numerics.wide[op]
+    if rule is WideSums.INT64:
+        return Rounding.REDUCED
+    if rule is WideSums.OWN and bias and bias[0].type.dtype in _OF_BIAS:
+        return _OF_BIAS[bias[0].type.dtype]
+    found = _declared_rounding(layer, declared)
+    return Rounding.REAL if rule is WideSums.REAL else found
+
+
+def _declared_rounding(layer: Layer, declared: int) -> Rounding:
     if declared not in _WIDE_ROUNDINGS:
         raise layer.invalid(
             f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "

@@ -31,13 +31,14 @@ def _conv2d(layer: Layer) -> tuple[Step, ...]:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
-    inputs = (data, weight, *layer.bias(2, weight.type.shape[0]))
+    bias = layer.bias(2, weight.type.shape[0])
+    inputs = (data, weight, *bias)
     window = (strides(layer, options), dilation(layer, options), layer.padding(options))
     activation = layer.activation(options)
     if is_hybrid(data, weight):
         hybrid = Conv2DHybridAttrs(*window, activation)
         return (Step("nn.conv2d_hybrid", hybrid, inputs, layer.output()),)
-    how = rounding(layer, "nn.conv2d", data, options.number("QuantizedBiasType"))
+    how = rounding(layer, "nn.conv2d", data, bias, options.number("QuantizedBiasType"))
     attrs = Conv2DAttrs(*window, activation, how)
     return (Step("nn.conv2d", attrs, inputs, layer.output()),)
 
@@ -86,15 +87,16 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
     layer.expect_rank(output, 4)
     fixes = _fixed_shape(layer, output)
     _, height, width, _ = output.type.shape
+    bias = layer.bias(3, weight.type.shape[0])
+    declared = options.number("QuantizedBiasType")
     attrs = Conv2DTransposeAttrs(
         strides=strides(layer, options),
         padding=layer.padding(options),
         size=(height, width),
         activation=layer.activation(options),
-        rounding=rounding(layer, "nn.conv2d_transpose", data, options.number("QuantizedBiasType")),
+        rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
-    inputs = (data, weight, *layer.bias(3, weight.type.shape[0]))
-    return (Step("nn.conv2d_transpose", attrs, inputs, output, fixes),)
+    return (Step("nn.conv2d_transpose", attrs, (data, weight, *bias), output, fixes),)
 
 
 def _fixed_shape(layer: Layer, output: Tensor) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:

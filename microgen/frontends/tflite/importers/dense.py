@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
+from tflite.TensorType import TensorType as TensorTypeCode
 
+from microgen.errors import short
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Rounding
@@ -38,19 +39,17 @@ def _fully_connected(layer: Layer) -> tuple[Step, ...]:
 
 
 def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
-    """Sums of int16 data are REAL whatever the bias, which must be what the options declare:
-    LiteRT reads an undeclared int32 bias as int64."""
-    found = rounding(layer, "nn.dense", data, declared)
-    if data.type.dtype is not DType.INT16:
-        return found
-    expected = DType.INT32 if found is Rounding.DOUBLE else DType.INT64
-    if bias and bias[0].type.dtype is not expected:
+    """LiteRT reads a bias of int16 data as what the options declare, an undeclared int32 one as
+    int64; whatever it is, the sums are REAL."""
+    found = rounding(layer, "nn.dense", data, bias, declared)
+    expected = DType.INT32 if declared == TensorTypeCode.INT32 else DType.INT64
+    if found is Rounding.REAL and bias and bias[0].type.dtype is not expected:
         raise layer.unsupported(
             f'has a bias "{short(bias[0].name)}" of {bias[0].type.dtype.value}, but declares '
             f"{expected.value}",
             supported="int64 biases of int16 data, or int32 biases that are declared so",
         )
-    return Rounding.REAL
+    return found
 
 
 def _flatten(layer: Layer, data: Tensor, features: int, output: Tensor) -> tuple[Step, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tflite.AddOptions import AddOptions
@@ -13,13 +13,12 @@ from tflite.MulOptions import MulOptions
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SubOptions import SubOptions
 
+from microgen.errors import short
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.records import short
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
 from microgen.ops.addition import AdditionAttrs, power_of_two
-from microgen.ops.base import Activation
 from microgen.ops.divide import DivideAttrs, divides_by_zero
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs
@@ -28,14 +27,10 @@ from microgen.ops.squared_difference import SquaredDifferenceAttrs
 from microgen.ops.subtract import SubtractAttrs
 
 
-def _activated(op: str, attrs: Callable[[Activation], Attrs], schema: Any, code: int) -> Importer:
-    """The importer of an operator of two tensors whose one option is a fused activation."""
-
-    def importer(layer: Layer) -> tuple[Step, ...]:
-        options = layer.options(schema, code, required=False)
-        return _two_tensors(layer, op, attrs(layer.activation(options)))
-
-    return importer
+def _multiply(layer: Layer) -> tuple[Step, ...]:
+    options = layer.options(MulOptions, BuiltinOptions.MulOptions, required=False)
+    in_double = layer.numerics.micro_scales and _is_quantized(layer)
+    return _two_tensors(layer, "multiply", MultiplyAttrs(layer.activation(options), in_double))
 
 
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
@@ -44,11 +39,17 @@ def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Impor
     def importer(layer: Layer) -> tuple[Step, ...]:
         layer.expect_inputs(2)
         options = layer.options(schema, code, required=False)
+        in_float32 = op == "subtract" and layer.numerics.micro_scales and _is_quantized(layer)
         tensors = (layer.data(0), layer.data(1), layer.output())
-        by_shifts = options.number("PotScaleInt16") and all(map(_by_shift, tensors))
-        return _two_tensors(layer, op, attrs(layer.activation(options), bool(by_shifts)))
+        may = layer.numerics.adds_by_shifts and bool(options.number("PotScaleInt16"))
+        by_shifts = may and all(map(_by_shift, tensors))
+        return _two_tensors(layer, op, attrs(layer.activation(options), by_shifts, in_float32))
 
     return importer
+
+
+def _is_quantized(layer: Layer) -> bool:
+    return layer.output().type.quant is not None
 
 
 def _by_shift(tensor: Tensor) -> bool:
@@ -92,7 +93,7 @@ IMPORTERS: Mapping[str, Importer] = {
     "DIV": _divide,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
-    "MUL": _activated("multiply", MultiplyAttrs, MulOptions, BuiltinOptions.MulOptions),
+    "MUL": _multiply,
     "SQUARED_DIFFERENCE": _plain(
         "squared_difference",
         SquaredDifferenceAttrs(),

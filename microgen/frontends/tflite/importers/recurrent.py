@@ -11,6 +11,7 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
+from microgen import budget
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Array, DType, Quant, TensorType, frozen
@@ -114,6 +115,7 @@ def _stacked(layer: Layer, tensors: Sequence[Tensor]) -> Tensor:
         found = ", ".join(str(tensor.type) for tensor in tensors)
         raise layer.invalid(f"has weights or biases of its gates of several types: {found}")
     ((_, dtype),) = kinds
+    budget.spend_array(len(tensors) * tensors[0].type.nbytes, layer.where)
     values = np.stack([_value(tensor) for tensor in tensors])
     quant = _quant_of_stack(layer, [tensor.type.quant for tensor in tensors])
     of_all = TensorType(values.shape, dtype, quant if dtype is not DType.INT32 else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,11 +10,13 @@ from tflite.GatherOptions import GatherOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
+from microgen import budget
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType, frozen
 from microgen.ops.base import Pair
+from microgen.ops.cost import elementwise
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.resize2d import Resize2DAttrs
 from microgen.ops.take import TakeAttrs
@@ -54,6 +55,7 @@ def _indices(layer: Layer, size: int) -> Tensor:
 def _table(layer: Layer, indices: Array, name: str) -> Tensor:
     """int32 indices as a constant."""
     type_ = TensorType(indices.shape, DType.INT32)
+    budget.spend_array(type_.nbytes, layer.where)
     value = frozen(indices.astype(type_.dtype.numpy))
     return Tensor(layer.derived(type_, f"{layer.output().name}/{name}").name, type_, value)
 
@@ -78,10 +80,12 @@ def _resize_nearest_neighbor(layer: Layer) -> tuple[Step, ...]:
         bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
     )
     shape, output = data.type.shape, layer.output()
+    places = TensorType((sum(size),), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (places,)), layer.where)
     tables = [
         (axis, _nearest(shape[axis], size[axis - 1], is_aligned, is_centred)) for axis in (1, 2)
     ]
-    tables = [(k, table) for k, table in tables if table.tolist() != list(range(shape[k]))]
+    tables = [(k, table) for k, table in tables if not np.array_equal(table, np.arange(shape[k]))]
     tables.sort(key=lambda entry: len(entry[1]) / shape[entry[0]])
     if not tables:
         return (Step("reshape", ReshapeAttrs(shape), (data,), output),)
@@ -123,10 +127,11 @@ def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) ->
     else:
         scale = np.float32(size) / np.float32(output_size)
     offset = np.float32(0.5 if is_centred else 0)
-    places = ((np.arange(output_size).astype(np.float32) + offset) * scale).tolist()
-    # TfLiteRound: halves away from zero; no place is negative.
-    nearest = [math.floor(p) + (is_aligned and p - math.floor(p) >= 0.5) for p in places]
-    return np.minimum(np.array(nearest, np.int64), size - 1)
+    places = (np.arange(output_size).astype(np.float32) + offset) * scale
+    nearest: Array = np.floor(places)
+    if is_aligned:  # TfLiteRound: halves away from zero; no place is negative
+        nearest += places - nearest >= 0.5
+    return nearest.astype(np.int64).clip(max=size - 1)
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -1,0 +1,82 @@
+"""What may be computed while a model is compiled: one budget of bytes and steps for each model.
+
+Whatever is made of constants before there is a program (by frontends and passes) is asked for here
+before it is computed, so that a small file cannot ask for much. What counts is what a model makes,
+not what its file holds: that is bounded by the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from microgen.errors import UnsupportedError
+from microgen.ir.graph import Array, Attrs
+from microgen.ops import registry
+from microgen.ops.base import Operands
+from microgen.ops.cost import Cost
+
+MOST_BYTES = 2**27  # at one time: far more than the constants of any board
+MOST_STEPS = 2**29  # some seconds
+
+
+class Budget:
+    """What one model has taken so far."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._steps = 0
+
+    def spend(self, cost: Cost, kept: int, where: str) -> None:
+        """Count something that is about to be computed, ``kept`` bytes of which stay.
+
+        Raises UnsupportedError, with ``where``, if that is more than is left.
+        """
+        self._steps += cost.steps
+        for needed, most, unit in (
+            (self._bytes + cost.nbytes, MOST_BYTES, "bytes"),
+            (self._steps, MOST_STEPS, "steps of arithmetic"),
+        ):
+            if needed > most:
+                raise UnsupportedError(
+                    f"computes with constants while compiling, which takes {needed:,} {unit} with "
+                    f"the layers before it; at most {most:,} are supported",
+                    where=where,
+                    hint="compute it before the model is converted, or let it read an input",
+                )
+        self._bytes += kept
+
+
+_of_model: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextlib.contextmanager
+def of_model() -> Iterator[None]:
+    """All that is computed inside counts together; inside another such block, with that."""
+    if _of_model.get() is not None:
+        yield
+        return
+    token = _of_model.set(Budget())
+    try:
+        yield
+    finally:
+        _of_model.reset(token)
+
+
+def spend(cost: Cost, where: str, *, kept: int = 0) -> None:
+    """``Budget.spend`` of the model that is being compiled."""
+    (_of_model.get() or Budget()).spend(cost, kept, where)
+
+
+def spend_array(nbytes: int, where: str) -> None:
+    """``spend`` for a constant of so many bytes that is made by copying or converting another."""
+    spend(Cost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
+
+
+def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:
+    """What an op computes of constants. Raises what ``spend`` does, and StatusError."""
+    definition = registry()[op]
+    cost = definition.cost(attrs, operands.input_types, operands.output_types)
+    spend(cost, where, kept=sum(tensor.nbytes for tensor in operands.output_types))
+    return definition.reference(attrs, operands)

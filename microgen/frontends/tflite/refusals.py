@@ -1,0 +1,152 @@
+"""What a network as a whole is refused for, said once for all its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from microgen.errors import UnsupportedError, few, short
+from microgen.frontends.tflite import importers
+from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
+from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
+from microgen.numerics import Numerics
+
+# Custom operators that are commands for an NPU: who wrote them, for what.
+_NPUS = {
+    "edgetpu-custom-op": ("an Edge TPU", "edgetpu_compiler"),
+    "ethos-u": ("an Ethos-U NPU", "vela"),
+    "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
+}
+_STATE = "keep the network's state in inputs and outputs, and convert it again"
+_INSTEAD = {
+    **dict.fromkeys(("ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE"), _STATE),
+    **dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled"),
+}
+_FLEX = "convert the model without SELECT_TF_OPS"
+
+
+def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
+    """Raise UnsupportedError for operators without importer, several subgraphs, dtypes that no
+    operator here takes, and int16 operators that the profile lacks. ``names`` are those of the
+    tensors."""
+    layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
+    _check_npu(model, layers)
+    _check_operators(model, layers)
+    _check_subgraphs(model)
+    _check_dtypes(model, layers)
+    _check_profile(model, layers, numerics)
+
+
+def _called(operator: OperatorRecord) -> str:
+    """An operator's name, a custom one's with its own."""
+    return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
+
+
+def _layer(index: int, operator: OperatorRecord, names: Sequence[str]) -> str:
+    """A layer in quotes: its first output's name, or its number where it has no output."""
+    return f'"{short(names[operator.outputs[0]])}"' if operator.outputs else f"operator {index}"
+
+
+def _check_npu(model: ModelRecord, layers: Sequence[str]) -> None:
+    for layer, operator in zip(layers, model.operators, strict=True):
+        if operator.custom in _NPUS:
+            npu, compiler = _NPUS[operator.custom]
+            raise UnsupportedError(
+                f"was compiled for {npu}: layer {layer} is {_called(operator)}, the "
+                "commands of that NPU",
+                where=model.reader.file,
+                hint=f"give the file from before the NPU's compiler ({compiler})",
+            )
+
+
+def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
+    known = importers.registry()
+    lacking: dict[str, list[str]] = {}
+    for layer, operator in zip(layers, model.operators, strict=True):
+        if operator.name not in known:
+            lacking.setdefault(_called(operator), []).append(layer)
+    if lacking:
+        raise UnsupportedError(
+            f"has operators that are not supported: {_by_layers(lacking)}",
+            where=model.reader.file,
+            hint=_instead(lacking),
+            details=[*_details(lacking), f"supported: {', '.join(known)}"],
+        )
+
+
+def _instead(lacking: Iterable[str]) -> str:
+    """What to do about the first operator for which there is something better than another."""
+    for name in lacking:
+        if name in _INSTEAD:
+            return _INSTEAD[name]
+        if name.startswith('CUSTOM "Flex'):
+            return _FLEX
+    return "make the model of others; `microgen ops` lists them"
+
+
+def _check_subgraphs(model: ModelRecord) -> None:
+    if model.subgraphs == 1:
+        return
+    if len(model.signatures) < 2:
+        what = f"has {model.subgraphs} subgraphs, and no operator that calls another"
+        hint = "give a model of one subgraph"
+    else:
+        names = [f'"{short(name)}"' for name in model.signatures]
+        what = f"has {len(names)} signatures, each a network of its own: {few(names)}"
+        hint = "convert the one you need, with signature_keys=[...]"
+    raise UnsupportedError(
+        what, where=model.reader.file, hint=hint, details=list(map(short, model.signatures))
+    )
+
+
+def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
+    found: dict[str, list[str]] = {}
+    for layer, operator in zip(layers, model.operators, strict=True):
+        for dtype in _odd_dtypes(model, operator):
+            found.setdefault(dtype, []).append(f"{layer} ({operator.name})")
+    if found:
+        raise UnsupportedError(
+            f"has dtypes that are not supported: {_by_layers(found)}",
+            where=model.reader.file,
+            hint=CONVERT,
+            details=[*_details(found), f"supported: {', '.join(NODE_DTYPES)}"],
+        )
+
+
+def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+    found: dict[str, list[str]] = {}
+    for layer, operator in zip(layers, model.operators, strict=True):
+        used = {model.tensors[index].dtype for index in operator.inputs if index >= 0}
+        if operator.name in numerics.lacks_int16 and "int16" in used:
+            found.setdefault(operator.name, []).append(layer)
+    if found:
+        raise UnsupportedError(
+            f"has int16 operators without the bytes of --numerics {numerics.name}: "
+            f"{_by_layers(found)}",
+            where=model.reader.file,
+            hint="generate with --numerics litert",
+            details=_details(found),
+        )
+
+
+def _odd_dtypes(model: ModelRecord, operator: OperatorRecord) -> Sequence[str]:
+    """The dtypes of an operator's tensors that it cannot have. Constants of float16, which
+    DEQUANTIZE reads, are fine."""
+    used = [model.tensors[i] for i in (*operator.inputs, *operator.outputs) if i >= 0]
+    folded = operator.name == "DEQUANTIZE"
+    return [
+        dtype
+        for dtype in dict.fromkeys(t.dtype for t in used if not (folded and t.dtype == "float16"))
+        if dtype not in NODE_DTYPES
+    ]
+
+
+def _by_layers(found: Mapping[str, Sequence[str]]) -> str:
+    return few([f"{what} in {_count(layers)}" for what, layers in found.items()])
+
+
+def _count(layers: Sequence[str]) -> str:
+    return layers[0] if len(layers) == 1 else f"{len(layers)} layers, first {layers[0]}"
+
+
+def _details(found: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{what}: {layer}" for what, layers in found.items() for layer in layers]

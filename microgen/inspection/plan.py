@@ -1,0 +1,213 @@
+"""A memory plan, that of a program or of a generated project: as data and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen import cnames
+from microgen.manifest import ModuleRecord
+from microgen.planner import timeline
+from microgen.program import MemoryPlan, Program
+from microgen.text_layout import Column, Part, Table
+
+CHART = 40  # calls side by side; more share a column
+_BAR = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A planned buffer: bytes, and half steps from ``first`` to ``last``, both included."""
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+    is_state: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool: planned bytes, ``capacity`` (None: no limit), and the names of what lies in it."""
+
+    name: str
+    nbytes: int
+    capacity: int | None
+    is_internal: bool
+    holds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One model's plan, in bytes. ``computes``: the tensor that each call makes."""
+
+    module: str
+    algorithm: str
+    peak: int
+    lower_bound: int
+    proof: str
+    io_bytes: int
+    buffers: tuple[Buffer, ...]
+    pools: tuple[Pool, ...]
+    in_place: tuple[tuple[str, str], ...]
+    computes: tuple[str, ...]
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """Bytes of planned buffers that live during each call."""
+        spans = ((b.first, b.last, b.nbytes) for b in self.buffers)
+        return timeline.live(spans, len(self.computes))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as docs/schemas/plan.json has it."""
+        return {
+            "module": self.module,
+            "algorithm": self.algorithm,
+            "peak": self.peak,
+            "lower_bound": self.lower_bound,
+            "gap": self.peak - self.lower_bound,
+            "proof": self.proof,
+            "io_bytes": self.io_bytes,
+            "arena": self.peak + self.io_bytes,
+            "buffers": [_buffer(buffer) for buffer in self.buffers],
+            "in_place": [list(pair) for pair in self.in_place],
+            "pools": [_pool(pool) for pool in self.pools],
+            "calls": [
+                {"computes": name, "live": nbytes}
+                for name, nbytes in zip(self.computes, self.live, strict=True)
+            ],
+        }
+
+    def parts(self) -> Iterator[Part]:
+        """Buffers by call, calls by live bytes, then what it comes to."""
+        if self.buffers and self.computes:
+            buckets = _buckets(len(self.computes))
+            yield from self._buffer_table(buckets)
+            yield ""
+            yield self._call_table(buckets)
+        else:
+            yield "no planned buffers: every result goes straight to an output"
+        yield ""
+        yield (
+            f"workspace peak {self.peak:,} bytes, lower bound {self.lower_bound:,}, "
+            f"gap {self.peak - self.lower_bound:,} ({self.proof})"
+        )
+        if len(self.pools) > 1:
+            yield from map(_pool_line, self.pools)
+
+    def _buffer_table(self, buckets: Sequence[range]) -> Iterator[Part]:
+        each = len(buckets[0])
+        calls = "one column per call" if each == 1 else f"{each} calls per column"
+        yield f"{calls}: # lives, = in its input's place, @ kept across runs"
+        columns = ("offset", "bytes")
+        table = Table(
+            [Column("buffer"), *(Column(c, right=True) for c in columns), Column("calls")]
+        )
+        taken = {output for _, output in self.in_place}
+        for b in self.buffers:
+            cells = "".join(_cell(b, bucket, in_place=b.name in taken) for bucket in buckets)
+            table.add(b.name, f"{b.offset:,}", f"{b.nbytes:,}", cells)
+        peak = self.live.index(max(self.live))
+        mark = "".join("^" if peak in bucket else "." for bucket in buckets)
+        table.add("most at once", "", f"{max(self.live):,}", mark)
+        yield table
+
+    def _call_table(self, buckets: Sequence[range]) -> Table:
+        live = self.live
+        most = max(live)
+        numbers = [Column("call", right=True), Column("live bytes", right=True)]
+        table = Table([*numbers, Column("of the most"), Column("computes", shorten=True)])
+        for bucket in buckets:
+            call = max(bucket, key=lambda k: live[k])
+            last = f"-{bucket.stop}" if len(bucket) > 1 else ""
+            bar = "#" * (_BAR * live[call] // max(1, most))
+            name = cnames.short(self.computes[call], 60)
+            table.add(f"{bucket.start + 1}{last}", f"{live[call]:,}", bar, name)
+        return table
+
+
+def of_program(program: Program, plan: MemoryPlan) -> Planned:
+    """The plan of a program that was just compiled."""
+    kept = {buffer.name for buffer in program.state}
+    pools = (*plan.pools, *plan.constant_pools)
+    inside = (*plan.placements, *plan.constants)
+    return Planned(
+        *(program.module, plan.algorithm, plan.peak, plan.lower_bound, plan.proof),
+        io_bytes=program.io_bytes,
+        buffers=tuple(
+            Buffer(p.name, p.pool, p.offset, p.nbytes, p.first, p.last, p.name in kept)
+            for p in plan.placements
+        ),
+        pools=tuple(
+            Pool(*(p.name, p.nbytes, p.capacity, p.is_internal), _names(inside, p.name))
+            for p in pools
+        ),
+        in_place=plan.in_place,
+        computes=tuple(call.tensor for call in program.calls),
+    )
+
+
+def of_module(record: ModuleRecord) -> Planned:
+    """The plan that a generated project records."""
+    plan = record.plan
+    return Planned(
+        *(record.module, plan.algorithm, plan.peak, plan.lower_bound, plan.proof),
+        io_bytes=plan.io_bytes,
+        buffers=tuple(
+            Buffer(b.name, b.pool, b.offset, b.nbytes, b.first, b.last, b.is_state)
+            for b in plan.buffers
+        ),
+        pools=tuple(
+            Pool(*(p.name, p.nbytes, p.capacity, bool(p.symbol)), _names(plan.buffers, p.name))
+            for p in plan.pools
+        ),
+        in_place=plan.in_place,
+        computes=tuple(call.tensor for call in record.calls),
+    )
+
+
+def _names(placed: Sequence[Any], pool: str) -> tuple[str, ...]:
+    return tuple(one.name for one in placed if one.pool == pool)
+
+
+def _buffer(buffer: Buffer) -> dict[str, Any]:
+    return {
+        "name": buffer.name,
+        "pool": buffer.pool,
+        "offset": buffer.offset,
+        "nbytes": buffer.nbytes,
+        "first": buffer.first,
+        "last": buffer.last,
+        "state": buffer.is_state,
+    }
+
+
+def _pool(pool: Pool) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "nbytes": pool.nbytes,
+        "capacity": pool.capacity,
+        "external": not pool.is_internal,
+    }
+
+
+def _pool_line(pool: Pool) -> str:
+    limit = "" if pool.capacity is None else f" of {pool.capacity:,}"
+    owner = "linked in" if pool.is_internal else "the caller's"
+    holds = ", ".join(pool.holds) or "unused"
+    return f"  {pool.name}, {owner}: {pool.nbytes:,}{limit} bytes: {holds}"
+
+
+def _buckets(calls: int) -> list[range]:
+    size = -(-calls // CHART)
+    return [range(start, min(start + size, calls)) for start in range(0, calls, size)]
+
+
+def _cell(buffer: Buffer, bucket: range, *, in_place: bool) -> str:
+    if in_place and buffer.first // 2 in bucket:
+        return "="
+    lives = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start
+    return ("@" if buffer.is_state else "#") if lives else "."

@@ -1,0 +1,143 @@
+"""Evaluates a graph beside an implementation of it: what each node should give for what the
+implementation had, and how far off it may be.
+
+What is known of the implementation takes the place of the reference's own values, so that errors
+do not add up from layer to layer. Nodes whose outputs are not known (fused into others, views,
+inside a part that somebody else compiles) pass their bounds on to the next that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from microgen.ir.graph import Array, Graph, Node
+from microgen.ir.interpreter import initial_state
+from microgen.ops.balls import UNIT
+from microgen.ops.base import Inexact, Op, Operands
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(slots=True)
+class Kept:
+    """Variables between two inferences: their values, and by how much they may be off."""
+
+    values: dict[str, Array]
+    errors: dict[str, Array] = field(default_factory=dict)
+
+    @staticmethod
+    def at_first(graph: Graph) -> Kept:
+        """Before the first inference."""
+        return Kept(initial_state(graph))
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a tensor should be: at most ``bound`` (float64, infinite where anything may be) from
+    ``values``, by the ``rules`` of the ops since what is known. ``found`` is what the
+    implementation has, None where that is not known."""
+
+    node: Node
+    tensor: str
+    values: Array
+    bound: Array
+    rules: tuple[str, ...]
+    found: Array | None
+
+
+def walk(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    ops: Mapping[str, Op],
+    found: Mapping[str, Array],
+    kept: Kept | None = None,
+    off: Mapping[str, Array] = MappingProxyType({}),
+) -> Iterator[Expected]:
+    """Every tensor that nodes compute or update, in order.
+
+    ``inputs`` has one array per graph input, ``found`` what is known of the tensors, of their
+    shapes and dtypes. ``kept`` is read and updated; without it, this is the first inference.
+    ``off``: by how much inputs may be off, float64. Raises ``ops.base.StatusError`` as
+    ``interpreter.evaluate`` does.
+    """
+    kept = kept or Kept.at_first(graph)
+    values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
+    errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
+    for node in graph.nodes:
+        for one in _of_node(node, graph, ops[node.op], values, errors, found, rules):
+            name = one.tensor
+            known = one.found is not None
+            values[name] = one.found if one.found is not None else one.values
+            errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
+            rules[name] = () if known else one.rules
+            yield one
+    kept.values = {name: values[name] for name in graph.variables}
+    kept.errors = {name: errors[name] for name in graph.variables if name in errors}
+
+
+def _of_node(
+    node: Node,
+    graph: Graph,
+    op: Op,
+    values: Mapping[str, Array],
+    errors: Mapping[str, Array],
+    found: Mapping[str, Array],
+    rules: Mapping[str, tuple[str, ...]],
+) -> list[Expected]:
+    operands = Operands(
+        tuple(values[name] for name in node.inputs),
+        graph.type_of(node.inputs),
+        graph.type_of(node.outputs),
+    )
+    off = tuple(
+        errors.get(name, np.broadcast_to(0.0, array.shape))
+        for name, array in zip(node.inputs, operands.inputs, strict=True)
+    )
+    written = op.writes(node.attrs, len(node.inputs))
+    names = (*node.outputs, *(node.inputs[position] for position in written))
+    expected = op.reference(node.attrs, operands)
+    known = tuple(found.get(name) for name in names)
+    bounds = op.bound.of(node.attrs, Inexact(operands, off, expected, known))
+    before = [rule for name in node.inputs for rule in rules.get(name, ())]
+    since = tuple(dict.fromkeys((*before, op.bound.rule)))
+    missing = [op.bound.roundings if of is None else 0 for of in known]
+    return [
+        Expected(node, name, array, _limited(bound, array, roundings), since, of)
+        for name, array, bound, of, roundings in zip(
+            names, expected, bounds, known, missing, strict=True
+        )
+    ]
+
+
+def _limited(bound: Array, expected: Array, roundings: int) -> Array:
+    """The bound of numbers, of which so many roundings may be missing; special values are what they
+    are, and what may exceed float32 may be anything."""
+    if expected.dtype.kind != "f":
+        return bound
+    if roundings:
+        bound = bound + roundings * UNIT * (np.abs(expected) + bound)
+    is_number = np.isfinite(expected)
+    known = np.where(np.isnan(bound), np.where(is_number, np.inf, 0), bound)
+    magnitude = np.where(is_number, np.abs(expected), 0).astype(np.float64)
+    return np.where(is_number & (magnitude + known > _LARGEST), np.inf, known)
+
+
+def exceeds(found: Array, expected: Array, bound: Array) -> Array:
+    """Which elements are farther apart than the bound, bool of the arrays' shape. NaN is NaN, and
+    zeros have no sign."""
+    if expected.dtype.kind != "f":
+        return np.asarray((found != expected) & ~np.isinf(bound))
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return np.asarray(~same & ~(distance(found, expected) <= bound) & ~np.isinf(bound))
+
+
+def distance(found: Array, expected: Array) -> Array:
+    """How far elements are apart, float64; infinite where only one is a number."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    same = (found == expected) | ((found != found) & (expected != expected))
+    return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))

@@ -1,0 +1,75 @@
+"""RAM by two names, counted one way everywhere: "arena + I/O" and "RAM total"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.manifest import Manifest
+
+ARENA_IO, TOTAL = "arena + I/O", "RAM total"
+
+
+@dataclass(frozen=True, slots=True)
+class Ram:
+    """Bytes. ``workspace``: the pools of buffers between layers, whoever owns them. ``io``: inputs
+    and outputs. ``static``: other variables, and what alignment costs. ``stack``: what the board
+    reserves; 0 on the host, whose RAM is not counted in total."""
+
+    workspace: int
+    io: int
+    static: int
+    stack: int
+
+    @property
+    def arena_io(self) -> int:
+        """The workspace with all inputs and outputs."""
+        return self.workspace + self.io
+
+    @property
+    def total(self) -> int:
+        """Everything in RAM."""
+        return self.arena_io + self.static + self.stack
+
+    def lines(self, *, about: bool = False) -> list[str]:
+        """Both names with their parts; ``about``: the total is an estimate."""
+        arena = (
+            f"{ARENA_IO}: {self.arena_io:,} bytes (workspace {self.workspace:,}, "
+            f"inputs and outputs {self.io:,})"
+        )
+        if not self.stack:
+            return [arena]
+        return [
+            arena,
+            f"{TOTAL}: {'about ' if about else ''}{self.total:,} bytes ({ARENA_IO} "
+            f"{self.arena_io:,}, static data {self.static:,}, stack {self.stack:,})",
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the total is null for the host."""
+        return {
+            "workspace": self.workspace,
+            "io": self.io,
+            "arena_io": self.arena_io,
+            "static": self.static,
+            "stack": self.stack,
+            "total": self.total if self.stack else None,
+        }
+
+
+def of_total(record: Manifest, workspace: int, total: int) -> Ram:
+    """The RAM of a firmware with so many bytes of it in all, ``workspace`` of them for pools."""
+    io, stack = sum(m.plan.io_bytes for m in record.modules), int(record.board["stack_bytes"])
+    return Ram(workspace, io, max(0, total - workspace - io - stack), stack)
+
+
+def estimated(record: Manifest) -> Ram:
+    """The RAM of a project as it was estimated when it was generated."""
+    return of_total(record, _workspace(record), record.estimate.ram)
+
+
+def _workspace(record: Manifest) -> int:
+    """The pools of all models; what several share counts once."""
+    common = record.shared_workspace
+    apart = [m for m in record.modules if not common or m.module not in common.modules]
+    return sum(m.plan.peak for m in apart) + (common.nbytes if common else 0)

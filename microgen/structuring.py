@@ -1,0 +1,50 @@
+"""Typed records from JSON values, strictly: every field has the type that its record says."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, get_args, get_origin
+
+import cattrs
+
+_T = TypeVar("_T")
+_MAX_WORDS = 120  # that an error quotes
+
+
+def structure(data: Any, record: type[_T]) -> _T:
+    """The record that ``data`` holds, as ``cattrs.unstructure`` writes it.
+
+    Raises ValueError, which names the first place, for a field that is missing where there is no
+    default, that no record has, or that is of another type.
+    """
+    try:
+        return _CONVERTER.structure(data, record)
+    except Exception as error:  # cattrs raises groups of many kinds
+        first = cattrs.transform_error(error)[0].replace("$.", "")
+        raise ValueError(first[:_MAX_WORDS]) from error
+
+
+def _exactly(value: Any, kind: type) -> Any:
+    """Cattrs by itself would convert."""
+    if type(value) is not kind and (kind, type(value)) != (float, int):
+        raise TypeError(f"expected {kind.__name__}")
+    return kind(value)
+
+
+def _tuple(value: Any, kind: Any) -> Any:
+    """From a list only: cattrs by itself would take whatever has elements."""
+    _exactly(value, list)
+    kinds = get_args(kind)
+    if kinds[-1] is ...:
+        kinds = kinds[:1] * len(value)
+    return tuple(_CONVERTER.structure(v, k) for v, k in zip(value, kinds, strict=True))
+
+
+def _is_tuple(kind: Any) -> bool:
+    origin: Any = get_origin(kind)
+    return origin is tuple
+
+
+_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
+for _kind in (str, int, bool, float):
+    _CONVERTER.register_structure_hook(_kind, _exactly)
+_CONVERTER.register_structure_hook_func(_is_tuple, _tuple)

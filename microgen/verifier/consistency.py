@@ -1,0 +1,138 @@
+"""The manifest agrees with itself: what it says twice is the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields
+
+from microgen.errors import MicrogenError
+from microgen.ir.graph import DType
+from microgen.manifest import CallRecord, ModuleRecord, PortRecord
+from microgen.options import Options
+from microgen.structuring import structure
+from microgen.verifier.subject import Finding, Subject, judged
+
+_DTYPES = {dtype.value: dtype for dtype in DType}
+
+
+def manifest(subject: Subject) -> Finding:
+    """Options are such as ``generate`` takes; calls are numbered in their order and name ports,
+    buffers, constants and devices that there are; sizes follow from shapes and add up."""
+    record = subject.manifest
+    problems = list(_problems(record))
+    if record.files.get(record.model.path) != record.model.sha256:
+        problems.append(f"the model's file {record.model.path!r} has another digest, or none")
+    return judged("records that agree with each other", problems, "they agree")
+
+
+def _problems(module: ModuleRecord) -> Iterator[str]:
+    yield from _option_problems(module)
+    for port in (*module.inputs, *module.outputs):
+        yield from _port_problems(port)
+    if not module.outputs:
+        yield "there are no outputs"
+    names = _names(module)
+    for position, call in enumerate(module.calls):
+        if call.index != position:
+            yield f"call {call.index} stands at place {position}"
+        yield from _call_problems(call, names, is_graph=_is_graph(module))
+    for constant in module.constants:
+        if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
+            yield f"constant {constant.symbol!r} has offset {constant.offset} in {constant.pool!r}"
+    yield from _plan_problems(module)
+
+
+def _option_problems(module: ModuleRecord) -> Iterator[str]:
+    said = dict(module.options)
+    missing = sorted({field.name for field in fields(Options)} - said.keys())
+    if missing:
+        yield f"there is no option {missing[0]}"
+    if _is_graph(module):  # which promises what nobody can ask for
+        said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
+    try:
+        options = structure(said, Options)
+    except (ValueError, MicrogenError) as error:
+        yield f"the options are none: {error}"
+        return
+    if options.name != module.module:
+        yield f"the options are of module {options.name!r}"
+    if options.alignment != module.plan.alignment:
+        yield f"the plan's alignment is {module.plan.alignment}, asked for {options.alignment}"
+
+
+def _is_graph(module: ModuleRecord) -> bool:
+    return module.options.get("executor") == "graph"
+
+
+def _nbytes(shape: tuple[int, ...], dtype: str) -> int | None:
+    """Bytes of a tensor; None for a dtype that there is not."""
+    return math.prod(shape) * _DTYPES[dtype].nbytes if dtype in _DTYPES else None
+
+
+def _port_problems(port: PortRecord) -> Iterator[str]:
+    if port.nbytes != _nbytes(port.shape, port.dtype):
+        yield f"{port.name} has {port.nbytes} bytes, and is {port.dtype}{list(port.shape)}"
+    if port.fixed and len(port.fixed) != math.prod(port.shape):
+        yield f"{port.name} has {len(port.fixed)} fixed values for {list(port.shape)}"
+    if port.dtype == "float32" and (port.scale, port.zero_point) != (0, 0):
+        yield f"{port.name} is float32, and has a scale or zero point"
+
+
+def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
+    """What arguments of each kind may name, with its bytes where they are those of one tensor."""
+    buffers = {buffer.name: buffer.nbytes for buffer in module.plan.buffers}
+    return {
+        "input": {port.name: port.nbytes for port in module.inputs},
+        "output": {port.name: port.nbytes for port in module.outputs},
+        "sid": {name: n for name, n in buffers.items() if name.startswith("sid_")},
+        "scratch": {name: n for name, n in buffers.items() if name.startswith("scratch_")},
+        "constant": {constant.symbol: constant.nbytes for constant in module.constants},
+        "device": {device.name: None for device in module.devices},
+    }
+
+
+def _call_problems(
+    call: CallRecord, names: dict[str, dict[str, int | None]], *, is_graph: bool
+) -> Iterator[str]:
+    # A constant that the caller passes has no symbol, and arguments name it as if it had one.
+    passed = {"constant"} if "" in names["constant"] else set()
+    for arg in call.args:
+        if arg.storage not in passed and arg.name not in names.get(arg.storage, {}):
+            yield f"call {call.index} takes {arg.storage} {arg.name!r}, which is not planned"
+    if call.device and call.device not in names["device"]:
+        yield f"call {call.index} is for device {call.device!r}, which is not planned"
+    if not 0 <= call.output < len(call.args):
+        yield f"call {call.index} has no argument {call.output}"
+        return
+    output = call.args[call.output]
+    planned = names.get(output.storage, {}).get(output.name)
+    needed = _nbytes(call.shape, call.dtype)
+    # A storage of the graph executor is as large as the largest of its tensors.
+    fits = needed is not None and (planned is None or needed <= planned)
+    if not fits or (planned not in (None, needed) and not is_graph):
+        yield (
+            f"call {call.index} gives {call.dtype}{list(call.shape)}, and {output.name} has "
+            f"{planned} bytes"
+        )
+
+
+def _plan_problems(module: ModuleRecord) -> Iterator[str]:
+    plan = module.plan
+    pools = {pool.name: pool for pool in plan.pools}
+    ends = dict.fromkeys(pools, 0)
+    for buffer in plan.buffers:
+        if buffer.pool not in pools:
+            yield f"{buffer.name} is in pool {buffer.pool!r}, which there is not"
+            continue
+        ends[buffer.pool] = max(ends[buffer.pool], buffer.offset + buffer.nbytes)
+        if not 0 <= buffer.first <= buffer.last or buffer.offset < 0:
+            yield f"{buffer.name} lives from {buffer.first} to {buffer.last}"
+    for pool in plan.pools:
+        if pool.alignment < 1 or ends[pool.name] > pool.nbytes:
+            yield f"pool {pool.name} has {pool.nbytes} bytes, its buffers end at {ends[pool.name]}"
+    ports = sum(port.nbytes for port in (*module.inputs, *module.outputs))
+    if plan.io_bytes != ports and not module.options.get("workspace_io"):
+        yield f"inputs and outputs have {ports} bytes, the plan says {plan.io_bytes}"
+    if plan.lower_bound > plan.peak:
+        yield f"the plan needs {plan.peak} bytes, less than the bound of {plan.lower_bound}"

@@ -1,0 +1,63 @@
+"""What tests of several commands have in common: one project that was built."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
+SEED = ROOT / "examples" / "seed_demo.relay"
+
+
+class Terminal(io.StringIO):
+    """Looks like a terminal; its width is $COLUMNS."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line with both outputs in a pipe, or at a terminal of ``columns``."""
+
+    def run(command: Sequence[str | Path], columns: int = 0) -> Ran:
+        streams = (Terminal(), Terminal()) if columns else (io.StringIO(), io.StringIO())
+        with monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", str(columns or 80))
+            patched.setenv("TERM", "dumb")  # no spinner
+            patched.setattr(sys, "stdout", streams[0])
+            patched.setattr(sys, "stderr", streams[1])
+            code = main([str(word) for word in command])
+        return Ran(code, streams[0].getvalue(), streams[1].getvalue())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digits network for a Cortex-M4, built."""
+    made = tmp_path_factory.mktemp("commands") / "p"
+    microgen.generate(DIGITS, "mps2_an386", made)
+    microgen.build(made)
+    return made

@@ -1,0 +1,261 @@
+"""Layers of the sizes that networks have, of every op with kernels. What compilers make of constant
+extents, and of loops that these leave nothing to do for, shows in no small layer."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from microgen import kernels, ops
+from microgen.ir.graph import DType, Quant, TensorType
+from microgen.ops.base import Activation, Padding, Rounding
+from microgen.ops.lookup import ENTRIES
+from tests.ops import conformance as c
+
+Shape = tuple[int, ...]
+
+I8, I16, I32, I64, F32 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32
+IMAGE = (1, 25, 5, 64)
+CELLS = 128
+# Input and output features: many to few and back, with some left when four are computed at a time.
+FEATURES = ((640, 128), (128, 640), (128, 8), (8, 128), (129, 130), (4096, 1), (1000, 3))
+# Image, filters, stride and padding.
+CONVOLUTIONS: tuple[tuple[Shape, Shape, int, Padding], ...] = (
+    ((1, 1, 1, 640), (128, 1, 1, 640), 1, "VALID"),
+    ((1, 6, 6, 256), (129, 3, 3, 256), 1, "SAME"),
+    ((1, 3, 3, 128), (640, 3, 3, 128), 1, "VALID"),
+    ((1, 96, 96, 3), (8, 3, 3, 3), 2, "SAME"),
+    (IMAGE, (64, 1, 1, 64), 1, "VALID"),
+    ((1, 49, 10, 1), (64, 10, 4, 1), 2, "SAME"),
+    ((1, 1, 1024, 16), (18, 1, 15, 16), 4, (0, 7, 0, 7)),
+    (IMAGE, (128, 3, 3, 16), 1, "SAME"),
+    ((1, 1, 1, 128), (256, 1, 1, 32), 1, "VALID"),
+)
+DEPTHWISE: tuple[tuple[Shape, Shape, int, Padding], ...] = (
+    ((1, 25, 5, 640), (1, 25, 5, 640), 1, "VALID"),
+    (IMAGE, (1, 3, 3, 64), 1, "SAME"),
+    ((1, 96, 96, 8), (1, 3, 3, 8), 2, "SAME"),
+    ((1, 49, 10, 1), (1, 10, 8, 8), 2, "SAME"),
+    ((1, 3, 3, 255), (1, 3, 3, 510), 1, "VALID"),
+    ((1, 1, 1, 640), (1, 1, 1, 640), 1, "VALID"),
+)
+TRANSPOSED: tuple[tuple[Shape, int], ...] = (  # image and stride
+    ((1, 1, 1, 640), 2),
+    (IMAGE, 2),
+    (IMAGE, 1),
+    ((1, 1, 1, 640), 1),
+)
+POOLS: tuple[tuple[Shape, Shape, Padding], ...] = (
+    ((1, 8, 8, 640), (8, 8), "VALID"),
+    ((1, 1, 1, 640), (1, 1), "VALID"),
+    ((1, 112, 112, 64), (3, 3), "SAME"),
+    ((2, 1, 4096, 3), (1, 4), "VALID"),
+)
+CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name, in any op
+    "activation": (Activation.RELU,),
+    "rounding": tuple(Rounding),
+    "axis": (3, 1),
+    "axes": ((1, 2), (3,)),
+    "keep_dims": (True,),
+    "alpha": (0.25,),
+    "beta": (1.0,),
+    "function": ("tanh",),
+    "shape": ((25, 25, 5, 64),),
+    "size": ((50, 10),),
+    "half_pixel_centers": (False, True),
+    "pads": (((0, 0), (1, 2), (3, 4), (0, 0)),),
+    "value": (0.0,),
+    "src_layout": ("NHWC",),
+    "dst_layout": ("NCHW",),
+    **dict.fromkeys(("lhs_scale", "rhs_scale", "input_scale", "output_scale"), (0.5,)),
+}
+OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for those of one op
+    "strided_slice": {
+        "begin": ((0, 24, 0, 0),),
+        "strides": ((1, -2, 2, 1),),
+        "shape": ((1, 13, 3, 64),),
+    },
+    "transpose": {"axes": ((0, 3, 1, 2),)},
+}
+OUTPUTS: Mapping[tuple[str, DType], Quant] = {  # where an op asks for it
+    ("divide", I8): c.quant(2.0**-7),
+    ("qnn.quantize", I32): c.quant(0.5),
+    ("nn.softmax", I8): c.quant(2.0**-8, -128),
+    ("nn.softmax", I16): c.quant(2.0**-15),
+    ("nn.log_softmax", I8): c.quant(2.0**-4, 127),
+    ("nn.l2_normalize", I8): c.quant(2.0**-7),
+    ("sigmoid", I16): c.quant(2.0**-15),
+    ("tanh", I16): c.quant(2.0**-15),
+}
+
+
+def cases(most: int | None = None) -> Iterator[c.Case]:
+    """At least one for each kernel of ``microgen.kernels``; of sums and windows, every shape or
+    the first ``most``."""
+    own = [*_products(most), *_pools(most), *_svdfs(), *_lstms()]
+    yield from own
+    for op in sorted(set(kernels.registry()) - {case.op for case in own}):
+        yield from _of_images(op)
+
+
+def _tensor(
+    shape: Shape, dtype: DType, *, scale: float = 0.5, is_constant: bool = False
+) -> c.Tensor:
+    """Zeros: only the types count."""
+    quant = c.quant(scale) if dtype in (I8, I16) else None
+    return c.Tensor(TensorType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
+
+
+def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -> Iterator[c.Case]:
+    """The case with every choice of the attributes that are not given, but for what is refused."""
+    kind = ops.registry()[op].attrs
+    names = [field.name for field in dataclasses.fields(kind)]
+    own = OWN.get(op, {})
+    choices = [(given[n],) if n in given else own.get(n, CHOICES.get(n, (0,))) for n in names]
+    output = OUTPUTS.get((op, dtype), _tensor((), dtype).type.quant)
+    for values in product(*choices):
+        attrs = kind(**dict(zip(names, values, strict=True)))
+        with contextlib.suppress(ValueError):
+            yield c.Case(f"{op} {attrs}", op, attrs, tuple(inputs), output, dtype)
+
+
+# Sums of products
+
+
+def _products(most: int | None) -> Iterator[c.Case]:
+    for features, units in FEATURES[:most]:
+        shapes = (1, features), (units, features)
+        yield from _weighted("nn.dense", *shapes, 0, keep_num_dims=False)
+        yield from _weighted("nn.dense_hybrid", *shapes, 0, asymmetric=True, keep_num_dims=False)
+        yield from _matmuls((2, 3, 4, features), (1, 3, features, units))
+        yield from _matmuls((1, 1, 1, features), (1, 1, features, units))
+    for image, filters, stride, padding in CONVOLUTIONS[:most]:
+        window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
+        yield from _weighted("nn.conv2d", image, filters, 0, **window)
+        yield from _weighted("nn.conv2d_hybrid", image, filters, 0, **window)
+    for image, filters, stride, padding in DEPTHWISE[:most]:
+        window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
+        window["depth_multiplier"] = filters[3] // image[3]
+        yield from _weighted("nn.depthwise_conv2d", image, filters, 3, **window)
+        yield from _weighted("nn.depthwise_conv2d_hybrid", image, filters, 3, **window)
+    for image, stride in TRANSPOSED[:most]:
+        size = (image[1] * stride, image[2] * stride)
+        window = {"strides": (stride, stride), "padding": "SAME", "size": size}
+        yield from _weighted("nn.conv2d_transpose", image, (128, 3, 3, image[3]), 0, **window)
+
+
+_TYPES = (  # of data, bias and output
+    (I8, I32, I8),
+    (I8, I32, I32),
+    (I16, I32, I16),
+    (I16, I64, I16),
+    (F32, F32, F32),
+)
+
+
+def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> Iterator[c.Case]:
+    """In every dtype and rounding that the op takes."""
+    if "hybrid" in op:
+        yield from _accepted(op, _operands(data, weight, axis, F32, I8, F32), F32, **fields)
+        return
+    for x, bias, y in _TYPES:
+        operands = _operands(data, weight, axis, x, F32 if x is F32 else I8, bias)
+        yield from _accepted(op, operands, y, **fields)
+
+
+def _operands(
+    data: Shape, weight: Shape, axis: int, x: DType, w: DType, bias: DType
+) -> tuple[c.Tensor, ...]:
+    """Data, a weight with a scale for each index of ``axis``, and a bias."""
+    return (
+        _tensor(data, x),
+        _with_scales(_tensor(weight, w, is_constant=True), axis),
+        _tensor((weight[axis],), bias, is_constant=True),
+    )
+
+
+def _with_scales(weight: c.Tensor, axis: int) -> c.Tensor:
+    """int8 weights with as many scales as the axis has places."""
+    count = weight.type.shape[axis]
+    quant = Quant((2.0**-9,) * count, (0,) * count, axis) if count > 1 else c.quant(2.0**-9)
+    kind = dataclasses.replace(weight.type, quant=quant if weight.type.dtype is I8 else None)
+    return dataclasses.replace(weight, type=kind)
+
+
+def _matmuls(lhs: Shape, rhs: Shape) -> Iterator[c.Case]:
+    for dtype, transposed in product((I8, I16, F32), (False, True)):
+        stored = (*rhs[:2], rhs[3], rhs[2]) if transposed else rhs
+        operands = _tensor(lhs, dtype), _tensor(stored, dtype)
+        yield from _accepted("nn.batch_matmul", operands, dtype, transpose_b=transposed)
+
+
+def _pools(most: int | None) -> Iterator[c.Case]:
+    for (image, size, padding), dtype in product(POOLS[:most], (I8, I16, I32, F32)):
+        window = {"pool_size": size, "strides": (2, 2), "padding": padding}
+        for op in ("nn.avg_pool2d", "nn.max_pool2d"):
+            yield from _accepted(op, (_tensor(image, dtype),), dtype, **window)
+
+
+# Layers with a state
+
+
+def _svdfs() -> Iterator[c.Case]:
+    for dtype, features in product((I8, F32), (40, 129)):
+        wide = F32 if dtype is F32 else I16
+        inputs = (
+            _tensor((1, features), dtype),
+            _tensor((256, features), dtype, is_constant=True),
+            _tensor((256, 8), wide, is_constant=True),
+            _tensor((1, 256 * 8), wide),
+            _tensor((128,), F32 if dtype is F32 else I32, is_constant=True),
+        )
+        yield from _accepted("nn.svdf", inputs, dtype, rank=2)
+
+
+def _lstms() -> Iterator[c.Case]:
+    for dtype, features in product((I8, F32), (128, 27)):
+        wide = (F32, F32) if dtype is F32 else (I16, I32)
+        inputs = (
+            _tensor((1, 28, features), dtype, scale=2.0**-7),
+            _with_scales(_tensor((4, CELLS, features), dtype, is_constant=True), 0),
+            _with_scales(_tensor((4, CELLS, CELLS), dtype, is_constant=True), 0),
+            _tensor((4, CELLS), wide[1], is_constant=True),
+            _tensor((1, CELLS), dtype),
+            _tensor((1, CELLS), wide[0], scale=2.0**-11),
+        )
+        hidden = None if dtype is F32 else c.quant(0.5)
+        yield from _accepted("nn.lstm", inputs, dtype, hidden=hidden)
+
+
+# Everything else: one or more images
+
+
+def _of_images(op: str) -> Iterator[c.Case]:
+    """From every dtype to every dtype, with one to three inputs, as the op takes them."""
+    for source, target in product(DType, repeat=2):
+        for inputs in _images(op, source):
+            yield from _accepted(op, inputs, target)
+
+
+def _images(op: str, dtype: DType) -> Iterator[tuple[c.Tensor, ...]]:
+    image, channel = _tensor(IMAGE, dtype), _tensor(IMAGE[3:], dtype)
+    if op == "take":
+        indices = _tensor((40,), I32)
+        yield image, indices
+        yield image, dataclasses.replace(indices, is_constant=True)
+    elif op == "lookup":
+        yield image, _tensor((ENTRIES.get(dtype, 0),), dtype, is_constant=True)
+    elif op == "where":
+        yield _tensor(IMAGE, DType.BOOL), image, channel
+    elif op == "nn.prelu":
+        slope = F32 if dtype is F32 else I8
+        yield image, _tensor((1, 1, 64), slope, is_constant=True)
+    else:
+        yield (image,)
+        yield image, image
+        yield image, channel

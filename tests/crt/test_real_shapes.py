@@ -1,0 +1,74 @@
+"""Every kernel, with the extents of real layers as constants, compiles without a warning."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from microgen import kernels
+from tests.crt import real_shapes
+from tests.ops import conformance as c
+
+ARM = ("-mthumb", "-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard")  # takes every kernel
+COMPILERS = {
+    "gcc": ("gcc",),
+    "clang": ("clang",),
+    "arm-none-eabi-gcc": ("arm-none-eabi-gcc", *ARM),
+    "clang for arm": ("clang", "--target=arm-none-eabi", "-ffreestanding", *ARM[:2]),
+    "riscv64-unknown-elf-gcc": ("riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"),
+}
+LEVELS = ("-O1", "-O2", "-O3", "-Os")
+SHIPPED = ("arm-none-eabi-gcc", "-O2")  # what generated projects are built with
+
+
+def _calls(most: int | None = None) -> list[c.Call]:
+    return [
+        c.call_of(case, kernel)
+        for case in real_shapes.cases(most)
+        for kernel in kernels.registry()[case.op]
+        if kernel.refusal(case.node, case.graph) is None
+    ]
+
+
+def test_every_kernel_has_a_shape() -> None:
+    every = {kernel for entries in kernels.registry().values() for kernel in entries}
+    assert {call.kernel for call in _calls(1)} == every
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.slow
+def test_bodies_compile(compiler: str, level: str, tmp_path: Path) -> None:
+    _compile(_calls(), compiler, level, tmp_path)
+
+
+def test_bodies_of_sums_compile_as_they_are_shipped(tmp_path: Path) -> None:
+    summed = [call for call in _calls(1) if call.case.op.startswith("nn.")]
+    _compile(summed, *SHIPPED, tmp_path)
+
+
+def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -> None:
+    program, *options = COMPILERS[compiler]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    has_every = "-mfpu=auto" in options
+    taken = [call for call in calls if has_every or not call.kernel.needs - c.EMULATED]
+    (folder / "bodies.c").write_text(_source(taken))
+    include = (f"-I{c.CRT / 'include'}", f"-I{c.CRT / 'src'}", "-idirafter", str(c.CRT / "libc"))
+    command = [program, *options, *c.WARNINGS, *include, level, "-c", "bodies.c", "-o", "bodies.o"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def _source(calls: Sequence[c.Call]) -> str:
+    """A function for each body, each once."""
+    bodies = dict.fromkeys(c.specialised_form(call).statements for call in calls)
+    lines = [f'#include "{header}"' for header in sorted({call.kernel.header for call in calls})]
+    for number, statements in enumerate(bodies):
+        head = f"int32_t body_{number}(const void *params, void **a)"
+        lines += [f"{head};", head, f"{{ int32_t status = 0; {statements} return status; }}"]
+    return "\n".join(lines) + "\n"

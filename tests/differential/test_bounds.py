@@ -1,0 +1,108 @@
+"""Bounds of float layers, both ways: random networks of floats never exceed them, in C and in
+LiteRT, and one unit in the last place too many is found and named."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import oracle
+from microgen.frontends import tflite as frontend
+from microgen.ir import beside
+from microgen.ir.beside import Expected, Kept
+from microgen.ir.graph import Array, Graph
+from microgen.ops import registry
+from tests.differential import evaluation, litert, program
+from tests.differential.generator import Case, generate
+from tests.differential.stock import SAMPLES
+from tests.ops import within
+
+FLOATS = ("float32", "hybrid")
+AT_ONCE = 25  # networks of one compilation
+Found = list[dict[str, Array]]  # of each sample
+
+
+def _case(seed: int) -> Case:
+    """Every other network shows all of its tensors, the rest only outputs, so that what lies
+    between passes its bounds on."""
+    case = generate(seed, FLOATS, is_shaken=False)
+    return dataclasses.replace(case, outputs=case.net.computed) if seed % 2 else case
+
+
+def _walked(graph: Graph, case: Case, found: Found) -> Iterator[tuple[int, Expected]]:
+    kept = Kept.at_first(graph)
+    for i, known in enumerate(found):
+        given = {name: case.net.values[name][i] for name in graph.inputs}
+        for one in beside.walk(graph, given, registry(), known, kept):
+            if one.found is not None:
+                yield i, one
+
+
+def _beyond(what: str, case: Case, layers: Iterator[tuple[int, Expected]]) -> list[str]:
+    return [
+        f"seed {case.seed}, {what}: {one.node.op} {one.tensor} of sample {i}, {one.rules}"
+        for i, one in layers
+        if within.wrong(one).any()
+    ]
+
+
+def _by_c(cases: Sequence[Case], folder: Path) -> list[str]:
+    """Where what the host's compiler makes of the firmware exceeds a bound."""
+    folder.mkdir(parents=True, exist_ok=True)
+    compiled = []
+    for case in cases:
+        model = folder / f"{case.seed}.tflite"
+        model.write_bytes(case.net.model(case.outputs))
+        compiled.append(microgen.compile_model(model, "native", name=f"n{case.seed}"))
+    built, wrong = program.build(compiled, folder, SAMPLES), list[str]()
+    for k, (case, of) in enumerate(zip(cases, compiled, strict=True)):
+        inputs = [[case.net.values[name][i] for name in case.net.inputs] for i in range(SAMPLES)]
+        made = built.run(k, inputs)
+        found = [dict(zip(of.graph.outputs, arrays, strict=True)) for arrays in made]
+        wrong += _beyond("C", case, _walked(of.graph, case, found))
+    return wrong
+
+
+def _by_litert(case: Case) -> list[str]:
+    """Where LiteRT does, which has some choices of its own."""
+    part = case.net.without(litert.is_lacking)
+    if not part.operators:
+        return []
+    model, graph = part.model(part.computed), evaluation.graph_of(part, part.computed)
+    names = frontend.tensor_names(model, file="network.tflite")
+    samples = [[part.values[name][i] for name in part.inputs] for i in range(SAMPLES)]
+    layers = [dict(every) for every in oracle.layers(model, samples, names)]
+    found = [{name: every[name] for name in part.computed} for every in layers]
+    walked = _walked(graph, dataclasses.replace(case, net=part), found)
+    return _beyond("LiteRT", case, ((i, _with_slack(one, layers[i])) for i, one in walked))
+
+
+def _with_slack(one: Expected, layers: dict[str, Array]) -> Expected:
+    inputs = [layers[name] for name in one.node.inputs if name in layers]
+    return dataclasses.replace(one, bound=one.bound + oracle.slack(one.node.op, inputs))
+
+
+def _check(seeds: Sequence[int], folder: Path) -> None:
+    cases = [_case(seed) for seed in seeds]
+    wrong = _by_c(cases, folder)
+    if oracle.is_installed():
+        wrong += [what for case in cases for what in _by_litert(case)]
+    assert not wrong, "\n".join(wrong)
+    shutil.rmtree(folder)
+
+
+def test_random_networks_of_floats_stay_within_their_bounds(tmp_path: Path) -> None:
+    _check(range(10), tmp_path / "some")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1500, AT_ONCE))
+def test_five_hundred_networks_of_floats_stay_within_their_bounds(
+    first: int, tmp_path: Path
+) -> None:
+    _check(range(first, first + AT_ONCE), tmp_path / "some")

@@ -1,0 +1,51 @@
+"""Whether results are within an op's bound of its reference: kernels', LiteRT's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from microgen import oracle
+from microgen.ir import beside
+from microgen.ir.beside import Expected
+from microgen.ir.graph import Array, Attrs, Graph, Node, Origin
+from microgen.ops import registry
+from microgen.ops.base import Operands
+
+RANGE = 1e-5  # of a tensor, what whole networks that are known to be well conditioned may be off
+
+
+def expected(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> list[Expected]:
+    """What a node should give, beside what was found: its outputs, then its variables."""
+    names = tuple(f"in{k}" for k in range(len(operands.inputs)))
+    outputs = tuple(f"out{k}" for k in range(len(operands.output_types)))
+    node = Node(op, names, outputs, attrs, Origin("case", op))
+    written = [names[k] for k in registry()[op].writes(attrs, len(names))]
+    types = dict(
+        zip((*names, *outputs), (*operands.input_types, *operands.output_types), strict=True)
+    )
+    constants = dict(zip(names, operands.inputs, strict=True))
+    graph = Graph("case", (), outputs, (node,), types, constants)
+    known = dict(zip((*outputs, *written), found, strict=True))
+    return list(beside.walk(graph, {}, registry(), known))
+
+
+def wrong(one: Expected) -> Array:
+    """Which elements are beyond their bounds."""
+    assert one.found is not None
+    return beside.exceeds(one.found, one.values, one.bound)
+
+
+def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> Array:
+    """Where LiteRT's output is beyond what the op and its kernels' own choices allow."""
+    (one,) = expected(op, attrs, operands, found)
+    return wrong(replace(one, bound=one.bound + oracle.slack(op, operands.inputs)))
+
+
+def far(found: Array, wanted: Array) -> bool:
+    """Whether the outputs of a network differ: integers at all, floats by ``RANGE``."""
+    if wanted.dtype.kind != "f":
+        return bool((found != wanted).any())
+    span = max(np.ptp(wanted), np.abs(wanted).max())
+    return not (np.abs(found - wanted) <= RANGE * span).all()

@@ -1,0 +1,53 @@
+"""What is said when no code generator takes a node."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from microgen import passes
+from microgen.codegens.builtin import CODEGEN
+from microgen.errors import UnsupportedError
+from microgen.partition import assign
+from microgen.target.board import load
+from tests.frontends.tweaked import LONGEST_REFUSAL, Network, activation, int8_constant, integers
+from tests.tflite_builder import OperatorSpec
+
+PREFIX = "model/block_1/expand/BatchNorm/FusedBatchNormV3;model/block_1/expand/Conv2D;"
+
+
+def overflowing(layers: int) -> Network:
+    """Dense layers whose biases leave int32 no room for products: every kernel refuses them."""
+    names = ["x", *(f"{PREFIX}{i}" for i in range(layers))]
+    tensors = [activation(name, 1, 4) for name in names]
+    constants = (int8_constant("w", 4, 4, scale=(0.25,)), integers("b", [2**31 - 1] * 4))
+    operators = tuple(
+        OperatorSpec("FULLY_CONNECTED", (before, "w", "b"), (name,), "FullyConnectedOptions")
+        for before, name in itertools.pairwise(names)
+    )
+    return Network((*tensors, *constants), operators, ("x",), (names[-1],))
+
+
+def refused(layers: int) -> UnsupportedError:
+    board = load("mps2_an386")
+    with pytest.raises(UnsupportedError) as caught:
+        assign(passes.run(overflowing(layers).load()), [CODEGEN], board)
+    return caught.value
+
+
+def test_one_reason_for_all_kernels() -> None:
+    error = refused(1)
+    assert str(error).startswith('m.tflite: layer "model/block_1/expand')
+    assert "no kernel computes it (sums with its weights and bias may reach 2147" in error.what
+    assert error.what.count("kernel") == 2
+    assert len(str(error)) <= LONGEST_REFUSAL
+    assert len(error.details) > 5
+    assert any("mg_dense_f32: 'x' is int8, the kernel computes float32" in d for d in error.details)
+
+
+def test_all_layers_without_a_kernel_are_said_at_once() -> None:
+    error = refused(7)
+    assert error.what.endswith("), nor 6 other layers (-v lists all)")
+    assert len(str(error)) <= LONGEST_REFUSAL
+    assert len({detail.partition(":")[0] for detail in error.details}) == 7

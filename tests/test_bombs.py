@@ -1,0 +1,118 @@
+"""Small files that ask for huge memory or time: each is refused at once, in one line."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from microgen import api, budget, cli, errors
+from microgen.commands import boards
+from microgen.errors import ModelError, ResourceError, UnsupportedError
+from microgen.ops.cost import Cost
+from microgen.verifier.report import Check
+from tests import bombs
+
+ROOT = Path(__file__).resolve().parent.parent
+_MEMORY = 2**31  # bytes of address space
+_SECONDS = 60  # of CPU, for all of them
+_SECONDS_EACH = 4.0  # most take milliseconds; the machine may be busy
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What came of each bomb, in one process with little memory; those after one that ends the
+    process are not there."""
+    folder = tmp_path_factory.mktemp("bombs")
+    command = [sys.executable, "-m", "tests.bombs", str(folder)]
+    ran = subprocess.run(
+        command, cwd=ROOT, preexec_fn=_limit, stdout=subprocess.PIPE, check=False, text=True
+    )
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    return {outcome["name"]: outcome for outcome in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [(name, word) for name, _, word in bombs.BOMBS],
+    ids=[n for n, _, _ in bombs.BOMBS],
+)
+def test_a_bomb_is_refused_at_once_in_one_line(
+    name: str, word: str, outcomes: dict[str, dict[str, Any]]
+) -> None:
+    outcome = outcomes[name]
+    (line,) = outcome["lines"]
+    assert outcome["code"] == 2, line
+    assert word in line
+    assert len(line) < 600
+    assert outcome["seconds"] < _SECONDS_EACH
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"), [(MemoryError(), "out of memory"), (RecursionError(), "out of stack")]
+)
+def test_what_the_machine_lacks_is_one_line(
+    raised: Exception,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(boards, "execute", fail)
+    assert cli.main(["boards"]) == 2
+    assert said in capsys.readouterr().err
+    monkeypatch.setattr("microgen.pipeline.plan_model", fail)
+    with pytest.raises(ResourceError, match=said):
+        api.plan("m.tflite", "native")
+
+
+def test_what_is_quoted_in_an_error_is_cut() -> None:
+    error = ModelError(f"found {'a' * 100_000!r} {'b ' * 100_000}", where="c" * 100_000)
+    assert len(str(error)) < 5000
+    assert all(len(word) <= 201 for word in str(error).split())
+    short = ModelError("found 'a  b'", where="m.relay:1:1", hint="give c")
+    assert str(short) == "m.relay:1:1: found 'a b'; give c"
+
+
+def test_what_a_check_quotes_is_cut() -> None:
+    check = Check("calls", "failed", "a" * 100_000, "b " * 100_000)
+    assert len(check.expected) <= 200
+    assert len(check.found) <= 2000
+
+
+def test_many_small_computations_add_up() -> None:
+    cost, count = Cost(2**20, 1), budget.MOST_BYTES // 2**20
+    with budget.of_model():
+        for _ in range(count):
+            budget.spend(cost, "m: layer", kept=2**20)
+        with pytest.raises(UnsupportedError, match=r"m: layer: .* bytes with the layers before it"):
+            budget.spend(cost, "m: layer", kept=2**20)
+    budget.spend(cost, "m: layer", kept=2**20)  # another model's
+
+
+def test_steps_add_up_within_one_model_only() -> None:
+    most = Cost(0, budget.MOST_STEPS)
+    with budget.of_model():
+        with budget.of_model():
+            budget.spend(most, "m: layer")
+        with pytest.raises(UnsupportedError, match="steps of arithmetic"):
+            budget.spend(Cost(0, 1), "m: layer")
+    with budget.of_model():
+        budget.spend(most, "m: layer")
+
+
+def test_short_texts_are_left_alone() -> None:
+    assert errors.short("conv2d_1/Relu") == "conv2d_1/Relu"
+    assert len(errors.short("a" * 100)) == 48

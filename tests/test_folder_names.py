@@ -1,0 +1,128 @@
+"""Folders with hostile names: a project there builds, is verified and runs, or is refused in one
+line; and nothing that the name says is executed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import toolchain
+from microgen.errors import ProjectError
+from microgen.files import check_buildable
+from tests.minimal_project import needs_build
+from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
+
+DIGITS = Path(__file__).parents[1] / "examples" / "digits" / "digits_int8.tflite"
+
+REFUSED = ['a"b', "a;touch X;b", "new\nline", "tab\tb", "a\x1b[31mb", "a\x7fb", "back\\slash"]
+REFUSED += ["a|touch X", "a>X", "not utf-8: \udcff"]
+
+TAKEN = [
+    "a b",
+    "a $(touch X) b",
+    "$(touch X)",
+    "a`touch X`b",
+    "a'b",
+    "a&touch X&",
+    "-dash",
+    "-DX=1",
+]
+TAKEN += ["50%", "%s%n", "grün 層", "[ab]", "*", "?", "{a,b}", "#hash", "a=b", "a<b", "~", "a:b"]
+TAKEN += ["$HOME", "${HOME}", "$ENV{HOME}", "@at@", "!x", "(p)", "a^b", "+x", "trailing "]
+
+# All that TAKEN has, but for what only stands first.
+WORST = "a $(touch X) `touch X` 'b' & touch X #%s~(é 層)*?[c],=!{d}<:@^$HOME"
+
+Project = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The unbuilt project for a board: copy it."""
+    made: dict[str, Path] = {}
+
+    def get(board: str) -> Path:
+        if board not in made:
+            made[board] = tmp_path_factory.mktemp(board) / "project"
+            microgen.generate(DIGITS, board, made[board])
+        return made[board]
+
+    return get
+
+
+@pytest.mark.parametrize("name", REFUSED, ids=ascii)
+def test_a_name_that_builds_cannot_have_is_refused_at_once(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / name
+    message = "no project can be built in a path that has the character '.*'; choose another"
+    with pytest.raises(ProjectError, match=message) as caught:
+        microgen.generate(DIGITS, "native", folder)
+    assert str(caught.value).isprintable()
+    assert not folder.exists()
+    shutil.copytree(project("native"), folder)
+    with pytest.raises(ProjectError, match=message):
+        microgen.build(folder)
+    with pytest.raises(ProjectError, match=message):
+        microgen.build(folder.parent / name / ".." / name)
+    assert not (folder / "build").exists()
+
+
+def test_other_names_are_not_refused(tmp_path: Path) -> None:
+    for name in (*TAKEN, WORST):
+        check_buildable(tmp_path / name)
+
+
+def _check(project: Path, folder: Path, *, compare: bool = False) -> None:
+    """A project works in a folder, and runs nothing of its name."""
+    shutil.copytree(project, folder)
+    assert microgen.run(folder, compare=compare).samples > 0
+    assert microgen.verify(folder).ok
+
+
+@needs_build
+@NEEDS_GDBSERVER
+def test_the_worst_name_on_the_host(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _check(project("native"), tmp_path / WORST, compare=True)
+    assert not list(tmp_path.rglob("X"))
+
+
+@needs_build
+@NEEDS_ARM
+def test_the_worst_name_on_a_board_and_built_elsewhere(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _check(project("mps2_an386"), Path(WORST))
+    commands = (
+        ["cmake", "-S", WORST, "-B", "else $(touch X) where", "-G", "Ninja"],
+        ["ninja", "-C", "else $(touch X) where"],
+    )
+    for command in commands:
+        done = subprocess.run(
+            [toolchain.find(command[0]), *command[1:]], capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout
+    built = Path("else $(touch X) where/firmware.elf").read_bytes()
+    assert built == Path(WORST, "build/firmware.elf").read_bytes()
+    assert not list(tmp_path.rglob("X"))
+
+
+@pytest.mark.slow
+@needs_build
+@pytest.mark.parametrize("board", ["native", pytest.param("mps2_an386", marks=NEEDS_ARM)])
+@pytest.mark.parametrize("name", TAKEN)
+def test_every_name_by_itself(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, board: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _check(project(board), Path(name))
+    assert not list(tmp_path.rglob("X"))

@@ -1,0 +1,231 @@
+"""Signals end a command as Ctrl-C does, and nothing that it started stays, even after SIGKILL."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import manifest
+from tests.runner import standin
+from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
+
+ROOT = Path(__file__).parents[1]
+DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
+SECONDS = 30.0
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+
+by_signal = pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        signal.SIGKILL,
+        *(
+            pytest.param(number, marks=pytest.mark.slow)
+            for number in (signal.SIGINT, signal.SIGHUP)
+        ),
+    ],
+    ids=lambda number: number.name,
+)
+
+
+def _until(what: Callable[[], bool]) -> bool:
+    end = time.monotonic() + SECONDS
+    while not what() and time.monotonic() < end:
+        time.sleep(0.02)
+    return what()
+
+
+def _running(word: Path) -> set[int]:
+    """The processes, but this one, whose command lines speak of a path."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if bytes(word) in (entry / "cmdline").read_bytes():
+                    found.add(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def _start(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
+    """Python in a session of its own, with ``scratch`` for temporary files."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _ended(process: subprocess.Popen[str], number: signal.Signals) -> str:
+    """Send the signal; what it said. Its exit code is as that of a shell's command."""
+    process.send_signal(number)
+    _, said = process.communicate(timeout=SECONDS)
+    killed = number == signal.SIGKILL
+    assert process.returncode == (-number if killed else 128 + number)
+    assert said == ("" if killed else "microgen: interrupted\n")
+    return said
+
+
+def _loop(project: Path) -> None:
+    """Let main run forever, in a firmware that verify takes for sound."""
+    path = project / "src/main.c"
+    text = path.read_text()
+    start = text.index("{", text.index("int main(")) + 1
+    path.write_text(
+        f"{text[:start]}\n    volatile int on = 1;\n    while (on) {{\n    }}\n{text[start:]}"
+    )
+    record = manifest.load(project)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    changed = replace(record, files={**record.files, "src/main.c": digest})
+    (project / "microgen.json").write_bytes(changed.dumps())
+
+
+@pytest.fixture(scope="module")
+def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A built project whose firmware loops, for a board."""
+    made: dict[str, Path] = {}
+
+    def get(board: str) -> Path:
+        if board not in made:
+            made[board] = tmp_path_factory.mktemp(board) / "project"
+            microgen.generate(DIGITS, board, made[board])
+            _loop(made[board])
+            microgen.build(made[board])
+        return made[board]
+
+    return get
+
+
+@by_signal
+@pytest.mark.parametrize(
+    "board", [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_CC)]
+)
+def test_a_run_leaves_nothing(
+    looping: Callable[[str], Path], tmp_path: Path, board: str, number: signal.Signals
+) -> None:
+    project = looping(board)
+    elf = project / "build" / "firmware.elf"
+    process = _start(["-m", "microgen", "run", "-q", str(project)], tmp_path)
+
+    def firmware() -> set[int]:
+        return {
+            pid
+            for pid in _running(elf)
+            if Path(f"/proc/{pid}/exe").resolve().name in ("qemu-system-arm", "firmware.elf")
+        }
+
+    assert _until(lambda: bool(firmware())), "it never ran"
+    assert list(tmp_path.iterdir()), "it has no temporary folder"
+    _ended(process, number)
+    assert _until(lambda: not _running(project)), "a process stays"
+    assert _until(lambda: not list(tmp_path.iterdir())), "a temporary folder stays"
+
+
+_HALTED = """
+import sys, time
+from pathlib import Path
+from microgen.runner import process, qemu
+from microgen.target import board
+with process.directory() as where:
+    command = qemu.command(board.load(sys.argv[1]), Path(sys.argv[2]), halted=True)
+    with process.started(command, where, gdb=True) as running:
+        print("started", flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "board",
+    [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_GDBSERVER)],
+)
+def test_a_debuggers_session_is_ended_too(tmp_path: Path, board: str) -> None:
+    project = standin.make(tmp_path / "project", board, "HANG")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    elf = project / "build" / "firmware.elf"
+    process = _start(["-c", _HALTED, board, str(elf)], scratch)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    assert _until(lambda: len(_running(elf)) > 1)
+    process.kill()
+    process.communicate()
+    assert _until(lambda: not _running(elf)), "a process stays"
+    assert _until(lambda: not list(scratch.iterdir())), "a temporary folder stays"
+
+
+@NEEDS_CC
+@by_signal
+def test_a_build_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    """The compiler, which ninja has started, waits for a header that is a pipe."""
+    project = tmp_path / "project"
+    microgen.generate(DIGITS, "native", project)
+    os.mkfifo(project / "src" / "pipe.h")
+    main = project / "src" / "main.c"
+    main.write_text(f'#include "{project}/src/pipe.h"\n{main.read_text()}')
+    process = _start(["-m", "microgen", "build", "-q", str(project)], tmp_path)
+    compiling = project / "src" / "main.c"
+    assert _until(lambda: any(_is_compiler(pid) for pid in _running(compiling))), "no compiler"
+    _ended(process, number)
+    assert _until(lambda: not _running(project)), "a process stays"
+
+
+def _is_compiler(pid: int) -> bool:
+    return Path(f"/proc/{pid}/exe").resolve().name.startswith("cc1")
+
+
+_INTERRUPTED = """
+import os, runpy, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[0]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.argv = sys.argv[1:]
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("microgen", run_name="__main__", alter_sys=False)
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("microgen.cli", "rich.console", "microgen.commands.generate", "numpy"),
+        *("numpy.linalg", "microgen.api", "microgen.commands.doctor"),
+    ],
+)
+def test_an_interrupt_while_modules_are_imported(tmp_path: Path, module: str) -> None:
+    process = _start(["-c", _INTERRUPTED, module, "boards"], tmp_path)
+    _, said = process.communicate(timeout=SECONDS)
+    assert (process.returncode, said) == (130, "microgen: interrupted\n")
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    process = _start(["-c", before + _INTERRUPTED, "microgen.api", "boards"], tmp_path)
+    out, said = process.communicate(timeout=SECONDS)
+    assert (process.returncode, said) == (0, "")
+    assert "mps2_an386" in out
+
+
+def test_importing_the_package_imports_no_libraries() -> None:
+    code = "import microgen, sys; print({'numpy', 'rich', 'microgen.api'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert all(hasattr(microgen, name) for name in microgen.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = microgen.nothing

@@ -1,0 +1,180 @@
+"""Every edit of ``microgen.json`` is noticed; and which would be by somebody who writes its digest
+anew, too."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import microgen
+from microgen import manifest, verifier
+from microgen.errors import MicrogenError
+from tests.minimal_project import needs_build
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
+Way = tuple[str | int, ...]
+
+_EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(None): None}
+
+# What can be edited unnoticed with the digest written anew, by reason. "*" is any element.
+_READ_BY_PEOPLE = """
+calls.*.kernel calls.*.layer calls.*.op calls.*.reason calls.*.refusals calls.*.refusals.*
+constants.*.layer constants.*.ctype estimate.flash estimate.ram microgen model.file
+plan.algorithm plan.proof plan.lower_bound plan.buffers.*.tensor
+options.codegen options.codegen.* options.codegen_path options.composite options.merge_regions
+options.flash options.ram options.workspace_io
+"""
+_READ_BY_RUN_AND_COMPARE = """
+calls.*.tensor calls.*.output calls.*.target
+inputs.*.tensor inputs.*.scale inputs.*.zero_point outputs.*.tensor outputs.*.scale
+outputs.*.zero_point
+"""
+_SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER = """
+calls.*.args calls.*.shape calls.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
+outputs.*.shape.* constants plan.buffers plan.in_place plan.in_place.* plan.pools
+"""
+_WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
+_SAME_CONSTANT = """
+constants.*.arguments constants.*.arguments.input_scale constants.*.arguments.channels
+constants.*.pool
+"""
+_ABSENT_IS_THE_DEFAULT = """
+calls.*.device calls.*.packed constants.*.offset constants.*.section devices inputs.*.fixed more
+outputs.*.fixed plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory
+plan.pools.*.targets
+"""
+_ONE_OF_THE_PROJECTS_FILES = "files.*"
+ALLOWED = {
+    *_READ_BY_PEOPLE.split(),
+    *_READ_BY_RUN_AND_COMPARE.split(),
+    *_SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER.split(),
+    *_WIDER_THAN_NEEDED.split(),
+    *_SAME_CONSTANT.split(),
+    *_ABSENT_IS_THE_DEFAULT.split(),
+    _ONE_OF_THE_PROJECTS_FILES,
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built project, whose manifest tests may change."""
+    folder = tmp_path_factory.mktemp("edits") / "project"
+    microgen.generate(DIGITS, "mps2_an386", folder)
+    microgen.build(folder)
+    return folder
+
+
+def _ways(value: Any, way: Way = ()) -> Iterator[Way]:
+    """The ways to every value below one."""
+    items: Any = value.items() if isinstance(value, dict) else ()
+    items = enumerate(value) if isinstance(value, list) else items
+    for key, below in items:
+        yield (*way, key)
+        yield from _ways(below, (*way, key))
+
+
+def _kind(way: Way) -> str:
+    if way[0] == "files" and len(way) > 1:
+        return "files.*"
+    return ".".join("*" if isinstance(key, int) else key for key in way)
+
+
+def _kinds(data: Any) -> dict[str, list[Way]]:
+    """The first and the last value of each kind."""
+    found: dict[str, list[Way]] = {}
+    for way in _ways(data):
+        found.setdefault(_kind(way), []).append(way)
+    return {kind: list(dict.fromkeys((ways[0], ways[-1]))) for kind, ways in found.items()}
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, list):
+        return value[::-1] if value[::-1] != value else [*value, *value[:1]]
+    if isinstance(value, dict):
+        return {**value, "further": 1}
+    return value + ("x" if isinstance(value, str) else 1)
+
+
+def _edited(data: Any, way: Way) -> Iterator[Any]:
+    """The manifest with a value deleted, emptied and changed."""
+    for make in (None, lambda old: _EMPTY[type(old)], _other):
+        edited = copy.deepcopy(data)
+        holder: Any = functools.reduce(lambda at, key: at[key], way[:-1], edited)
+        old = holder[way[-1]]
+        if make is None:
+            del holder[way[-1]]
+        else:
+            holder[way[-1]] = make(old)
+        if json.dumps(edited) != json.dumps(data):
+            yield edited
+
+
+def _unnoticed(project: Path, noticed: Callable[[], bool], *, with_digest: bool) -> set[str]:
+    path = project / "microgen.json"
+    original = path.read_bytes()
+    data = json.loads(original)
+    found = set()
+    try:
+        for kind, ways in _kinds(data).items():
+            for edited in (edited for way in ways for edited in _edited(data, way)):
+                text = manifest.digested(edited) if with_digest else json.dumps(edited)
+                path.write_text(text)
+                if not noticed():
+                    found.add(kind)
+    finally:
+        path.write_bytes(original)
+    return found
+
+
+@needs_build
+def test_every_edit_is_noticed(project: Path) -> None:
+    def noticed() -> bool:
+        try:
+            manifest.load(project)
+            return not manifest.is_as_written(project)
+        except MicrogenError:
+            return True
+
+    assert not noticed()
+    assert not _unnoticed(project, noticed, with_digest=False)
+
+
+@needs_build
+def test_verify_says_that_the_manifest_was_edited(project: Path) -> None:
+    path = project / "microgen.json"
+    original = path.read_text()
+    for key, value in {"scale": 0.7, "zero_point": 1, "tensor": "other"}.items():
+        data = json.loads(original)
+        data["inputs"][0][key] = value
+        path.write_text(json.dumps(data))
+        check = verifier.verify(project).check("project_files")
+        assert (check.status, check.found) == ("failed", "microgen.json has changed")
+    path.write_text(json.dumps(json.loads(original)))  # laid out in another way, it says the same
+    assert verifier.verify(project).ok
+    path.write_text(original)
+
+
+@pytest.mark.slow
+@needs_build
+def test_which_edits_are_noticed_without_the_digest(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the others each has its reason above."""
+    monkeypatch.setattr(verifier, "disassemble", functools.cache(verifier.disassemble))
+    monkeypatch.setattr(verifier.elf, "load", functools.cache(verifier.elf.load))
+
+    def noticed() -> bool:
+        try:
+            return not verifier.verify(project).ok
+        except MicrogenError:
+            return True
+
+    assert _unnoticed(project, noticed, with_digest=True) - {"digest"} == ALLOWED
