@@ -49,10 +49,13 @@ _OPERATOR = 96  # its frame and its parameters
 
 
 def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:
-    """Bytes of code, tables and names, if all is the built-in kernels' and for a known core."""
+    """Bytes of code, tables and names, if all is of kernels that were measured on the core."""
     table = _table()
-    kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}")
-    if kernels is None or program.external_modules or program.devices:
+    kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
+    used = {_stem(k.source) for function in program.functions for k in function.body}
+    if not used <= kernels.keys() or cpu.name not in table["helpers"]:
+        return None
+    if program.external_modules or program.devices:
         return None
     helpers = table["helpers"][cpu.name]["all" if computes_floats(program) else "integer"]
     return _operators(program, kernels, options) + helpers + _runner(program, options, modules)
