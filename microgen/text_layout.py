@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 
+from microgen.errors import cut
 from microgen.printable import printable
 
 GAP = 2
@@ -53,8 +54,8 @@ class Table:
     rows: list[tuple[str, ...]] = field(default_factory=list, init=False)
 
     def add(self, *cells: str) -> None:
-        """Add a row: a cell for each column."""
-        self.rows.append(tuple(printable(cell) for cell in cells))
+        """Add a row: a cell for each column; what is too long to be read is cut."""
+        self.rows.append(tuple(printable(cut(cell)) for cell in cells))
 
     def lines(self, width: int | None) -> Iterator[str]:
         """The title, the headings and the rows."""
@@ -131,7 +132,8 @@ Part: TypeAlias = "str | Listing | Table"
 
 
 def lines(parts: Iterable[Part], width: int | None) -> Iterator[str]:
-    """Every line of the parts; a text is one line, which is wrapped between words."""
+    """Every line of the parts; a text is one line, which is wrapped between words, and cut where it
+    is too long to be read."""
     for part in parts:
         if isinstance(part, Table):
             yield from part.lines(width)
@@ -139,7 +141,7 @@ def lines(parts: Iterable[Part], width: int | None) -> Iterator[str]:
             for line in part.text.split("\n"):
                 yield from wrapped(line.expandtabs(), width, shorten=True)
         else:
-            yield from wrapped(part, width)
+            yield from wrapped(cut(part), width)
 
 
 def wrapped(line: str, width: int | None, *, shorten: bool = False) -> Iterator[str]:
@@ -159,14 +161,15 @@ def wrapped(line: str, width: int | None, *, shorten: bool = False) -> Iterator[
 def pieces(text: str, first: int, later: int, *, shorten: bool = False) -> Iterator[str]:
     """The text broken at spaces: a piece of at most ``first`` columns, then some of ``later``.
     Spaces inside a piece stay as they are."""
-    piece, room = "", first
+    words, used, room = list[str](), 0, first
     for spaced in re.findall(r"\s*\S+", text):
-        if piece and cell_len(piece + spaced) > room:
-            yield piece
-            piece, room = "", later
-        word = spaced if piece else spaced.lstrip()
-        piece += shortened(word, room) if shorten else word
-    yield piece
+        if words and used + cell_len(spaced) > room:
+            yield "".join(words)
+            words, used, room = [], 0, later
+        word = spaced if words else spaced.lstrip()
+        words.append(shortened(word, room) if shorten else word)
+        used += cell_len(words[-1])
+    yield "".join(words)
 
 
 def shortened(word: str, width: int) -> str:

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "errors": {"printable"},
     "progress": set(),
     "byte_sizes": set(),
-    "text_layout": {"printable"},
+    "text_layout": BASE,
     "junit": {*BASE, "files"},
     "ram": {"manifest"},
     "version": set(),

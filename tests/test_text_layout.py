@@ -105,3 +105,11 @@ def test_nothing_that_a_terminal_obeys_comes_out(hostile: str) -> None:
     table.title = hostile
     shown = "".join(lines([f"x{hostile}\ny", Listing(f"p{hostile}"), table], 80))
     assert shown.isprintable()
+
+
+@pytest.mark.parametrize("width", [None, 80])
+@pytest.mark.parametrize("text", ["x" * 100_000, "x " * 50_000], ids=["a word", "words"])
+def test_what_is_too_long_to_be_read_is_cut(text: str, width: int | None) -> None:
+    printed = "\n".join(lines([text, _table([("a", text)])], width))
+    assert "..." in printed
+    assert len(printed) < 20_000
