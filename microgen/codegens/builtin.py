@@ -9,7 +9,7 @@ from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import registry as kernels
-from microgen.kernels.base import Kernel, KernelConstant, OtherDtype
+from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
 from microgen.ops import registry as ops
 from microgen.ops.base import Activation
 from microgen.program import InPlace, KernelCall, Parameter, Role
@@ -95,13 +95,14 @@ Refusals = list[tuple[str, str]]  # a kernel's symbol, and why it does not compu
 
 
 def _reason_of(refusals: Refusals) -> str:
-    """The one reason for which no kernel computes a node: that of most kernels for its dtype, and
-    of those that as many have, the last, since the last kernel asks for least."""
-    if not refusals:
-        return "it has no kernel"
-    told = [why for _, why in refusals if not isinstance(why, OtherDtype)]
-    told = told or [why for _, why in refusals]
-    return max(reversed(told), key=told.count)
+    """The one reason for which no kernel computes a node: that of most kernels which are for its
+    dtype, the CPU and its rounding, or if there are none, for its dtype. Of those that as many
+    have, it is the last, since the last kernel asks for least."""
+    for others in ((OtherDtype, OtherKind), OtherDtype, ()):
+        told = [why for _, why in refusals if not isinstance(why, others)]
+        if told:
+            return max(reversed(told), key=told.count)
+    return "it has no kernel"
 
 
 def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, Refusals]:
@@ -126,7 +127,7 @@ def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
 def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
     missing = sorted(feature.value for feature in kernel.needs - board.cpu.features)
     if missing:
-        return f"{board.cpu.title} has no {', '.join(missing)}"
+        return OtherKind(f"{board.cpu.title} has no {', '.join(missing)}")
     return kernel.refusal(node, graph)
 
 

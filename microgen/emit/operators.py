@@ -33,7 +33,8 @@ def _layers(program: Program) -> dict[str, list[str]]:
     """The layers that each function computes, as comments say them."""
     layers: dict[str, list[str]] = {function.name: [] for function in program.functions}
     for call in program.calls:
-        layers[call.function].append(cnames.comment(call.tensor))
+        if call.function in layers:
+            layers[call.function].append(cnames.comment(call.tensor))
     return layers
 
 

@@ -145,6 +145,12 @@ class OtherDtype(str):
     __slots__ = ()
 
 
+class OtherKind(str):
+    """A refusal by a kernel for other CPUs or roundings: as little, if others are for these."""
+
+    __slots__ = ()
+
+
 def only(dtype: DType, output: DType | None = None) -> Refuse:
     """Refusal unless data and output are of that dtype, or each of its own."""
 
@@ -188,7 +194,7 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
     rounding = getattr(node.attrs, "rounding", None)
     if rounding is None or rounding in roundings:
         return None
-    return f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise"
+    return OtherKind(f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise")
 
 
 def _wrapped(node: Node, graph: Graph) -> str | None:

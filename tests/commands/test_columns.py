@@ -120,14 +120,14 @@ def test_inspect_hides_reasons_unless_asked(run: Run, tmp_path: Path) -> None:
 @NEEDS_ARM
 def test_verify_prints_one_line_unless_a_check_fails(run: Run, project: Path) -> None:
     (line,) = run(["verify", project]).out.splitlines()
-    assert line.startswith("18 ok, 0 failed, 9 n/a; arena + I/O 3,146 bytes, RAM total ")
+    assert line.startswith("19 ok, 0 failed, 9 n/a; arena + I/O 3,146 bytes, RAM total ")
     failed = run(["verify", project, "--flash", "5K"])
     assert failed.code == 1
     head, expected, found, summary = failed.out.splitlines()
     assert (head, expected) == ("flash_budget failed", "    expected: at most 5120 bytes")
     assert found.startswith("    found: ")
     assert "1 failed" in summary
-    assert len(run(["verify", project, "-v"]).out.splitlines()) > 27
+    assert len(run(["verify", project, "-v"]).out.splitlines()) > 28
 
 
 @NEEDS_NINJA
