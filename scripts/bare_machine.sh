@@ -13,6 +13,7 @@
 # when interrupted: all happens in mount and process namespaces that end with this script.
 set -eu
 
+home_inside=/root
 default_command='make demo && make test'
 # The first process inside dies with this script, and everything else inside with that process.
 namespaces=(setpriv --pdeathsig KILL unshare --mount --mount-proc --pid --fork --kill-child)
@@ -118,9 +119,9 @@ copy_settings() {
         /etc/pip.conf /etc/xdg/pip/pip.conf; do
         copy "$file"
     done
-    copy "${VIRTUAL_ENV-}/pip.conf" /root/.pip/pip.conf
-    copy "$home/.pip/pip.conf" /root/.pip/pip.conf
-    copy "${XDG_CONFIG_HOME:-$home/.config}/pip/pip.conf" /root/.config/pip/pip.conf
+    copy "${VIRTUAL_ENV-}/pip.conf" "$home_inside/.pip/pip.conf"
+    copy "$home/.pip/pip.conf" "$home_inside/.pip/pip.conf"
+    copy "${XDG_CONFIG_HOME:-$home/.config}/pip/pip.conf" "$home_inside/.config/pip/pip.conf"
     list_environment
     settings | tr -s '][ \t"=,;' '\n' | sed -n '/^\//p' | sort -u | while read -r file; do
         [ ! -f "$file" ] || copy "$file"
@@ -131,13 +132,13 @@ copy_settings() {
 settings() {
     printf '%s\n' "${environment[@]}"
     cat "$folder/apt.conf" "${sources[@]}"
-    cat "$root/etc/pip.conf" "$root/etc/xdg/pip/pip.conf" "$root/root/.pip/pip.conf" \
-        "$root/root/.config/pip/pip.conf" 2>/dev/null || true
+    cat "$root/etc/pip.conf" "$root/etc/xdg/pip/pip.conf" "$root$home_inside/.pip/pip.conf" \
+        "$root$home_inside/.config/pip/pip.conf" 2>/dev/null || true
 }
 
 list_environment() {
     local name
-    environment=(HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+    environment=("HOME=$home_inside" LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     for name in $(compgen -e); do
         case $name in
             CI | PIP_* | *_proxy | *_PROXY | SSL_CERT_FILE | SSL_CERT_DIR | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE)
