@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from microgen import kernels
 from tests.crt import real_shapes
 from tests.ops import conformance as c
+from tests.tools import skip_without
 
 ARM = ("-mthumb", "-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard")  # takes every kernel
 COMPILERS = {
@@ -53,8 +53,7 @@ def test_bodies_of_sums_compile_as_they_are_shipped(tmp_path: Path) -> None:
 
 def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -> None:
     program, *options = COMPILERS[compiler]
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
+    skip_without(program)
     has_every = "-mfpu=auto" in options
     taken = [call for call in calls if has_every or not call.kernel.needs - c.EMULATED]
     (folder / "bodies.c").write_text(_source(taken))

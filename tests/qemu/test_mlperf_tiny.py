@@ -136,7 +136,7 @@ def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
 ) -> None:
     golden = mlperf_models.parent / "reference" / "tflm_golden.npz"
     if not golden.is_file():
-        pytest.skip(f"there is no {golden}")
+        pytest.skip(f"there is no {golden}: it is kept beside the MLPerf Tiny models")
     stem = FILES[model].removesuffix(".tflite")
     with np.load(golden) as arrays:
         given, wanted = arrays[f"{stem}.input0"], arrays[f"{stem}.output0"]
