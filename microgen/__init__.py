@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         run,
         verify,
     )
-    from microgen.compiled import Compiled, Firmware
     from microgen.errors import MicrogenError
+    from microgen.firmware.compiled import Compiled, Firmware
 
 __all__ = [
     "Compiled",
@@ -41,7 +41,11 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = {"Compiled": "compiled", "Firmware": "compiled", "MicrogenError": "errors"}
+_MODULES = {
+    "Compiled": "firmware.compiled",
+    "Firmware": "firmware.compiled",
+    "MicrogenError": "errors",
+}
 
 
 def __getattr__(name: str) -> Any:

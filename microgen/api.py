@@ -12,18 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from microgen import module_names, pipeline
-from microgen.compiled import Compiled, Firmware
+from microgen import pipeline
 from microgen.errors import RunError, StatusRunError, of_machine
 from microgen.files import check_writable
+from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir.graph import Array
+from microgen.names import module_names
 from microgen.options import Options
 from microgen.pipeline import Partitioned
-from microgen.program import MemoryPlan, Program
+from microgen.program.types import MemoryPlan, Program
 
 if TYPE_CHECKING:
-    from microgen.builder import BuildResult
-    from microgen.compare import Verdict
+    from microgen.building.builder import BuildResult
+    from microgen.comparing.compare import Verdict
     from microgen.relay import IRModule
     from microgen.runner import RunResult as Ran
     from microgen.verifier import VerifyReport
@@ -171,7 +172,7 @@ def export(project: str | Path, output: str | Path) -> int:
 @of_machine()
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     """Compile a project. Raises BuildError, CapacityError or ToolError."""
-    from microgen import builder
+    from microgen.building import builder
 
     return builder.build(Path(project), sanitize=sanitize)
 
@@ -183,7 +184,8 @@ def verify(project: str | Path, **options: Any) -> VerifyReport:
     Where there is no ELF yet, and none is named, the project is built first; one that is there is
     checked as it is.
     """
-    from microgen import builder, verifier
+    from microgen import verifier
+    from microgen.building import builder
 
     if options.get("elf") is None and not builder.is_built(Path(project)):
         builder.build(Path(project))
@@ -209,7 +211,8 @@ def run(
     ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails before
     anything runs.
     """
-    from microgen import builder, runner
+    from microgen import runner
+    from microgen.building import builder
 
     project = Path(project)
     elf = builder.up_to_date(project, sanitize=sanitize)
@@ -219,7 +222,7 @@ def run(
     try:
         ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
     except StatusRunError as error:
-        from microgen import blame
+        from microgen.comparing import blame
 
         raise blame.explained(error, project, inputs, elf) from error
     if ran.stack:
@@ -255,7 +258,8 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
 
 
 def _own_samples(project: Path) -> dict[str, Array]:
-    from microgen import manifest, stimuli
+    from microgen import manifest
+    from microgen.comparing import stimuli
     from microgen.runner import samples
 
     return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
@@ -264,7 +268,8 @@ def _own_samples(project: Path) -> dict[str, Array]:
 def _compared(
     project: Path, inputs: Mapping[str, Array] | None, ran: Ran, elf: Path
 ) -> tuple[Verdict, ...]:
-    from microgen import compare, manifest
+    from microgen import manifest
+    from microgen.comparing import compare
     from microgen.runner import samples
 
     assert inputs is not None

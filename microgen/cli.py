@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from microgen.console import Console, Outcome
 from microgen.errors import InternalError, MicrogenError, UsageError, of_machine
+from microgen.output.console import Console, Outcome
 from microgen.version import __version__
 
 # Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).

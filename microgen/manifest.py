@@ -13,10 +13,10 @@ from typing import Any
 
 import cattrs
 
-from microgen import checked_json
 from microgen.errors import ModelError, ProjectError
 from microgen.files import MANIFEST
-from microgen.structuring import structure
+from microgen.formats import checked_json
+from microgen.formats.structuring import structure
 
 FORMAT = 1
 _DIGEST = "digest"  # of all else in the file
@@ -145,8 +145,8 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
-    """A constant of the firmware: ELF symbol, size, and how ``microgen.transforms`` makes its
-    bytes from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
+    """A constant of the firmware: ELF symbol, size, and how ``kernels.transforms`` makes its bytes
+    from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
     the caller passes has no symbol, but ``offset`` in ``pool``."""
 
     symbol: str

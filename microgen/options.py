@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from microgen import cnames, pools
 from microgen.errors import MicrogenError, UnsupportedError
-from microgen.program import Pool
+from microgen.names import cnames
+from microgen.planner import pools
+from microgen.program.types import Pool
 from microgen.target import targets
 from microgen.target.targets import Targets
 
@@ -24,7 +25,7 @@ EMITS = ("", "llvm-ir")
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
-    are declarations as ``microgen.pools`` reads them, ``targets`` as ``target.targets`` does.
+    are declarations as ``planner.pools`` reads them, ``targets`` as ``target.targets`` does.
 
     ``codegen``: code generators, best first; the built-in kernels take what is left.
     ``codegen_option`` are ``NAME.KEY=VALUE``, for one of them each; ``codegen_path`` is a folder

@@ -6,32 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import (
-    budget,
-    capacity,
-    codegens,
-    conventions,
-    external_files,
-    frontends,
-    llvm_ir,
-    lowering,
-    metadata,
-    mlf,
-    module_names,
-    modules,
-    partition,
-    passes,
-    planner,
-    pools,
-    project,
-    record,
-    workspace_io,
-)
+from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
+from microgen.building import llvm_ir
 from microgen.codegens import selection
 from microgen.codegens.base import Codegen
 from microgen.codegens.external import ExternalCodegen
-from microgen.combined import combined
-from microgen.compiled import Compiled, Firmware
 from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
 from microgen.emit.unit import EmitOptions, Unit
@@ -40,14 +19,29 @@ from microgen.executors import graph as executor_graph
 from microgen.executors import stored
 from microgen.executors.graph import ExecutorGraph
 from microgen.files import MANIFEST, FileTree
+from microgen.firmware import (
+    capacity,
+    conventions,
+    external_files,
+    metadata,
+    module_tree,
+    project,
+    record,
+)
+from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest
+from microgen.names import module_names
+from microgen.ops import budget
 from microgen.options import Options
 from microgen.partition import Partition, external
 from microgen.partition.external import GeneratorRefusal, Idle
 from microgen.partition.relay_module import PartitionedModule
-from microgen.program import MemoryPlan, Program
+from microgen.planner import pools
+from microgen.program import workspace_io
+from microgen.program.combined import combined
+from microgen.program.types import MemoryPlan, Program
 from microgen.target import board as boards
 from microgen.target.board import Board
 
@@ -161,7 +155,7 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
 def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
     options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    blob = modules.blob_of(part.program)
+    blob = module_tree.blob_of(part.program)
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
@@ -255,12 +249,12 @@ def _executed(
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), None
+        return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
     plan = stored.plan(program, executed, board.cpu.pointer_bytes)
-    return program, modules.with_pool(plan, program, board.cpu.pointer_bytes), executed
+    return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
 def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:

@@ -21,11 +21,11 @@ find_python() {
     done
 }
 
-# Sets the packages to install: those of microgen/tools.py whose programs do not work when used, in
+# Sets the packages to install: those of microgen/building/tools.py whose programs do not work when used, in
 # $missing those without which nothing can be built and run, in $extras the others.
 look() {
     local found
-    found=$("$python" -I microgen/tools.py)
+    found=$("$python" -I microgen/building/tools.py)
     missing=$(sed -n 's/^required //p' <<<"$found" | xargs)
     extras=$(sed -n 's/^extra //p' <<<"$found" | xargs)
     [ -x .venv/bin/python ] || "$python" -c 'import ensurepip' >/dev/null 2>&1 ||

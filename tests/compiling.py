@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import (
-    codegens,
-    frontends,
-    lowering,
-    mlf,
-    partition,
-    passes,
-    planner,
-    project,
-    record,
-    workspace_io,
-)
+from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.files import MANIFEST, FileTree
+from microgen.firmware import project, record
 from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
-from microgen.program import MemoryPlan, Program
+from microgen.program.types import MemoryPlan, Program, workspace_io
 from microgen.target import board as boards
 
 

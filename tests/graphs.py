@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Padding, Rounding
+from microgen.ops.base import Padding
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs

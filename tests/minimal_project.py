@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from microgen import project
-from microgen.builder import BuildResult, build
+from microgen.building.builder import BuildResult, build
 from microgen.files import FileTree
+from microgen.firmware import project
 from microgen.ir.graph import DType, TensorType
 from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
-from microgen.program import Port
+from microgen.program.types import Port
 from microgen.target import board as boards
 from tests.tools import needs
 

@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from microgen import project, resources
+from microgen import resources
+from microgen.firmware import project
 
 CRT = resources.folder("crt")
 _FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

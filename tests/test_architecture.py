@@ -4,104 +4,67 @@ from __future__ import annotations
 
 import ast
 import functools
+import graphlib
 from pathlib import Path
+
+import microgen
 
 PACKAGE = Path(__file__).resolve().parent.parent / "microgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A part of the package -> the parts that it may import (itself always).
 BASE = {"errors", "printable"}
-GRAPH = {*BASE, "ir", "ops", "quantize", "quantize16"}
-TARGET = {*BASE, "byte_sizes", "target", "resources"}
-PROGRAM = {*BASE, "external_modules", "ir", "program"}
+GRAPH = {*BASE, "arithmetic", "ir", "ops"}
+TARGET = {*BASE, "formats", "resources", "target"}
+PROGRAM = {*BASE, "ir", "program"}
 MAY_IMPORT = {
-    "printable": set(),
-    "errors": {"printable"},
-    "progress": set(),
-    "byte_sizes": set(),
-    "text_layout": BASE,
-    "junit": {*BASE, "files"},
-    "ram": {"manifest"},
     "version": set(),
+    "printable": set(),
     "resources": set(),
+    "errors": {"printable"},
     "files": BASE,
-    "console": {*BASE, "progress", "text_layout"},
-    "checked_json": BASE,
-    "c_layout": set(),
-    "guard": set(),
-    "toolchain": {*BASE, "guard", "tools"},
-    "tools": set(),
-    "cnames": {*BASE, "tvm_names"},
-    "tvm_names": BASE,
-    "options": {*TARGET, "cnames", "pools", "program"},
-    "pools": {*BASE, "byte_sizes", "cnames", "program"},
-    "workspace_io": {"program"},
-    "combined": {"program"},
-    "modules": {*PROGRAM, "blob", "codegens"},
-    "module_names": {*BASE, "cnames", "files"},
-    "app_memory": {"emit", "program", "target"},
-    "numerics": GRAPH,
-    "budget": GRAPH,
-    "ir": GRAPH,
+    "ir": {*BASE, "ops"},
+    "arithmetic": {*BASE, "ir"},
     "ops": GRAPH,
-    "quantize": GRAPH,
-    "quantize16": GRAPH,
+    "formats": {*BASE, "ir"},
+    "names": {*BASE, "files"},
+    "output": {*BASE, "files"},
     "target": TARGET,
-    "external_modules": set(),
-    "external_files": {*PROGRAM, "cnames", "files", "project"},
-    "program": {"external_modules", "ir"},
-    "metadata": {*BASE, "options", "program"},
-    "conventions": {*BASE, "metadata", "options", "program"},
-    "compiled": {*GRAPH, *PROGRAM, "files", "manifest", "metadata", "partition"},
-    "transforms": {*BASE, "ir", "quantize", "quantize16"},
-    "byte_stream": BASE,
-    "ndarray": {*BASE, "byte_stream", "ir"},
-    "params_file": {*BASE, "byte_stream", "ir", "ndarray"},
-    "blob": {*BASE, "byte_stream", "cnames", "ir", "ndarray"},
-    "manifest": {*BASE, "checked_json", "files", "structuring"},
-    "structuring": set(),
-    "relay": {*BASE, "byte_stream", "files", "ir", "ndarray", "params_file"},
-    "frontends": {*GRAPH, "budget", "numerics", "relay", "target"},
-    "passes": {*GRAPH, "budget"},
+    "program": {"ir"},
+    "manifest": {*BASE, "files", "formats"},
+    "options": {*TARGET, "names", "planner", "program"},
+    "relay": {*BASE, "files", "formats", "ir"},
+    "blob": {*BASE, "formats", "ir", "names"},
+    "frontends": {*GRAPH, "relay", "target"},
+    "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "blob", "byte_stream", "c_layout", "checked_json", "cnames"}
-    | {"kernels", "passes", "relay", "target", "transforms"},
+    "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "relay"}
+    | {"target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
-    "devices": {*PROGRAM, "cnames", "target", "tvm_names"},
-    "lowering_cache": {*PROGRAM, "cnames", "codegens", "target"},
-    "lowering": {*GRAPH, *TARGET, "cnames", "codegens", "kernels", "partition", "passes"}
-    | {"devices", "external_modules", "lowering_cache", "program", "transforms"},
-    "planner": PROGRAM,
-    "emit": {*PROGRAM, "blob", "cnames", "executors", "files", "params_file", "resources"},
-    "mlf": {*PROGRAM, "checked_json", "cnames", "files", "manifest", "params_file", "target"},
-    "code_size": {*PROGRAM, "options", "target"},
-    "capacity": {*PROGRAM, "cnames", "code_size", "manifest", "options", "target"},
-    "record": {*PROGRAM, "blob", "emit", "files", "manifest", "mlf", "options", "target"},
-    "executors": {*PROGRAM, "c_layout", "planner"},
-    "project": {*PROGRAM, "app_memory", "emit", "files", "resources", "target"},
-    "llvm_ir": {*BASE, "files", "target", "toolchain"},
-    "builder": {*TARGET, "files", "manifest", "toolchain"},
-    "verifier": {*TARGET, "blob", "builder", "codegens", "files", "ir", "manifest", "params_file"}
-    | {"junit", "options", "progress", "structuring", "text_layout", "transforms"},
-    "runner": {*TARGET, "files", "guard", "ir", "manifest", "progress", "toolchain", "verifier"},
-    "stimuli": {"ir", "manifest"},
-    "oracle": {*BASE, "ir", "progress"},
-    "compare": {*GRAPH, "files", "frontends", "manifest", "oracle", "passes", "runner", "target"}
-    | {"progress"},
-    "blame": {*GRAPH, "compare", "manifest", "passes", "runner"},
-    "doctor": {"tools"},
+    "lowering": {*PROGRAM, "codegens", "kernels", "names", "partition", "passes", "target"},
+    "planner": {*PROGRAM, "formats", "names"},
+    "executors": {*PROGRAM, "formats", "planner"},
+    "emit": {*PROGRAM, "blob", "executors", "files", "formats", "names", "resources"},
+    "mlf": {*PROGRAM, "files", "formats", "manifest", "names", "target"},
+    "firmware": {*PROGRAM, "blob", "codegens", "emit", "files", "manifest", "mlf", "names"}
+    | {"options", "partition", "resources", "target"},
+    "building": {*TARGET, "files", "manifest"},
+    "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
+    | {"options", "output"},
+    "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "verifier"},
+    "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
 }
 # These join the parts; they may import anything below them.
-JOINING = {"api", "cli", "commands", "inspection", "pipeline", "support", "__init__", "__main__"}
+JOINING = {"api", "cli", "commands", "inspection", "pipeline", "__init__", "__main__"}
 
 # A library -> the only parts that may use it.
 ONLY_IN = {
-    "jinja2": {"emit", "project"},
+    "jinja2": {"emit", "firmware"},
     "elftools": {"verifier"},
-    "subprocess": {"builder", "guard", "runner", "toolchain", "tools"},
+    "subprocess": {"building", "runner"},
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
-    "ai_edge_litert": {"oracle"},
+    "ai_edge_litert": {"comparing"},
     "argparse": {"cli", "commands"},
 }
 
@@ -160,7 +123,7 @@ def test_the_check_of_plans_shares_no_code_with_the_planners() -> None:
 
 
 def test_only_the_pipeline_knows_the_order() -> None:
-    stages = {"frontends", "passes", "partition", "lowering", "planner", "emit", "project"}
+    stages = {"frontends", "passes", "partition", "lowering", "planner", "emit", "firmware"}
     knowing = {_part(m) for m in MODULES if len(_ours(m) & stages) >= 5}
     assert knowing == {"pipeline"}
 
@@ -180,3 +143,39 @@ def test_no_code_asks_which_board() -> None:
 def test_modules_stay_small() -> None:
     lengths = {m: len(m.read_text(encoding="utf-8").splitlines()) for m in MODULES}
     assert not [str(m) for m, n in lengths.items() if n > 400]
+
+
+def test_parts_are_few_and_few_lie_flat() -> None:
+    flat = {m for m in MODULES if m.parent == PACKAGE}
+    assert len(flat) <= 12
+    assert len({_part(m) for m in MODULES}) <= 42
+
+
+def test_no_part_hides_a_public_function() -> None:
+    functions = {name for name in microgen.__all__ if name.islower()}
+    assert not functions & {_part(m) for m in MODULES}
+
+
+def test_only_the_graph_and_its_ops_import_each_other() -> None:
+    arrows = {(_part(m), other) for m in MODULES for other in _ours(m)}
+    assert {frozenset(a) for a in arrows if a[::-1] in arrows and len(set(a)) == 2} == {
+        frozenset({"ir", "ops"})
+    }
+
+
+def _name(module: Path) -> str:
+    return ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    names = {_name(m).removesuffix(".__init__"): m for m in MODULES}
+    order = graphlib.TopologicalSorter(
+        {
+            name: {
+                found if found in names else found.rpartition(".")[0] for found in _imports(module)
+            }
+            & names.keys() - {name}
+            for name, module in names.items()
+        }
+    )
+    order.prepare()

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgen import kernels, numerics
+from microgen import kernels
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import blame, builder, runner
+from microgen import runner
+from microgen.building import builder
 from microgen.cli import main
+from microgen.comparing import blame
 from microgen.errors import StatusRunError
 from microgen.ir.graph import Array
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from microgen import api, budget, cli, errors
+from microgen import api, cli, errors
 from microgen.commands import boards
 from microgen.errors import ModelError, ResourceError, UnsupportedError
+from microgen.ops import budget
 from microgen.ops.cost import Cost
 from microgen.verifier.report import Check
 from tests import bombs

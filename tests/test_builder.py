@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from microgen import toolchain
-from microgen.builder import BuildResult, build, disassemble
+from microgen.building import toolchain
+from microgen.building.builder import BuildResult, build, disassemble
 from microgen.errors import BuildError, CapacityError, ProjectError, ToolError
 from microgen.target import board as boards
 from tests.minimal_project import (

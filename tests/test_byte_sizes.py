@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from microgen import byte_sizes, pools, resources
+from microgen import resources
 from microgen.cli import main
 from microgen.errors import BoardError
+from microgen.formats import byte_sizes
+from microgen.planner import pools
 from microgen.target import board as boards
 
 DIGITS = str(Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite")

@@ -9,8 +9,8 @@ import pytest
 
 import microgen
 from microgen import cli, manifest, resources, verifier
-from microgen.code_size import _table
 from microgen.errors import CapacityError
+from microgen.firmware.code_size import _table
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV

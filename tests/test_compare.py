@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import builder, compare, oracle
 from microgen.api import RunResult
-from microgen.compare import Verdict
+from microgen.building import builder
+from microgen.comparing import compare, oracle
+from microgen.comparing.compare import Verdict
 from microgen.ir.graph import Array
 from tests import float_networks
 from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.compiled import MAIN, Compiled
 from microgen.errors import MicrogenError
+from microgen.firmware.compiled import MAIN, Compiled
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 DIGITS = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import conventions
 from microgen.cli import main
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.firmware import conventions
 from microgen.options import Options
 from tests.compiling import program_of, write_project
 from tests.devices.networks import NPU, chain

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import doctor, tools
+from microgen.building import doctor, tools
 from microgen.cli import main
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import toolchain
+from microgen.building import toolchain
 from microgen.errors import ProjectError
 from microgen.files import check_buildable
 from tests.minimal_project import needs_build

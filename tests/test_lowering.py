@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen import cnames
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import UnsupportedError
-from microgen.ops.base import Activation, Rounding
+from microgen.names import cnames
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.options import Options
-from microgen.program import Role, Storage
+from microgen.program.types import Role, Storage
 from tests.compiling import program_of
 from tests.graphs import Builder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import tools
+from microgen.building import tools
 
 ROOT = Path(__file__).resolve().parents[1]
 BASICS = ("bash", "cat", "cmp", "dirname", "echo", "env", "mktemp", "mkdir", "rm", "sed", "tail")
@@ -34,7 +34,7 @@ class Machine:
         self.bin = root / "bin"
         self.log = root / "log"
         self.bin.mkdir()
-        for name in ("scripts/bootstrap.sh", "microgen/tools.py"):
+        for name in ("scripts/bootstrap.sh", "microgen/building/tools.py"):
             (root / name).parent.mkdir()
             shutil.copy(ROOT / name, root / name)
         (root / "pyproject.toml").write_text("[project]\n")

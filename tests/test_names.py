@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import builder, cnames, runner, tvm_names
+from microgen import runner
+from microgen.building import builder
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
+from microgen.names import cnames, tvm_names
 from tests.compiling import program_of, write_project
 from tests.graphs import Builder
 from tests.tools import NEEDS_CC, NEEDS_CXX, NEEDS_NINJA

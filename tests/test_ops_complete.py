@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from microgen import kernels, ops, support
+from microgen import kernels, ops
+from microgen.inspection import support
 from microgen.ops.external import ExternalAttrs
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgen import params_file
 from microgen.errors import ProjectError
+from microgen.formats import params_file
 from microgen.ir.graph import DType
 
 ARRAYS = {

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from microgen import options, pools
+from microgen import options
 from microgen.errors import MicrogenError
 from microgen.options import Options
-from microgen.program import Pool
+from microgen.planner import pools
+from microgen.program.types import Pool
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgen import quantize16
+from microgen.arithmetic import int16
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Rounding
 
-sums = st.integers(-quantize16.SUM_LIMIT, quantize16.SUM_LIMIT)
+sums = st.integers(-int16.SUM_LIMIT, int16.SUM_LIMIT)
 OUTPUT = TensorType((1,), DType.INT16, Quant((1.0,), (0,)))
 
 
@@ -25,7 +25,7 @@ def test_reduced_rounds_once_ties_upwards(x: int, multiplier: int, shift: int) -
     reduced = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else 0x7FFF
     exact = Fraction(x * reduced, 2 ** (15 - shift))
     expected = wrapped((exact + Fraction(1, 2)).__floor__())
-    found = quantize16.multiply_reduced(np.array([x]), multiplier, shift)
+    found = int16.multiply_reduced(np.array([x]), multiplier, shift)
     assert found.dtype == np.int32
     assert found[0] == expected
 
@@ -35,7 +35,7 @@ def test_reduced_rounds_once_ties_upwards(x: int, multiplier: int, shift: int) -
     [(1, 0.5, 1), (-1, 0.5, -1), (1, 0.49999999999999994, 0), (-3, 0.5, -2), (7, 0.0, 0)],
 )
 def test_real_rounds_halves_away_from_zero(x: int, scale: float, expected: int) -> None:
-    assert quantize16.multiply_real(np.array([x]), scale)[0] == expected
+    assert int16.multiply_real(np.array([x]), scale)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_real_rounds_halves_away_from_zero(x: int, scale: float, expected: int) 
 def test_roundings_differ_at_ties(rounding: Rounding, expected: list[int]) -> None:
     accumulator = np.array([-3, 3, 2**20], np.int64)
     scales = np.array([0.5])
-    found = quantize16.requantize16(accumulator, scales, rounding, OUTPUT, Activation.NONE)
+    found = int16.requantize16(accumulator, scales, rounding, OUTPUT, Activation.NONE)
     assert found.dtype == np.int16
     assert found.tolist() == expected
 
@@ -57,12 +57,12 @@ def test_roundings_differ_at_ties(rounding: Rounding, expected: list[int]) -> No
 def test_double_takes_sums_modulo_two_to_the_32nd() -> None:
     scales, accumulator = np.array([0.25]), np.array([2**32 + 20], np.int64)
     args = (OUTPUT, Activation.NONE)
-    assert quantize16.requantize16(accumulator, scales, Rounding.DOUBLE, *args).tolist() == [5]
-    assert quantize16.requantize16(accumulator, scales, Rounding.REDUCED, *args).tolist() == [32767]
+    assert int16.requantize16(accumulator, scales, Rounding.DOUBLE, *args).tolist() == [5]
+    assert int16.requantize16(accumulator, scales, Rounding.REDUCED, *args).tolist() == [32767]
 
 
 def test_no_int16_operator_rounds_single() -> None:
     with pytest.raises(ValueError, match="not rounded 'single'"):
-        quantize16.requantize16(
+        int16.requantize16(
             np.zeros(1, np.int64), np.ones(1), Rounding.SINGLE, OUTPUT, Activation.NONE
         )

@@ -16,7 +16,7 @@ from microgen.planner.lifetimes import all_merged, analyse
 from microgen.planner.repair import find_core
 from microgen.planner.search import Search
 from microgen.planner.timeline import live_bytes
-from microgen.program import Program
+from microgen.program.types import Program
 from tests.counting import more_than_linear
 from tests.planner.builder import Builder
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, compare, runner
+from microgen import runner
+from microgen.building import builder
+from microgen.comparing import compare
 from microgen.ir.graph import Array, DType
 from tests.ops import lstm_cases, svdf_cases
 from tests.ops.litert_oracle import interpreter_of, needs_litert

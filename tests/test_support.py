@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import support
+from microgen.inspection import support
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "supported-ops.md"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from microgen.text_layout import Column, Listing, Table, lines, shortened
+from microgen.output.text_layout import Column, Listing, Table, lines, shortened
 
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=12)
 CELLS = st.lists(WORDS, max_size=6).map(" ".join)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest, relay, toolchain
-from microgen.builder import build
+from microgen import manifest, relay
+from microgen.building import toolchain
+from microgen.building.builder import build
 from microgen.cli import main
 from microgen.errors import CapacityError, MicrogenError, ToolError
 from microgen.target import board as boards

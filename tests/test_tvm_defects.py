@@ -12,14 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import blob, conventions, relay, resources, tvm_names
+from microgen import blob, relay, resources
 from microgen.blob import LIBRARY, Module
-from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
+from microgen.firmware import conventions
+from microgen.firmware.compiled import Compiled
 from microgen.mlf import storage
+from microgen.names import tvm_names
 from microgen.options import Options
 from microgen.planner import plan
-from microgen.program import Pool
+from microgen.program.types import Pool
 from microgen.relay import Function
 from tests.aot.native import CRT, compiled
 from tests.compiling import program_of

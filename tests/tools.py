@@ -7,7 +7,7 @@ import platform
 
 import pytest
 
-from microgen import tools
+from microgen.building import tools
 from microgen.errors import ToolError
 
 
@@ -18,7 +18,7 @@ def _packages() -> dict[str, str]:
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Skip unless all of these tools of ``microgen.tools.TOOLS`` work."""
+    """Skip unless all of these tools of ``microgen.building.tools.TOOLS`` work."""
     missing = [name for name in map(_row, names) if name in _packages()]
     return pytest.mark.skipif(bool(missing), reason=_reason(missing))
 

@@ -21,8 +21,9 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from microgen import api, ram
+from microgen import api
 from microgen.errors import MicrogenError, ToolError
+from microgen.firmware import ram
 from microgen.ir import interpreter
 from microgen.ir.graph import Graph
 from microgen.manifest import Manifest

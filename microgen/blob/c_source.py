@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen import cnames
+from microgen.names import cnames
 
 _PER_LINE = 20
 _BYTES = [f"0x{byte:02x}," for byte in range(256)]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import cnames
 from microgen.blob.reader import Blob
+from microgen.names import cnames
 from microgen.printable import printable
 
 _MAX_STEM = 100

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from microgen import cnames
 from microgen.blob import payloads
 from microgen.blob.payloads.base import Payload, PayloadReader, name
 from microgen.blob.tree import IMPORT_TREE, LIBRARY, Module
-from microgen.byte_stream import Stream
 from microgen.errors import MicrogenError, ModelError
+from microgen.formats.byte_stream import Stream
+from microgen.names import cnames
 
 _Rows = tuple[tuple[int, ...], ...]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from microgen import cnames
 from microgen.errors import MicrogenError, ModelError
+from microgen.names import cnames
 
 LIBRARY = "_lib"  # what is compiled into the firmware, which TVM calls DSO-exportable
 IMPORT_TREE = "_import_tree"

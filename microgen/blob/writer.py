@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from microgen import byte_stream, cnames
 from microgen.blob.tree import IMPORT_TREE, LIBRARY, Module, Order, arrange
 from microgen.errors import MicrogenError, ModelError
+from microgen.formats import byte_stream
+from microgen.names import cnames
 
 
 def dumps(root: Module) -> bytes:

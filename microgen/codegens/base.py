@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from microgen.external_modules import ModuleCode
 from microgen.ir.graph import Graph, Node, Origin
 from microgen.kernels.base import KernelConstant
-from microgen.program import InPlace, KernelCall, Parameter
+from microgen.program.made import ModuleCode
+from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
 
 LAYOUT_TRANSFORM = "layout_transform"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
@@ -11,8 +12,7 @@ from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
 from microgen.ops import registry as ops
-from microgen.ops.base import Activation
-from microgen.program import InPlace, KernelCall, Parameter, Role
+from microgen.program.types import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board
 
 

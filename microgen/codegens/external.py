@@ -11,7 +11,6 @@ import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen import cnames
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.made import (
@@ -22,17 +21,18 @@ from microgen.codegens.made import (
     check,
 )
 from microgen.errors import MicrogenError, of_codegen
-from microgen.external_modules import (
+from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.kernels.base import KernelConstant
+from microgen.names import cnames
+from microgen.ops.external import ExternalAttrs
+from microgen.program.made import (
     CModule,
     DeviceDriver,
     ModuleCode,
     Runtime,
     RuntimeModule,
 )
-from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
-from microgen.kernels.base import KernelConstant
-from microgen.ops.external import ExternalAttrs
-from microgen.program import Parameter, Role
+from microgen.program.types import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
 from microgen.relay.transform import Support
 from microgen.target.board import Board

@@ -12,7 +12,7 @@ from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
 from microgen.passes.views import roots
-from microgen.program import Inner, KernelCall, Parameter, Role
+from microgen.program.types import Inner, KernelCall, Parameter, Role
 
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from microgen import cnames
 from microgen.codegens.element_types import C_TYPES
 from microgen.errors import CodegenError
-from microgen.external_modules import Runtime
 from microgen.ir.graph import Array
+from microgen.names import cnames
+from microgen.program.made import Runtime
 
 _DTYPES = tuple(dtype.value for dtype in C_TYPES)
 _POSITION = re.compile("(in|out)[0-9]+")  # what parameters are called by their positions

@@ -5,7 +5,7 @@ The structure is that of ``crt/src/module_blob.h``, the blocks are those of ``mo
 
 from __future__ import annotations
 
-from microgen.c_layout import struct_bytes
+from microgen.formats.c_layout import struct_bytes
 
 ALIGNMENT = 8  # MG_POOL_ALIGNMENT
 

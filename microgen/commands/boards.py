@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from microgen.console import Console, Outcome
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Column, Table
 from microgen.target import board as boards
-from microgen.text_layout import Column, Table
 
 HELP = "List the boards."
 

@@ -9,7 +9,7 @@ from typing import Any
 from microgen import codegens
 from microgen.codegens import Registry
 from microgen.codegens.external import ExternalCodegen
-from microgen.console import Console, Outcome
+from microgen.output.console import Console, Outcome
 
 HELP = "List the code generators."
 

@@ -7,8 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from microgen import byte_sizes, options
+from microgen import options
 from microgen.errors import MicrogenError
+from microgen.formats import byte_sizes
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"

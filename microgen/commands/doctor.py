@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from microgen.console import Console, Outcome
-from microgen.text_layout import Column, Table
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Column, Table
 
 HELP = "Show which tools are installed, and how to install the others."
 
@@ -17,7 +17,7 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
     """A row per tool; exit 1 if one that is not optional is missing."""
-    from microgen.doctor import doctor
+    from microgen.building.doctor import doctor
 
     found = doctor()
     table = Table([Column(name) for name in ("tool", "found", "needed for", "to install")])

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from microgen import api
-from microgen.console import Console, Outcome
+from microgen.output.console import Console, Outcome
 
 HELP = "Pack a project's model as a Model Library Format archive, the same bytes every time."
 

@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from microgen import api, module_names, ram
+from microgen import api
 from microgen.commands import compiling
-from microgen.compiled import Compiled, Firmware
-from microgen.console import Console, Outcome
 from microgen.errors import MicrogenError
+from microgen.firmware import ram
+from microgen.firmware.compiled import Compiled, Firmware
 from microgen.manifest import Manifest
+from microgen.names import module_names
+from microgen.output.console import Console, Outcome
 
 HELP = "Generate a firmware project from a model, or from several."
 

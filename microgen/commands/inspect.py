@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from microgen import inspection
-from microgen.console import Console, Outcome
 from microgen.inspection import blobs
+from microgen.output.console import Console, Outcome
 
 HELP = "Show what is inside a model, a project, a model library, a firmware ELF or a module blob."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from microgen import support
-from microgen.console import Console, Outcome
-from microgen.text_layout import Column, Listing, Table
+from microgen.inspection import support
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Column, Listing, Table
 
 HELP = "List the supported operators."
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from microgen import api
 from microgen.commands import compiling
-from microgen.console import Console, Outcome
 from microgen.ir.text import show
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Listing, Part
 from microgen.partition.relay_module import STEPS
 from microgen.pipeline import Partitioned
 from microgen.printable import printable
-from microgen.text_layout import Listing, Part
 
 HELP = "Show the partitioned model as text."
 

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from microgen import api, capacity, manifest, ram
+from microgen import api, manifest
 from microgen.commands import compiling
-from microgen.console import Console, Outcome
+from microgen.firmware import capacity, ram
+from microgen.firmware.ram import Ram
 from microgen.inspection.plan import Planned, of_module, of_program
-from microgen.ram import Ram
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Part
 from microgen.target import board as boards
-from microgen.text_layout import Part
 
 HELP = "Show the memory plan of a model or of a generated project: peak, lower bound, gap, calls."
 

@@ -8,13 +8,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from microgen import api, cnames, junit, manifest
-from microgen.console import Console, Outcome
+from microgen import api, manifest
 from microgen.errors import RunError
 from microgen.ir.graph import Array
-from microgen.junit import Case
 from microgen.manifest import Manifest, ModuleRecord
-from microgen.text_layout import Column, Listing, Part, Table
+from microgen.names import cnames
+from microgen.output import junit
+from microgen.output.console import Console, Outcome
+from microgen.output.junit import Case
+from microgen.output.text_layout import Column, Listing, Part, Table
 
 HELP = "Run a project under QEMU (or natively), after building and verifying it."
 

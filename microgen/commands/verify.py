@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from microgen import api, junit, manifest, ram
+from microgen import api, manifest
 from microgen.commands import compiling
-from microgen.console import Console, Outcome
-from microgen.ram import Ram
-from microgen.text_layout import Part
+from microgen.firmware import ram
+from microgen.firmware.ram import Ram
+from microgen.output import junit
+from microgen.output.console import Console, Outcome
+from microgen.output.text_layout import Part
 from microgen.verifier import VerifyReport
 
 HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."

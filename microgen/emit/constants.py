@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import literals, symbols
 from microgen.emit.unit import Unit
-from microgen.program import Constant, Pool
+from microgen.names import cnames
+from microgen.program.types import Constant, Pool
 
 
 def constants(unit: Unit) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from typing import Any
 
-from microgen import params_file
 from microgen.emit import symbols
 from microgen.emit.header import device, header
 from microgen.emit.signature import described
 from microgen.emit.unit import Unit
 from microgen.executors import stored, tables
 from microgen.executors.graph import ExecutorGraph
-from microgen.program import Constant, Device, Port
+from microgen.formats import params_file
+from microgen.program.types import Constant, Device, Port
 
 FOLDER = "model/executor-config/graph"
 _ALIGNMENT = 16

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from microgen import cnames
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
-from microgen.program import Device, Pool, Port
+from microgen.names import cnames
+from microgen.program.types import Device, Pool, Port
 
 _PER_LINE = 16  # bytes of a constant pool
 

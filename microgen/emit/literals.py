@@ -6,7 +6,7 @@ import math
 
 from microgen.errors import InternalError
 from microgen.ir.graph import Array
-from microgen.program import Value
+from microgen.program.types import Value
 
 _PER_LINE = 12
 _INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}

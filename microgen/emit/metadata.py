@@ -7,7 +7,7 @@ from typing import Any
 from microgen.emit import literals
 from microgen.emit.signature import described
 from microgen.emit.unit import Unit
-from microgen.program import Port
+from microgen.program.types import Port
 
 
 def metadata(unit: Unit) -> dict[str, Any]:

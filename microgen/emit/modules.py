@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from microgen import cnames
 from microgen.blob import c_source
 from microgen.emit import symbols
 from microgen.emit.operators import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
-from microgen.external_modules import (
+from microgen.names import cnames
+from microgen.program.made import (
     MODULE_POOL,
     CModule,
     ExternalModule,
     HeldConstant,
     Runtime,
 )
-from microgen.program import PrimFunc, Role
+from microgen.program.types import PrimFunc, Role
 
 _SOURCES = "model/codegen/host/src"
 _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators

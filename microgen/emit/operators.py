@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import literals
 from microgen.emit.unit import Unit
-from microgen.program import Inner, KernelCall, Parameter, PrimFunc, Program, Role, Value
+from microgen.names import cnames
+from microgen.program.types import Inner, KernelCall, Parameter, PrimFunc, Program, Role, Value
 
 
 def operators(unit: Unit) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from microgen import cnames
 from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
 from microgen.emit.unit import Unit
-from microgen.program import PrimFunc, Role
+from microgen.names import cnames
+from microgen.program.types import PrimFunc, Role
 
 
 def packed(unit: Unit) -> dict[str, Any]:

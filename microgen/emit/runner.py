@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import packed, symbols
 from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
-from microgen.program import Argument, Call, Parameter, Placement, Pool, PrimFunc, Role, Storage
+from microgen.names import cnames
+from microgen.program.types import (
+    Argument,
+    Call,
+    Parameter,
+    Placement,
+    Pool,
+    PrimFunc,
+    Role,
+    Storage,
+)
 
 
 def runner(unit: Unit) -> dict[str, Any]:

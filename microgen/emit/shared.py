@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import symbols
 from microgen.emit.unit import Unit
+from microgen.names import cnames
 
 FILE = "workspace.s"  # no file of a model has a name without its module's and a _
 

@@ -10,7 +10,7 @@ from microgen.emit import symbols
 from microgen.emit.unit import Unit
 from microgen.errors import InternalError
 from microgen.ir.graph import DType, TensorType
-from microgen.program import Call, Constant, Parameter, PrimFunc, Role
+from microgen.program.types import Call, Constant, Parameter, PrimFunc, Role
 
 # DLPack: a bool has one bit and takes a byte.
 _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}

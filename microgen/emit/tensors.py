@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import symbols
 from microgen.emit.signature import argument_types, described
 from microgen.emit.unit import Unit
 from microgen.ir.graph import TensorType
-from microgen.program import Argument, Call, Role, Storage
+from microgen.names import cnames
+from microgen.program.types import Argument, Call, Role, Storage
 
 _CALLERS = (Storage.INPUT, Storage.OUTPUT)
 

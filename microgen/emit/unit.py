@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from microgen import cnames
 from microgen.emit import symbols
 from microgen.executors.graph import ExecutorGraph
-from microgen.program import MemoryPlan, Program
+from microgen.names import cnames
+from microgen.program.types import MemoryPlan, Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from microgen.executors.storage import Token, Tokens
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.program import Argument, Call, PrimFunc, Program, Role, Storage
+from microgen.program.types import Argument, Call, PrimFunc, Program, Role, Storage
 
 NOP = "__nop"  # the function of a node whose output is its input in another shape
 Entry = tuple[int, int, int]  # node, which of its outputs, version: as the JSON has them

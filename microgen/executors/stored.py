@@ -10,7 +10,7 @@ from microgen.executors import tables
 from microgen.executors.graph import Entry, ExecutorGraph
 from microgen.planner import check
 from microgen.planner.lifetimes import analyse, lower_bound
-from microgen.program import (
+from microgen.program.types import (
     Argument,
     Buffer,
     Call,

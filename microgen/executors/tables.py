@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.c_layout import struct_bytes
 from microgen.executors.graph import ExecutorGraph
+from microgen.formats.c_layout import struct_bytes
 
 ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
 

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from microgen import budget
-from microgen import numerics as profiles
 from microgen.errors import MicrogenError
+from microgen.frontends import numerics as profiles
 from microgen.ir.graph import Graph
+from microgen.ops import budget
 
 if TYPE_CHECKING:
-    from microgen.relay.expr import IRModule
+    from microgen.relay.module import IRModule
 
 # Imported on demand, so that a command without a model pays for no schema package.
 _BY_SUFFIX = {".tflite": "microgen.frontends.tflite", ".relay": "microgen.frontends.relay"}

@@ -8,13 +8,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from microgen import cnames, frontends, manifest, ram
+from microgen import frontends, manifest
 from microgen.errors import MicrogenError
+from microgen.firmware import ram
 from microgen.inspection import blobs, library
 from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
 from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.mlf import contents, tar
+from microgen.names import cnames
 
 
 def inspect(path: Path, *, verbose: bool = False) -> Inspected:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.text_layout import Column, Part, Table
+from microgen.output.text_layout import Column, Part, Table
 
 _NUMBERS = ("bytes", "offset", "constants", "address", "workspace", "inputs and outputs")
 _NAMES = ("layer", "section", "largest symbols", "name", "argument", "parameter", "file", "target")

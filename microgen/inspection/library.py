@@ -9,7 +9,7 @@ from pathlib import Path
 from microgen.inspection.base import Inspected, columns
 from microgen.mlf import reader
 from microgen.mlf.reader import Library, Main, Module, Workspace
-from microgen.text_layout import Part
+from microgen.output.text_layout import Part
 
 
 def inspect(path: Path) -> Inspected:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import cnames
 from microgen.manifest import ModuleRecord
+from microgen.names import cnames
+from microgen.output.text_layout import Column, Part, Table
 from microgen.planner import timeline
-from microgen.program import MemoryPlan, Program
-from microgen.text_layout import Column, Part, Table
+from microgen.program.types import MemoryPlan, Program
 
 CHART = 40  # calls side by side; more share a column
 _BAR = 24

@@ -8,18 +8,21 @@ from typing import Literal
 
 import numpy as np
 
+from microgen.arithmetic.int8 import RELAY, activation_range, conv_scales, float_range, int32_range
+from microgen.arithmetic.int16 import SUM_LIMIT
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
-from microgen.ops.base import Activation, Pair, Rounding
+from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32
-from microgen.program import Fields as Fields
-from microgen.quantize import RELAY, activation_range, conv_scales, float_range, int32_range
-from microgen.quantize16 import SUM_LIMIT
+from microgen.program.types import Fields as Fields
 from microgen.target.cpu import Feature
 
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]
-Rule = Literal["conv", "dense", "sums"]  # how scales are multiplied: see microgen.transforms
+Rule = Literal[
+    "conv", "dense", "sums"
+]  # how scales are multiplied: see microgen.kernels.transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,9 @@ class KernelConstant:
     """A read-only argument, computed from one of the model's own arrays.
 
     ``what`` says which: the data of constant tensor ``tensor``, or its quantization scales
-    (float32, one per channel). ``transform`` and ``arguments`` are those of
-    ``microgen.transforms``. ``is_absent``: the kernel takes NULL here. ``array``: the data, where
-    no tensor of the graph has them; ``tensor`` is then a name of their own.
+    (float32, one per channel). ``transform`` and ``arguments`` are those of ``transforms``.
+    ``is_absent``: the kernel takes NULL here. ``array``: the data, where no tensor of the graph has
+    them; ``tensor`` is then a name of their own.
     """
 
     name: str

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from microgen import quantize
+from microgen.arithmetic import int8
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
-from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.target.cpu import Feature
@@ -112,7 +112,7 @@ def narrow(
 
 def _scales(node: Node, graph: Graph) -> Array:
     (data, weight, *_), output = base.types(node, graph)
-    scales = quantize.scales_of_sums(data, weight, output, _rounding_of(node))
+    scales = int8.scales_of_sums(data, weight, output, _rounding_of(node))
     return np.broadcast_to(scales, output.shape[-1:])
 
 
@@ -124,7 +124,7 @@ def _rounding_of(node: Node) -> Rounding:
 
 def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
     """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
-    multipliers, shifts = quantize.per_channel_multipliers(_scales(node, graph))
+    multipliers, shifts = int8.per_channel_multipliers(_scales(node, graph))
     return multipliers, np.where(multipliers == 0, -1, shifts)
 
 
@@ -135,7 +135,7 @@ def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], product
         return np.zeros(products.shape, bool)
     bias = graph.constants[node.inputs[2]].astype(np.int64)
     as_it_is, clamped = (
-        quantize.multiply_by_quantized_multiplier(sums, *tables, _rounding_of(node))
+        int8.multiply_by_quantized_multiplier(sums, *tables, _rounding_of(node))
         for sums in (bias, np.clip(bias, -SUM_LIMIT, SUM_LIMIT))
     )
     constant: Array = (products == 0) & (as_it_is == clamped)

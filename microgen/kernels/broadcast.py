@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from microgen.arithmetic.int8 import AddParameters
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.strided import row_major
-from microgen.ops.base import Activation, Shape
-from microgen.quantize import AddParameters
+from microgen.ops.base import Shape
 
 _AXES = 4
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from microgen.arithmetic.int8 import clip_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, unary
 from microgen.ops.clip import ClipAttrs
-from microgen.quantize import clip_multiplier
 
 OP_NAME = "clip"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 
+from microgen.arithmetic.int8 import conv_scales
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve
-from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
-from microgen.quantize import conv_scales
 
 OP_NAME = "nn.dense"
 _ONCE = (Rounding.SINGLE, Rounding.NEAREST)  # mg_requantize_single

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from microgen.arithmetic.int8 import float_range
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.kernels import base, blocks, recurrent
 from microgen.ops import lstm, lstm_integer
-from microgen.ops.base import Activation
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.lstm_inputs import Inputs
-from microgen.quantize import float_range
 
 OP_NAME = "nn.lstm"
 _GATES = 4

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from microgen.arithmetic.int8 import softmax_parameters
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, rows
 from microgen.ops.softmax import SoftmaxAttrs, parameters_16
-from microgen.quantize import softmax_parameters
 
 OP_NAME = "nn.softmax"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast
-from microgen.ops.base import Activation
 from microgen.ops.squared_difference import parameters
 
 OP_NAME = "squared_difference"

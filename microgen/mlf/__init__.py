@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from microgen import params_file
 from microgen.files import FileTree
+from microgen.formats import params_file
 from microgen.mlf import metadata
-from microgen.program import Program
+from microgen.program.types import Program
 
 
 def model_path(model: Path, module: str) -> str:

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from microgen import cnames
 from microgen.errors import MicrogenError
-from microgen.external_modules import RuntimeModule
 from microgen.mlf import storage
-from microgen.program import MemoryPlan, Port, Program, Storage
+from microgen.names import cnames
+from microgen.program.made import RuntimeModule
+from microgen.program.types import MemoryPlan, Port, Program, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import params_file
-from microgen.checked_json import Place, parse
 from microgen.errors import ModelError, ProjectError
+from microgen.formats import params_file
+from microgen.formats.checked_json import Place, parse
+from microgen.formats.params_file import Described
 from microgen.mlf import contents
 from microgen.mlf.contents import Contents
-from microgen.params_file import Described
 
 VERSIONS = (5, 6, 7)
 

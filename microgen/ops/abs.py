@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import unary
 from microgen.ops.base import Operands
-from microgen.quantize import quantize_multiplier
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import AddParameters, add_parameters
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
-from microgen.ops.base import Activation, Operands
-from microgen.quantize import AddParameters, add_parameters
+from microgen.ops.base import Operands
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 _MOST_SHIFTED = 15  # TFLite does not round right beyond the bits of int16

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp, int32_range
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats, limits
-from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Shape
+from microgen.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
 from microgen.ops.cost import Cost
 from microgen.ops.window import Along, cells_seen, pool_axes, pool_cost, pool_shape, taps
-from microgen.quantize import clamp, int32_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,32 +14,6 @@ from microgen.ops import cost as costs
 Shape = tuple[int, ...]
 Pair = tuple[int, int]  # (height, width)
 Pads = tuple[int, int, int, int]  # (top, left, bottom, right), as Relay orders them
-
-
-class Activation(enum.Enum):
-    """A fused activation: the closed range of real values that it clamps to."""
-
-    NONE = "none"
-    RELU = "relu"  # [0, inf)
-    RELU6 = "relu6"  # [0, 6]
-    RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
-
-
-class Rounding(enum.Enum):
-    """How an accumulator is scaled to the output.
-
-    The frontend chooses it from the numerics profile and the file, so that a graph has one
-    meaning. int8 activations: DOUBLE or SINGLE, see ``microgen/quantize.py``; int16 activations:
-    DOUBLE, REDUCED or REAL, see ``microgen/quantize16.py``. UPWARD and NEAREST are Relay's, of
-    qnn.requantize: there the sums have a scale of their own, which stands with the weight.
-    """
-
-    DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
-    SINGLE = "single"  # one rounding of the 64-bit product
-    REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
-    REAL = "real"  # int64 accumulators, C's round of the product in double
-    UPWARD = "upward"  # one rounding of the 64-bit product, ties upwards
-    NEAREST = "nearest"  # the arithmetic of SINGLE, on the scale of the sums
 
 
 class StatusError(Exception):

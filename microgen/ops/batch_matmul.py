@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import dense_scales, offset_and_clamp, quantize_multiplier
+from microgen.arithmetic.int16 import SUM_LIMIT, multiply_reduced
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast, floats
-from microgen.ops.base import Activation, Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.ops.cost import Cost, products
-from microgen.quantize import dense_scales, offset_and_clamp, quantize_multiplier
-from microgen.quantize16 import SUM_LIMIT, multiply_reduced
 
 MAX_RANK = 5  # LiteRT's
 

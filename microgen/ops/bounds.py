@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array
 from microgen.ops.balls import LEAST, UNIT, Ball, gamma, spacing
 from microgen.ops.base import EXACT as EQUAL
-from microgen.ops.base import Activation, Bound, Inexact, Operands
+from microgen.ops.base import Bound, Inexact, Operands
 
 Reference = Callable[[Any, Operands], tuple[Array, ...]]
 Of = Callable[[Any, Inexact], tuple[Array, ...]]

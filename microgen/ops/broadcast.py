@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import floats
-from microgen.ops.base import Activation, Operands, Rounding, Shape
-from microgen.ops.constraints import INT8, activation_constraint
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     AddParameters,
     int32_range,
     multiply_by_quantized_multiplier,
     offset_and_clamp,
 )
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import floats
+from microgen.ops.base import Operands, Shape
+from microgen.ops.constraints import INT8, activation_constraint
 
 
 def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:

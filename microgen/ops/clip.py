@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import (
+    clip_multiplier,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+)
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
-from microgen.quantize import clip_multiplier, multiply_by_quantized_multiplier, offset_and_clamp
 
 
 @dataclass(frozen=True, slots=True)

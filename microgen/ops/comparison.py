@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import activation_constraint
-from microgen.quantize import quantize_multiplier
 
 _ORDERED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 _LEFT_SHIFT = 8

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from microgen.arithmetic.int8 import weight_scales
+from microgen.arithmetic.int16 import SCALE_LIMIT
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Rounding
-from microgen.quantize import weight_scales
-from microgen.quantize16 import SCALE_LIMIT
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds, convolution
-from microgen.ops.base import Activation, Op, Operands, Padding, Pair, Rounding, Shape
+from microgen.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.ops.cost import Cost
 from microgen.ops.geometry import output_size, resolve
 from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microgen.arithmetic.int8 import RELAY, requantize, scales_of_sums
+from microgen.arithmetic.int16 import requantize16
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import floats
-from microgen.ops.base import Activation, Operands, Rounding
+from microgen.ops.base import Operands
 from microgen.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -22,8 +25,6 @@ from microgen.ops.constraints import (
     scale_constraint16,
     weight_constraint,
 )
-from microgen.quantize import RELAY, requantize, scales_of_sums
-from microgen.quantize16 import requantize16
 
 _BIASES = {  # of int8 and int16 activations, by the accumulators that each rounding has
     DType.INT8: dict.fromkeys((Rounding.DOUBLE, Rounding.SINGLE, *RELAY), DType.INT32),

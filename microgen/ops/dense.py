@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from microgen.arithmetic.int8 import RELAY, dense_scales, requantize, scales_of_sums
+from microgen.arithmetic.int16 import requantize16
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -23,8 +26,6 @@ from microgen.ops.constraints import (
 )
 from microgen.ops.convolution import sums_constraint
 from microgen.ops.cost import Cost, products
-from microgen.quantize import RELAY, dense_scales, requantize, scales_of_sums
-from microgen.quantize16 import requantize16
 
 _ROUNDINGS = {
     DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE, *RELAY),

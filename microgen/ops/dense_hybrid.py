@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import convolution, dense, floats, hybrid
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
+from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.cost import by_rows
 
 

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import (
+    offset_and_clamp,
+    quantize_multiplier,
+    rounding_doubling_high_mul,
+)
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast
-from microgen.ops.base import Activation, Op, Operands, StatusError
+from microgen.ops.base import Op, Operands, StatusError
 from microgen.ops.fixed_point import one_over_one_plus
-from microgen.quantize import offset_and_clamp, quantize_multiplier, rounding_doubling_high_mul
 
 _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
 _DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)

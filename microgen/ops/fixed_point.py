@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.int8 import rounding_divide_by_pot, rounding_doubling_high_mul
 from microgen.ir.graph import Array
-from microgen.quantize import rounding_divide_by_pot, rounding_doubling_high_mul
 
 # gemmlowp's exp_on_negative_values: bit of a Q5.26 argument -> exp(-2**(bit - 26)) in Q0.31.
 _EXP_FACTORS = (

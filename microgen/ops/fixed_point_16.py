@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.int8 import rounding_divide_by_pot
 from microgen.ir.graph import Array
-from microgen.quantize import rounding_divide_by_pot
 
 _MOST = 2**15 - 1
 _QUARTER = -2  # its power of two

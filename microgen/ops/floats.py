@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.int8 import float_range
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops.balls import Ball
-from microgen.ops.base import Activation
-from microgen.quantize import float_range
 
 
 def is_float(tensor: TensorType) -> bool:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp, quantize_multiplier
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import unary
-from microgen.ops.base import Activation, Operands
-from microgen.quantize import clamp, quantize_multiplier
+from microgen.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)

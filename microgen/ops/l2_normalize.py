@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import bounds, floats
-from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import activations_constraint
-from microgen.ops.cost import by_rows
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds, floats
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.constraints import activations_constraint
+from microgen.ops.cost import by_rows
 
 _MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
 LEAST_LENGTH = float(np.float32(1e-6))  # of a row of floats

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import bounds, exp, floats, log
-from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import activations_constraint
-from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
     softmax_parameters,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds, exp, floats, log
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.constraints import activations_constraint
+from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1

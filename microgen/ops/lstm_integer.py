@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.ops import fixed_point_16, lstm_inputs
-from microgen.ops.base import Rounding
-from microgen.ops.constraints import accumulator_constraint
-from microgen.ops.fixed_point_16 import saturate
-from microgen.ops.lstm_inputs import Inputs
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     scale_of_products,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ops import fixed_point_16, lstm_inputs
+from microgen.ops.constraints import accumulator_constraint
+from microgen.ops.fixed_point_16 import saturate
+from microgen.ops.lstm_inputs import Inputs
 
 Scale = tuple[int, int]  # (multiplier, shift)
 GATE = Quant((2.0**-12,), (0,))  # what the gates' functions take: Q3.12

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds, floats, limits
-from microgen.ops.base import Activation, Inexact, Op, Operands, Padding, Pair, Shape
+from microgen.ops.base import Inexact, Op, Operands, Padding, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
 from microgen.ops.cost import Cost
 from microgen.ops.window import pool_axes, pool_cost, pool_shape, taps
-from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)

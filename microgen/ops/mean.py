@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import bounds, floats
-from microgen.ops.base import Activation, Op, Operands
+from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
@@ -20,7 +22,6 @@ from microgen.ops.reduction import (
     sums_constraint,
     terms,
 )
-from microgen.quantize import clamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import offset_and_clamp, quantize_multiplier
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast, floats
-from microgen.ops.base import Activation, Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activation_constraint, activations_constraint
-from microgen.quantize import offset_and_clamp, quantize_multiplier
 
 
 @dataclass(frozen=True, slots=True)

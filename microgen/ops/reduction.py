@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops.base import Inexact, Operands, Rounding, Shape
-from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
+from microgen.ops.base import Inexact, Operands, Shape
 
 
 @dataclass(frozen=True, slots=True)

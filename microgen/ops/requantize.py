@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Activation, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import quantized_constraint
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
     offset_and_clamp,
     quantize_multiplier,
 )
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.constraints import quantized_constraint
 
 PAIRS = {  # what values of a dtype may become: TFLite quantize.cc, Prepare
     DType.INT8: (DType.INT8, DType.INT16),

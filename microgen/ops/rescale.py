@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Rounding, Shape
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     RELAY,
     multiply_by_quantized_multiplier,
     per_channel_multipliers,
     quantize_multiplier,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops.base import Op, Operands, Shape
 
 DTYPES = (DType.INT8, DType.INT16, DType.INT32)
 

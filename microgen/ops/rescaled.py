@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Operands, Rounding
+from microgen.ops.base import Operands
 from microgen.ops.rescale import ratio, scales_constraint, stored, too_large
-from microgen.quantize import RELAY, multiply_by_quantized_multiplier
 
 Factor = tuple[int, int]  # multiplier and shift
 

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import tables, unary
-from microgen.ops.base import Operands, Rounding
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import tables, unary
+from microgen.ops.base import Operands
 
 _FRACTION_BITS = 20  # kShift: bits below one that the reciprocal root is computed with
 _HALF_SQRT_2 = 1518500250  # Q0.31

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import bounds, exp, floats, tables
-from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Rounding, Shape
-from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
-from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
-from microgen.quantize import (
+from microgen.arithmetic.int8 import (
     SoftmaxParameters,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
@@ -21,6 +15,13 @@ from microgen.quantize import (
     rounding_doubling_high_mul,
     softmax_parameters,
 )
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds, exp, floats, tables
+from microgen.ops.balls import Ball
+from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1

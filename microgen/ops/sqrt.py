@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import unary
-from microgen.ops.base import Activation, Operands
-from microgen.quantize import clamp
+from microgen.ops.base import Operands
 
 _LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
 _ENOUGH = 2**17  # above all that the output's dtype and zero point can make use of

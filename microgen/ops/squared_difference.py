@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import AddParameters, quantize_multiplier
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast
-from microgen.ops.base import Activation, Op, Operands
-from microgen.quantize import AddParameters, quantize_multiplier
+from microgen.ops.base import Op, Operands
 
 _DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 LEFT_SHIFT = 7  # the square of a difference of two shifted operands is under 2**30

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.int8 import (
+    float_range,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    scale_of_products,
+)
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
 from microgen.ops.balls import Ball, Products, total
-from microgen.ops.base import Activation, Inexact, Op, Operands, Rounding, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
@@ -18,12 +25,6 @@ from microgen.ops.constraints import (
     weight_constraint,
 )
 from microgen.ops.cost import by_rows
-from microgen.quantize import (
-    float_range,
-    multiply_by_quantized_multiplier,
-    quantize_multiplier,
-    scale_of_products,
-)
 
 STATE = 3  # position of the variable
 

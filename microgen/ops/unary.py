@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from microgen.arithmetic.int8 import clamp, multiply_by_quantized_multiplier, offset_and_clamp
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType, frozen
 from microgen.ops import bounds, floats, tables
-from microgen.ops.base import Activation, Bound, Op, Operands, Rounding, Shape
+from microgen.ops.base import Bound, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
-from microgen.quantize import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
 

@@ -10,7 +10,8 @@ from microgen.ir.graph import Graph
 from microgen.partition import kernel_graph, relay_module
 from microgen.partition.relay_module import PartitionedModule
 from microgen.partition.relay_regions import RelayRegions
-from microgen.relay.expr import Call, IRModule
+from microgen.relay.expr import Call
+from microgen.relay.module import IRModule
 from microgen.target.board import Board
 
 _SHOWN = 3  # reasons of an idle generator

@@ -21,7 +21,6 @@ from microgen.relay.expr import (
     Expr,
     Function,
     FuncType,
-    IRModule,
     Op,
     TensorType,
     Tuple,
@@ -30,6 +29,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall, Support
 from microgen.relay.visit import post_order
 

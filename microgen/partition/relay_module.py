@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.relay.expr import IRModule
+from microgen.relay.module import IRModule
 from microgen.relay.transform import (
     AnnotateTarget,
     MergeCompilerRegions,

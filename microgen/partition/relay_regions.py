@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from microgen.ir.graph import Graph, Node
 from microgen.partition import in_relay
-from microgen.relay.expr import Expr, Function, IRModule, Type, Var
+from microgen.relay.expr import Expr, Function, Type, Var
+from microgen.relay.module import IRModule
 from microgen.relay.transform import (
     AnnotateTarget,
     CompositePattern,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from microgen import budget
 from microgen.ir import verify
 from microgen.ir.graph import Graph
-from microgen.ops import registry
+from microgen.ops import budget, registry
 from microgen.ops.external import ExternalAttrs
 from microgen.passes.cancel_layouts import cancel_layouts
 from microgen.passes.canonical_padding import canonical_padding
@@ -51,7 +50,7 @@ def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
     """The graph after every pass in turn, checked before the first and after each.
 
     Raises InternalError if a pass breaks the graph, and UnsupportedError for more work with
-    constants than ``microgen.budget`` allows.
+    constants than ``microgen.ops.budget`` allows.
     """
     graph = _inside(graph, pipeline)
     verify.check(graph, registry())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgen import budget
 from microgen.ir.graph import Array, Graph, Node, frozen
+from microgen.ops import budget
 from microgen.ops.base import Operands, StatusError
 
 

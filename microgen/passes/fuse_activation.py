@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Attrs, Graph, Node
-from microgen.ops.base import Activation
 from microgen.ops.clip import ClipAttrs
 
 

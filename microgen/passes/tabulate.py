@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from microgen import budget
 from microgen.ir.graph import Array, Graph, Node, TensorType
-from microgen.ops import registry
+from microgen.ops import budget, registry
 from microgen.ops.cost import elementwise
 from microgen.ops.lookup import ENTRIES, LookupAttrs
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from microgen.program import Call, MemoryPlan, Placement, Program, Role, Storage
+from microgen.program.types import Call, MemoryPlan, Placement, Program, Role, Storage
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from microgen.planner.layout import align
 from microgen.planner.refusal import no_room
 from microgen.planner.spill import NoRoomError
-from microgen.program import ConstantPlacement, Pool, Program
+from microgen.program.types import ConstantPlacement, Pool, Program
 
 
 def place(

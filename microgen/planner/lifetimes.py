@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from microgen.errors import InternalError
-from microgen.program import Buffer, Call, PrimFunc, Program, Role, Storage
+from microgen.program.types import Buffer, Call, PrimFunc, Program, Role, Storage
 
 
 @dataclass(frozen=True, slots=True)

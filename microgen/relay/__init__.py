@@ -21,7 +21,6 @@ from microgen.relay.expr import (
     Function,
     FuncType,
     GlobalVar,
-    IRModule,
     Let,
     Op,
     TensorType,
@@ -33,8 +32,8 @@ from microgen.relay.expr import (
 )
 from microgen.relay.files import bind_params, load, save
 from microgen.relay.infer_type import infer_type
+from microgen.relay.module import IRModule, printed, show
 from microgen.relay.parser import parse
-from microgen.relay.printer import printed, show
 from microgen.relay.structural import structural_equal, structural_hash
 
 __all__ = [

@@ -177,25 +177,3 @@ class Function(Expr):
         """The function with one attribute more, or another value of it."""
         attrs = MappingProxyType({**self.attrs, name: value})
         return Function(self.params, self.body, self.ret_type, attrs, self.span)
-
-
-@dataclass(frozen=True, eq=False)
-class IRModule:
-    """Functions by name, in order. ``types`` holds the type of every expression once
-    ``infer_type`` has run, else None."""
-
-    functions: Mapping[str, Function]
-    types: Mapping[Expr, Type] | None = field(default=None, repr=False)
-
-    @classmethod
-    def from_expr(cls, function: Function) -> IRModule:
-        """A module whose only function is ``@main``."""
-        return cls(MappingProxyType({"main": function}))
-
-    def __getitem__(self, name: str) -> Function:
-        return self.functions[name]
-
-    def __str__(self) -> str:
-        from microgen.relay.printer import show  # which prints what is defined here
-
-        return show(self).rstrip("\n")

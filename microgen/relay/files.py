@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from microgen import params_file
 from microgen.errors import ModelError, ProjectError
 from microgen.files import write_whole
+from microgen.formats import params_file
 from microgen.ir.graph import Array
-from microgen.relay.expr import Constant, Expr, Function, IRModule, Var
+from microgen.relay.expr import Constant, Expr, Function, Var
 from microgen.relay.infer_type import infer_type
+from microgen.relay.module import IRModule, printed
 from microgen.relay.op.base import nearest
 from microgen.relay.parser import parse
-from microgen.relay.printer import printed
 from microgen.relay.rebuild import rebuilt
 from microgen.relay.visit import post_order
 

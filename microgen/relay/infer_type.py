@@ -13,7 +13,6 @@ from microgen.relay.expr import (
     Function,
     FuncType,
     GlobalVar,
-    IRModule,
     Let,
     Op,
     Span,
@@ -24,6 +23,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.module import IRModule
 from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
 from microgen.relay.visit import children, post_order

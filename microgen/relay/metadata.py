@@ -2,7 +2,7 @@
 
 Source: TVM v0.14, ``src/node/serialization.cc``: ``nodes`` is a table, ``root`` the index of a map
 from type key to an array of nodes; a constant's ``data`` is an index into ``b64ndarrays``, and each
-of those is an NDArray as ``microgen.ndarray`` has it.
+of those is an NDArray as ``microgen.formats.ndarray`` has it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import base64
 import json
 from typing import Any
 
-from microgen import ndarray
-from microgen.byte_stream import Stream
 from microgen.errors import ModelError
+from microgen.formats import ndarray
+from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array
 
 _KEY = "relay.Constant"

@@ -22,7 +22,6 @@ from microgen.relay.expr import (
     Expr,
     Function,
     GlobalVar,
-    IRModule,
     Let,
     Op,
     Tuple,
@@ -33,6 +32,7 @@ from microgen.relay.expr import (
 from microgen.relay.infer_type import infer_type
 from microgen.relay.lexer import Source, Token, metadata
 from microgen.relay.metadata import read_metadata
+from microgen.relay.module import IRModule
 from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
 from microgen.relay.scopes import Scopes

@@ -20,7 +20,6 @@ from microgen.relay.expr import (
     Expr,
     Function,
     GlobalVar,
-    IRModule,
     Let,
     Op,
     Tuple,
@@ -37,17 +36,15 @@ from microgen.relay.visit import children, post_order
 MAX_DEPTH = 40
 
 
-def show(module: IRModule) -> str:
-    """The module's text, ending with a newline. Raises ModelError for functions nested too deep."""
-    return printed(module)[0]
-
-
-def printed(module: IRModule) -> tuple[str, dict[str, Array]]:
-    """The module's text, and the arrays of its constants by the names that ``parse`` takes."""
+def printed(
+    functions: Mapping[str, Function], types: Mapping[Expr, Type]
+) -> tuple[str, dict[str, Array]]:
+    """The text of a module with these functions, ending with a newline, and the arrays of its
+    constants by the names that ``parse`` takes. Raises ModelError for functions nested too deep."""
     constants: dict[Constant, int] = {}
     texts = []
-    for name, function in module.functions.items():
-        printer = _Printer(module.types or {}, constants)
+    for name, function in functions.items():
+        printer = _Printer(types, constants)
         texts.append(printer.definition(name, function))
     return "\n".join(texts), {f"relay.Constant.{i}": c.data for c, i in constants.items()}
 

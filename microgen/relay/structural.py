@@ -15,12 +15,12 @@ from microgen.relay.expr import (
     Expr,
     Function,
     GlobalVar,
-    IRModule,
     Op,
     TupleGetItem,
     Var,
 )
 from microgen.relay.literals import attr_text
+from microgen.relay.module import IRModule
 from microgen.relay.visit import children, post_order
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen import manifest as manifests
-from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
+from microgen.output import progress
 from microgen.runner import faults, image, process, qemu, samples
 from microgen.runner import profile as profiling
 from microgen.runner import trace as tracing

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import guard, toolchain
+from microgen.building import guard, toolchain
 from microgen.errors import RunError
 from microgen.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from microgen import toolchain
+from microgen.building import toolchain
 from microgen.errors import RunError, ToolError
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.runner.image import Image

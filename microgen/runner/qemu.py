@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from microgen import toolchain
+from microgen.building import toolchain
 from microgen.errors import RunError, ToolError
 from microgen.target.board import Board
 

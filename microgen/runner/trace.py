@@ -14,10 +14,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from microgen import progress
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
 from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord
+from microgen.output import progress
 from microgen.runner import faults
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image

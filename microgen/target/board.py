@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from microgen import byte_sizes, resources
+from microgen import resources
 from microgen.errors import BoardError
+from microgen.formats import byte_sizes
 from microgen.target.cpu import CPUS, Cpu
 
 

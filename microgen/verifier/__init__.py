@@ -7,12 +7,14 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from microgen import manifest, params_file, progress
-from microgen.builder import disassemble
+from microgen import manifest
+from microgen.building.builder import disassemble
 from microgen.errors import ProjectError
 from microgen.files import inside
+from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
+from microgen.output import progress
 from microgen.target import board as boards
 from microgen.verifier import (
     consistency,

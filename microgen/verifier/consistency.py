@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from microgen.errors import MicrogenError
+from microgen.formats.structuring import structure
 from microgen.ir.graph import DType
 from microgen.manifest import CallRecord, ModuleRecord, PortRecord
 from microgen.options import Options
-from microgen.structuring import structure
 from microgen.verifier.subject import Finding, Subject, judged
 
 _DTYPES = {dtype.value: dtype for dtype in DType}

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from microgen import transforms
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
+from microgen.kernels import transforms
 from microgen.manifest import BlobRecord, ConstantRecord
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable

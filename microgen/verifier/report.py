@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from microgen.errors import cut
-from microgen.junit import Case
-from microgen.text_layout import Column, Table
+from microgen.output.junit import Case
+from microgen.output.text_layout import Column, Table
 from microgen.verifier.sizes import Sizes
 
 _STATUSES = ("ok", "failed", "n/a")

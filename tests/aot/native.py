@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.compiled import Compiled
+from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
 from tests import runtimes

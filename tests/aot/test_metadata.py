@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import params_file, relay
-from microgen.compiled import MAIN, Compiled
+from microgen import relay
 from microgen.errors import MicrogenError
-from microgen.metadata import PoolInfo, TensorInfo
+from microgen.firmware.compiled import MAIN, Compiled
+from microgen.firmware.metadata import PoolInfo, TensorInfo
+from microgen.formats import params_file
 from microgen.relay import Function
 from tests.aot.native import CONVENTIONS, compiled, inferred
 

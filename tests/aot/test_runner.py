@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
+from microgen.firmware.compiled import Compiled
 from microgen.relay import Expr, Function, Var
 from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
 from tests.tools import NEEDS_NINJA

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.compiled import Compiled
+from microgen.firmware.compiled import Compiled
 from microgen.relay import Function
 from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
 from tests.tools import NEEDS_NINJA

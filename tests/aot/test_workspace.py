@@ -7,8 +7,8 @@ import re
 import pytest
 
 from microgen import relay
-from microgen.compiled import Compiled
 from microgen.errors import MicrogenError
+from microgen.firmware.compiled import Compiled
 from microgen.planner import timeline
 from microgen.relay import Expr, Function, IRModule, Var
 from tests.aot.native import compiled

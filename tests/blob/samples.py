@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen import byte_stream
 from microgen.blob import LIBRARY, Module, dumps, payloads
 from microgen.blob.payloads import ConstLoader, CSource, ExampleJson, JsonRuntime
-from microgen.byte_stream import Stream
+from microgen.formats import byte_stream
+from microgen.formats.byte_stream import Stream
 
 # Section 4.7 of the notes on TVM v0.14: the library imports one dnnl_json module of symbol "f".
 VECTOR = bytes.fromhex(

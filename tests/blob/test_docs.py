@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from microgen import blob, byte_stream
+from microgen import blob
 from microgen.blob import LIBRARY, Module, payloads
 from microgen.blob.payloads import Payload, base
+from microgen.formats import byte_stream
 from tests.blob.samples import GRAPH
 
 _DOC = Path(__file__).resolve().parents[2] / "docs" / "module-blob.md"

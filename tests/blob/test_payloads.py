@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgen import byte_stream
 from microgen.blob import payloads
 from microgen.blob.payloads import (
     KNOWN,
@@ -20,8 +19,9 @@ from microgen.blob.payloads import (
     Payload,
     PayloadReader,
 )
-from microgen.byte_stream import Stream
 from microgen.errors import MicrogenError, ModelError, ProjectError
+from microgen.formats import byte_stream
+from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import DType
 from tests.blob.samples import GRAPH, GUIDE, NUMBERS
 

@@ -8,10 +8,10 @@ import tracemalloc
 
 import pytest
 
-from microgen import byte_stream
 from microgen.blob import LIBRARY, Module, dumps, loads
 from microgen.blob.payloads import ConstLoader, JsonRuntime
 from microgen.errors import ModelError
+from microgen.formats import byte_stream
 from tests.blob.samples import ALL, GRAPH, LIB, NUMBERS, VECTOR, Number, json_module
 
 _COUNTS = (2**20, 2**31, 2**32, 2**60, 2**61, 2**63, 2**64 - 1)

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from microgen import relay
-from microgen.compiled import Compiled
+from microgen.firmware.compiled import Compiled
 from microgen.relay import IRModule
 
 # examplejsoncompiler before the others: they take what it takes, too.

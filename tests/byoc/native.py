@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.compiled import Firmware
+from microgen.firmware.compiled import Firmware
 from tests import runtimes
 from tests.differential import program
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.compiled import Firmware
+from microgen.firmware.compiled import Firmware
 from microgen.ir.graph import Array
 from tests.byoc import mixed
 from tests.codegens.cmsis_nn import harness

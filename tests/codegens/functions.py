@@ -5,7 +5,8 @@ from __future__ import annotations
 from microgen import relay
 from microgen.codegens.external import ExternalFunction
 from microgen.ir.graph import DType, Graph, Origin, TensorType
-from microgen.relay.expr import Expr, Function, IRModule, TupleType, Type, Var
+from microgen.relay.expr import Expr, Function, TupleType, Type, Var
+from microgen.relay.module import IRModule
 
 ORIGIN = Origin("x.relay", "sum")
 

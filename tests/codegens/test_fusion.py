@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from microgen import codegens, lowering, partition
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive
 from microgen.codegens.fusion import Surroundings
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
-from microgen.program import Inner, KernelCall, Parameter, Program, Role
+from microgen.program.types import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
 
 BOARD = boards.load("mps2_an386")

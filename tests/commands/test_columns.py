@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest, progress
+from microgen import manifest
 from microgen.cli import COMMANDS, main
-from microgen.console import Console
+from microgen.output import progress
+from microgen.output.console import Console
 from microgen.verifier import CHECKS
 from tests.commands.conftest import DIGITS, SEED, Run, Terminal
 from tests.tools import NEEDS_ARM, NEEDS_NINJA

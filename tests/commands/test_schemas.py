@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from microgen.cli import COMMANDS
-from microgen.console import Console, Outcome
+from microgen.output.console import Console, Outcome
 from tests.blob.samples import ALL
 from tests.commands.conftest import DIGITS, ROOT, SEED, Run
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model

@@ -6,9 +6,9 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 
-from microgen import byte_stream
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import serializer
+from microgen.formats import byte_stream
 from tests.codegens.dnnl.random_functions import random_function
 from tests.crt.dnnl_json_cases import FITTED, Case
 from tests.crt.dnnl_json_numpy import DRAWS, drawn

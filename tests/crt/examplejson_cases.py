@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen import project
 from microgen.codegens.examplejson import interpreter, sizes
 from microgen.codegens.examplejson.interpreter import FloatArray
 from microgen.codegens.examplejson.text import (
@@ -25,6 +24,7 @@ from microgen.codegens.examplejson.text import (
     show,
 )
 from microgen.errors import ModelError, UnsupportedError
+from microgen.firmware import project
 from tests.crt.executor_graphs import CRT, HERE
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 

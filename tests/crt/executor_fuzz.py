@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from microgen import params_file
+from microgen.formats import params_file
 from tests.crt.executor_graphs import Case, Json, everything, seed_demo
 from tests.crt.mutations import LENGTHS, changed, damaged
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from microgen import project, resources
+from microgen import resources
+from microgen.firmware import project
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 CRT = resources.folder("crt")

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import project, resources
+from microgen import resources
+from microgen.firmware import project
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 CRT = resources.folder("crt")

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from microgen import kernels, ops
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Padding, Rounding
+from microgen.ops.base import Padding
 from microgen.ops.lookup import ENTRIES
 from tests.ops import conformance as c
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import quantize, resources
+from microgen import resources
+from microgen.arithmetic import int8
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
 from microgen.ops import fixed_point
-from microgen.ops.base import Rounding
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 INT32 = np.iinfo(np.int32)
@@ -60,11 +61,11 @@ _UNUSED = _in(0, 0)
 
 
 def _double(x: Array, multiplier: Array, shift: Array) -> Array:
-    return quantize.multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
+    return int8.multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
 
 
 def _single(x: Array, multiplier: Array, shift: Array) -> Array:
-    return quantize.multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.SINGLE)
+    return int8.multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.SINGLE)
 
 
 Draw = Callable[[np.random.Generator], Array]
@@ -73,11 +74,11 @@ CASES: dict[str, tuple[Draw, Draw, Draw, Callable[[Array, Array, Array], Array]]
     "mg_shift_right(a[0], a[1])": (_anywhere, _in(0, 31), _UNUSED, lambda x, n, _: x >> n),
     "mg_multiply_high(a[0], a[1])": (
         *(_anywhere, _in(-INT32.max, INT32.max), _UNUSED),
-        lambda a, b, _: quantize.rounding_doubling_high_mul(a, b),
+        lambda a, b, _: int8.rounding_doubling_high_mul(a, b),
     ),
     "mg_divide_by_power_of_two(a[0], a[1])": (
         *(_anywhere, _in(0, 31), _UNUSED),
-        lambda x, n, _: quantize.rounding_divide_by_pot(x, n),
+        lambda x, n, _: int8.rounding_divide_by_pot(x, n),
     ),
     "mg_requantize(a[0], a[1], a[2])": (_anywhere, _MULTIPLIER, _SHIFT, _double),
     "mg_requantize_single(a[0], a[1], a[2])": (_anywhere, _MULTIPLIER, _SHIFT, _single),

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import quantize16, resources
+from microgen import resources
+from microgen.arithmetic import int16
+from microgen.arithmetic.int8 import multiply_by_quantized_multiplier
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
-from microgen.ops.base import Rounding
-from microgen.quantize import multiply_by_quantized_multiplier
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 COUNT = 20000
@@ -47,7 +48,7 @@ def _rows(seed: int) -> Array:
     multiplier and shift, and a real scale that keeps the result within int32."""
     rng = np.random.default_rng(seed)
     rows = np.zeros(COUNT, ROW)
-    limit = quantize16.SUM_LIMIT
+    limit = int16.SUM_LIMIT
     rows["x"] = rng.integers(-limit, limit, COUNT, endpoint=True) >> rng.integers(0, 47, COUNT)
     near = np.array([s * (1 << k) + d for k in range(47) for s in (1, -1) for d in (-1, 0)])
     rows["x"][: near.size + 2] = np.r_[near, -limit, limit]
@@ -59,12 +60,12 @@ def _rows(seed: int) -> Array:
     halves = np.where(rng.random(COUNT) < 0.3, np.floor(results) + 0.5, results)
     rows["scale"] = np.abs(halves / np.where(rows["x"] == 0, 1, rows["x"]))
     rows["scale"][:4] = 0.0, 2.0**-300, 2.0**-74, 2.0**-47
-    rows["significand"], rows["right"] = quantize16.real_parts(rows["scale"])
+    rows["significand"], rows["right"] = int16.real_parts(rows["scale"])
     return rows
 
 
 def _reduced(rows: Array) -> Array:
-    return quantize16.multiply_reduced(rows["x"], rows["multiplier"], rows["shift"])
+    return int16.multiply_reduced(rows["x"], rows["multiplier"], rows["shift"])
 
 
 def _double(rows: Array) -> Array:
@@ -75,7 +76,7 @@ def _double(rows: Array) -> Array:
 
 
 def _real(rows: Array) -> Array:
-    return quantize16.multiply_real(rows["x"], rows["scale"])
+    return int16.multiply_real(rows["x"], rows["scale"])
 
 
 CASES: dict[str, Callable[[Array], Array]] = {

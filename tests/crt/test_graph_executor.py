@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import params_file
+from microgen.formats import params_file
 from microgen.ir.graph import Array
 from tests.crt.executor_graphs import (
     CRT,

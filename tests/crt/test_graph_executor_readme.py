@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import params_file
+from microgen.formats import params_file
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES, SOURCES, Entry, graph
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC

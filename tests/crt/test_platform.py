@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import resources, toolchain
-from microgen.builder import build
+from microgen import resources
+from microgen.building import toolchain
+from microgen.building.builder import build
 from microgen.target import board as boards
 from tests.minimal_project import (
     NBYTES,

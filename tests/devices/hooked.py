@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import manifest, toolchain
-from microgen.program import Program
+from microgen import manifest
+from microgen.building import toolchain
+from microgen.program.types import Program
 from microgen.target import board as boards
 from tests.devices import sequences
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
-from microgen.ops.base import Activation
 from microgen.ops.divide import DivideAttrs
 from tests.graphs import Builder
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from microgen import planner
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
-from microgen.program import Device, PrimFunc, Program, Role
+from microgen.program.types import Device, PrimFunc, Program, Role
 from tests.ops.conformance import WARNINGS
 
 _HEAD = """

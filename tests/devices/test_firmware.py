@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, frontends, inspection
+from microgen import frontends, inspection
+from microgen.building import builder
 from microgen.errors import RunError
 from microgen.ir.graph import Graph
 from microgen.options import Options
-from microgen.program import Program
+from microgen.program.types import Program
 from tests.compiling import write_project
 from tests.devices import hooked, sequences
 from tests.devices.networks import BOTH, NPU, chain, dividing, placed

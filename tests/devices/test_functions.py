@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import builder, passes, runner
+from microgen import passes, runner
+from microgen.arithmetic.terms import Activation
+from microgen.building import builder
 from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from microgen.options import Options
-from microgen.program import Program, Role
+from microgen.program.types import Program, Role
 from tests.compiling import by_port, program_of, write_project
 from tests.devices.networks import BOTH, placed
 from tests.graphs import Builder, random_graph

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from microgen import codegens, lowering_cache, partition, passes
+from microgen import codegens, partition, passes
 from microgen.codegens.base import Codegen, Primitive, Refusal, Region
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
+from microgen.lowering import functions
 from microgen.options import Options
-from microgen.program import Role
+from microgen.program.types import Role
 from microgen.target import board as boards
 from microgen.target.board import Board
 from tests.compiling import program_of
@@ -84,7 +85,7 @@ def test_external_functions_are_compiled_behind_all_others_target_by_target() ->
     graph = passes.run(chain("npu0/f", "", "npu1/g", "npu0/h", "npu1"))
     recording = _Recording()
     regions = partition.assign(graph, [recording], BOARD).regions
-    lowered = lowering_cache.lower_regions(
+    lowered = functions.lower_regions(
         regions, graph, {"builtin": recording}, BOARD, prefix="tvmgen_x", devices=()
     )
     assert recording.lowered == ["layer1", "layer4", "f", "h", "g"]

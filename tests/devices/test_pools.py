@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, runner
+from microgen import runner
+from microgen.building import builder
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.options import Options

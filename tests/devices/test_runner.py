@@ -12,7 +12,7 @@ from microgen import planner
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.options import Options
-from microgen.program import Program
+from microgen.program.types import Program
 from tests.compiling import program_of
 from tests.devices import sequences, stubs
 from tests.devices.networks import BOTH, NPU, chain

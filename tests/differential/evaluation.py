@@ -14,9 +14,9 @@ import numpy as np
 
 from microgen import kernels, passes
 from microgen.frontends import tflite as frontend
+from microgen.frontends.numerics import profile
 from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate, initial_state
-from microgen.numerics import profile
 from microgen.ops import registry
 from tests.differential.network import Network
 from tests.differential.stock import SAMPLES, Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen import oracle
+from microgen.comparing import oracle
 from microgen.frontends import tflite as frontend
 from tests.differential import evaluation
 from tests.differential.network import Network

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.pipeline import Compiled
-from microgen.program import Port
+from microgen.program.types import Port
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
 from tests.differential.stock import Array
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import oracle
+from microgen.comparing import oracle
 from microgen.frontends import tflite as frontend
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import oracle
+from microgen.comparing import oracle
 from tests.differential import harness
 from tests.differential.generator import generate
 

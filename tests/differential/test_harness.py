@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen import oracle
+from microgen.comparing import oracle
 from microgen.files import FileTree
 from microgen.frontends import load
 from microgen.pipeline import Compiled

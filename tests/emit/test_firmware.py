@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import builder, planner, runner
+from microgen import planner, runner
+from microgen.building import builder
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import RunError

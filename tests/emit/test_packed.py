@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import builder, runner
+from microgen import runner
+from microgen.arithmetic.terms import Activation
+from microgen.building import builder
 from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from microgen.options import Options
-from microgen.program import Program
+from microgen.program.types import Program
 from tests.compiling import write_project
 from tests.graphs import Builder, random_graph
 from tests.tools import NEEDS_NINJA

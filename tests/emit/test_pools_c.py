@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import builder, runner, verifier
+from microgen import runner, verifier
+from microgen.building import builder
 from microgen.errors import UnsupportedError
 from microgen.ir.graph import Graph, Node
 from microgen.ir.interpreter import evaluate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from microgen import frontends, pipeline
-from microgen.compiled import Compiled
+from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Graph
 from microgen.options import Options
 from microgen.target import board as boards

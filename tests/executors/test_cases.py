@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.compiled import Compiled
+from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.transpose import TransposeAttrs

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import toolchain
+from microgen.building import toolchain
 from microgen.target import board as boards
 from microgen.verifier import verify
 from tests.tools import NEEDS_ARM, NEEDS_NINJA

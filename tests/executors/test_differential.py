@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.compiled import Compiled
 from microgen.errors import UnsupportedError
+from microgen.firmware.compiled import Compiled
 from tests.differential import program
 from tests.differential.generator import Case, generate
 from tests.differential.stock import SAMPLES

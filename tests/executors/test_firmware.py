@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, manifest, params_file, runner
+from microgen import manifest, runner
+from microgen.building import builder
 from microgen.errors import MicrogenError, RunError
+from microgen.formats import params_file
 from microgen.ir.graph import Array
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 

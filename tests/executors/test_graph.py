@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from microgen import codegens, lowering, partition
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.executors import graph as executor
 from microgen.executors.storage import Tokens
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.transpose import TransposeAttrs
 from microgen.options import Options
-from microgen.program import Program, Storage
+from microgen.program.types import Program, Storage
 from microgen.target import board as boards
 from tests.compiling import program_of
 from tests.devices import networks

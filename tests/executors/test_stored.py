@@ -11,7 +11,7 @@ import pytest
 
 from microgen.executors import graph as executor
 from microgen.executors import stored, tables
-from microgen.program import Storage
+from microgen.program.types import Storage
 from tests.executors.test_graph import chain, lowered, seed_demo
 
 CRT = Path(__file__).resolve().parents[2] / "crt"

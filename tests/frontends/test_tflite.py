@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import frontends, numerics
+from microgen import frontends
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import DType, Graph, Origin, Quant
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs

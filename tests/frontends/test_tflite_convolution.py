@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from microgen import api, stimuli
+from microgen import api
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.comparing import stimuli
 from microgen.errors import ModelError, UnsupportedError
 from microgen.manifest import PortRecord
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, integers, refusal
 from tests.ops.litert_oracle import FUSED

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.errors import ModelError, UnsupportedError
 from microgen.ir.graph import Attrs
 from microgen.ops.add import AddAttrs
 from microgen.ops.addition import AdditionAttrs
-from microgen.ops.base import Activation
 from microgen.ops.divide import DivideAttrs
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs

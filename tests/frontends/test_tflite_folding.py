@@ -9,7 +9,7 @@ import pytest
 
 import microgen
 from microgen.frontends import tflite as frontend
-from microgen.numerics import profile
+from microgen.frontends.numerics import profile
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 

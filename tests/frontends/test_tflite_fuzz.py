@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from microgen import numerics
 from microgen.errors import MicrogenError, ModelError
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import Graph
 from tests.frontends.tweaked import Network, activation, int8_constant, integers

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tflite.TensorType import TensorType as TensorTypeCode
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import ModelError, UnsupportedError
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.dense_hybrid import DenseHybridAttrs

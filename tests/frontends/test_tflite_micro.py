@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import tflite
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import ModelError, UnsupportedError
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.subtract import SubtractAttrs
 from tests.frontends.tweaked import Network, activation, conv2d, dense, refused, simple

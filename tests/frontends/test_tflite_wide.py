@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import tflite
 
+from microgen.arithmetic.terms import Rounding
 from microgen.errors import ModelError
 from microgen.ops import registry
-from microgen.ops.base import Rounding
 from tests.frontends.tweaked import Network, conv2d, depthwise, refusal
 
 INT32, INT64 = tflite.TensorType.INT32, tflite.TensorType.INT64

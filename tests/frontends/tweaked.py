@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen import numerics
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import Graph
 from tests.tflite_builder import OperatorSpec, Ref, TensorSpec, _Writer

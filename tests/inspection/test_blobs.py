@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import blob, builder
+from microgen import blob
 from microgen.blob.payloads import JsonRuntime
+from microgen.building import builder
 from microgen.cli import main
 from microgen.errors import ModelError
 from microgen.verifier import elf as elf_reader

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from microgen.inspection.plan import of_program
+from microgen.output.text_layout import lines
 from microgen.planner import plan
-from microgen.program import Program
-from microgen.text_layout import lines
+from microgen.program.types import Program
 from tests.planner.builder import Builder, chain
 
 

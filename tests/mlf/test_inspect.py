@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import params_file
 from microgen.cli import main
+from microgen.formats import params_file
 from microgen.mlf import reader
 from tests.mlf import tvm_archives
 from tests.mlf.tvm_archives import CMSIS, C, pack

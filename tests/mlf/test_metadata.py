@@ -14,7 +14,7 @@ from microgen import mlf, planner
 from microgen.errors import InternalError, MicrogenError
 from microgen.executors import graph as executor
 from microgen.mlf import metadata, storage
-from microgen.program import PrimFunc, Program
+from microgen.program.types import PrimFunc, Program
 from microgen.target import board as boards
 from tests.compiling import program_of
 from tests.graphs import Builder, random_graph

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen import params_file
+from microgen.formats import params_file
 
 C = "c -keys=arm_cpu,cpu -mcpu=cortex-m55"
 CMSIS = "cmsis-nn -keys=cmsis-nn -mcpu=cortex-m55"

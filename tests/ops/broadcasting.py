@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from microgen import kernels
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Attrs, DType, TensorType
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from tests.ops import conformance as c
 from tests.ops.litert_oracle import (
     FUSED,

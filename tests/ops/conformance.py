@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from microgen import kernels, ops, resources, toolchain, transforms
+from microgen import kernels, ops, resources
+from microgen.arithmetic.terms import Activation
+from microgen.building import toolchain
 from microgen.emit import literals
 from microgen.ir.graph import Array, Graph
+from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
-from microgen.ops.base import Activation, Operands
-from microgen.program import Fields, Value
+from microgen.ops.base import Operands
+from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
 from tests.ops import within
 from tests.ops.cases import Case as Case

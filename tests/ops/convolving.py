@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import tflite
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from microgen import numerics
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir import verify
 from microgen.ir.graph import Array, DType, Graph

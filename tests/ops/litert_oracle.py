@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pytest
 import tflite
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Attrs, DType, Quant, TensorType
 from microgen.ops import registry
-from microgen.ops.base import Activation, Operands
+from microgen.ops.base import Operands
 from tests.ops import within
 from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Attrs, DType
-from microgen.ops.base import Activation, Padding, Pair
+from microgen.ops.base import Padding, Pair
 from tests.ops import conformance as c
 from tests.ops import dtypes
 from tests.ops import litert_oracle as o

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen import numerics
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir import beside, verify
 from microgen.ir.beside import Kept

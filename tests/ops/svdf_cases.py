@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType
-from microgen.ops.base import Activation
 from tests.ops.litert_oracle import FUSED
 from tests.ops.stateful import Network
 from tests.tflite_builder import OperatorSpec, TensorSpec

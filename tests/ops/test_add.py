@@ -1,8 +1,8 @@
 from pathlib import Path
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
 from microgen.ops.add import OP, AddAttrs
-from microgen.ops.base import Activation
 from tests.ops import additions, broadcasting
 from tests.ops import conformance as c
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
 from microgen.ops.add import OP, AddAttrs
-from microgen.ops.base import Activation
 from tests.ops import additions, broadcasting
 from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_litert
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.avg_pool2d import OP, AvgPool2DAttrs
-from microgen.ops.base import Activation, Padding
+from microgen.ops.base import Padding
 from tests.ops.dtypes import FAMILIES
 from tests.ops.litert_oracle import (
     Case,

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.batch_matmul import OP, BatchMatmulAttrs, parameters
 from microgen.ops.broadcast import scale
-from microgen.quantize import quantize_multiplier
 from tests.ops import conformance, matmuls
 from tests.ops.litert_oracle import (
     Case,

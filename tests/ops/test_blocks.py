@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import kernels, transforms
+from microgen import kernels
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, Quant, TensorType
-from microgen.ops.base import Activation, Padding, Rounding
+from microgen.kernels import transforms
+from microgen.ops.base import Padding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs

@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Quant
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
-from microgen.quantize import multiply_by_quantized_multiplier, quantize_multiplier
 from tests.ops import conformance as c
 from tests.ops import unary_kernels as u
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.int8 import quantize_multiplier
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.clip import OP, ClipAttrs
-from microgen.quantize import quantize_multiplier
 from tests.ops.litert_oracle import (
     Case,
     activation_type,

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from tests.ops import conformance as c
 from tests.ops import convolving

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Padding, Pads, Rounding
+from microgen.ops.base import Padding, Pads
 from microgen.ops.conv2d import OP, Conv2DAttrs
 from tests.ops import conformance, convolving
 from tests.ops.convolving import Geometry

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from tests.ops import conformance as c
 

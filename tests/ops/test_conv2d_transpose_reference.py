@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tflite
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Padding, Pads, Pair, Rounding
+from microgen.ops.base import Padding, Pads, Pair
 from microgen.ops.conv2d_transpose import OP, Conv2DTransposeAttrs
 from tests.ops.litert_oracle import (
     FUSED,

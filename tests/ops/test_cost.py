@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from microgen import ops
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import MicrogenError
+from microgen.frontends.numerics import profile
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.ir.interpreter import initial_state
-from microgen.numerics import profile
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Operands, Rounding, StatusError
+from microgen.ops.base import Operands, StatusError
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.dense import DenseAttrs
 from tests.ops import conformance as c
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.dense_hybrid import OP, DenseHybridAttrs
 from tests.ops import conformance as c
 from tests.ops import hybrids

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, TensorType
 from microgen.ops import hybrid
-from microgen.ops.base import Activation
 from microgen.ops.dense_hybrid import OP, DenseHybridAttrs
 from tests.ops import conformance as c
 from tests.ops import hybrids

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tflite
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.dense import OP, DenseAttrs
 from tests.ops.litert_oracle import (
     FUSED,

@@ -3,7 +3,8 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
 from tests.ops import convolving

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation
 from microgen.ops.depthwise_conv2d_hybrid import OP, DepthwiseConv2DHybridAttrs
 from tests.ops import conformance as c
 from tests.ops import hybrids

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.depthwise_conv2d import OP, DepthwiseConv2DAttrs
 from tests.ops import conformance, convolving
 from tests.ops.convolving import Geometry

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from microgen import kernels, resources
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation
 from microgen.ops.divide import OP, DivideAttrs
 from tests.ops import broadcasting
 from tests.ops import conformance as c

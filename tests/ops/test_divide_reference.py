@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation, StatusError
+from microgen.ops.base import StatusError
 from microgen.ops.divide import OP, DivideAttrs
 from tests.ops import broadcasting
 from tests.ops.litert_oracle import (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from microgen import numerics
 from microgen.errors import MicrogenError
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.lstm import OP, LstmAttrs

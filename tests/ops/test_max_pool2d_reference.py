@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation, Padding
+from microgen.ops.base import Padding
 from microgen.ops.max_pool2d import OP, MaxPool2DAttrs
 from tests.ops.dtypes import FAMILIES
 from tests.ops.litert_oracle import (

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation
 from microgen.ops.maximum import OP, MaximumAttrs
 from tests.ops import broadcasting
 from tests.ops.litert_oracle import Case, assert_equal, by_litert, by_reference, needs_litert

@@ -1,7 +1,7 @@
 from pathlib import Path
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.minimum import OP, MinimumAttrs
 from tests.ops import broadcasting
 from tests.ops import conformance as c

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.multiply import OP, MultiplyAttrs
 from tests.ops import broadcasting
 from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_litert

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from microgen import kernels
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs

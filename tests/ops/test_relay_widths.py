@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops import avg_pool2d
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation
 from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.quantize import QuantizeAttrs
 from tests.ops import conformance as c

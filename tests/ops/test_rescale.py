@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.ops.base import Rounding
 from microgen.ops.rescale import DTYPES, RescaleAttrs
 from tests.ops import conformance as c
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Rounding
 from microgen.ops.rescale import OP, RescaleAttrs
 from tests.ops import tvm_oracle
 from tests.ops.cases import Case, Tensor

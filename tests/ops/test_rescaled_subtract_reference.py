@@ -1,7 +1,7 @@
 import pytest
 
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType
-from microgen.ops.base import Rounding
 from tests.ops import rescaleds
 
 OP = "qnn.subtract"

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.squared_difference import OP, SquaredDifferenceAttrs
 from tests.ops import broadcasting
 from tests.ops import conformance as c

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.subtract import OP, SubtractAttrs
 from tests.ops import additions, broadcasting
 from tests.ops.litert_oracle import Case, activation_type, assert_equal, needs_litert

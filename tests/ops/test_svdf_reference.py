@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from microgen import numerics
+from microgen.arithmetic.terms import Activation
 from microgen.errors import MicrogenError
+from microgen.frontends import numerics
 from microgen.frontends import tflite as frontend
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.svdf import OP, SvdfAttrs
 from tests.ops import stateful, svdf_cases
 from tests.ops.litert_oracle import activation_type, float_type, needs_litert

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from microgen import ops
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs

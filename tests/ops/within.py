@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgen import oracle
+from microgen.comparing import oracle
 from microgen.ir import beside
 from microgen.ir.beside import Expected
 from microgen.ir.graph import Array, Attrs, Graph, Node, Origin

@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from microgen import passes
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.numerics import profile
 from microgen.frontends.relay import from_module
 from microgen.frontends.tflite import load
 from microgen.ir import interpreter
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType, frozen
-from microgen.numerics import profile
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
-from microgen.ops.base import Activation, StatusError
+from microgen.ops.base import StatusError
 from microgen.ops.exp import ExpAttrs
 from microgen.ops.external import ExternalAttrs
 from microgen.ops.tanh import TanhAttrs
-from microgen.relay.expr import Function, IRModule
+from microgen.relay.expr import Function
+from microgen.relay.module import IRModule
 from microgen.relay.op import registry as relay_ops
 from microgen.relay.transform import OperatorCall, Support
 from tests.differential import generator

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Attrs, DType, Graph, Quant, TensorType
 from microgen.ops.abs import AbsAttrs
 from microgen.ops.add import AddAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.concatenate import ConcatenateAttrs

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.codegens.dnnl.table import SUPPORT as DNNL
 from microgen.ir.graph import Graph
 from microgen.ops.add import AddAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.partition import kernel_graph

@@ -11,8 +11,8 @@ import pytest
 import microgen
 from microgen import api
 from microgen.cli import main
-from microgen.compiled import Compiled
 from microgen.files import MANIFEST
+from microgen.firmware.compiled import Compiled
 from tests.partition.tflite_models import MODELS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir import verify
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
 from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.conv2d import Conv2DAttrs

@@ -8,10 +8,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.passes.canonical_padding import canonical_padding

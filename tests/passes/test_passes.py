@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from microgen import passes
+from microgen.arithmetic.terms import Activation
 from microgen.ir import verify
 from microgen.ir.graph import Graph, Quant
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from tests.graphs import Builder, random_graph
 
 COMMON = {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from microgen import passes
+from microgen.arithmetic.terms import Activation
 from microgen.ir import verify
 from microgen.ir.graph import Attrs, Graph, Quant
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.base import Activation
 from microgen.ops.leaky_relu import LeakyReluAttrs
 from microgen.ops.lookup import LookupAttrs
 from microgen.ops.tanh import TanhAttrs

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from microgen.ir.graph import DType, Origin, TensorType
-from microgen.program import (
+from microgen.program.types import (
     Argument,
     Buffer,
     Call,

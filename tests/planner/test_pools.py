@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from microgen.errors import CapacityError, InternalError
 from microgen.ir.graph import DType, TensorType
 from microgen.planner import ALGORITHMS, check, plan, spill
-from microgen.program import (
+from microgen.program.types import (
     Argument,
     Constant,
     MemoryPlan,
@@ -23,7 +23,7 @@ from microgen.program import (
     Storage,
     Transform,
 )
-from microgen.workspace_io import planned
+from microgen.program.workspace_io import planned
 from tests.planner.builder import Builder, chain, changed
 from tests.planner.strategies import programs
 

@@ -6,10 +6,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from microgen.inspection.plan import of_program
+from microgen.output.text_layout import lines
 from microgen.planner import ALGORITHMS, check, plan
 from microgen.planner.timeline import live_bytes
-from microgen.program import Program
-from microgen.text_layout import lines
+from microgen.program.types import Program
 from tests.planner.brute_force import least_peak
 from tests.planner.strategies import ALIGNMENTS, programs
 

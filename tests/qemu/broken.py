@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import microgen
-from microgen import builder
+from microgen.building import builder
 
 Breakage = Callable[[Path], None]  # edits the project that it is given
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import builder, params_file
+from microgen.building import builder
+from microgen.formats import params_file
 from tests.qemu import broken
 from tests.qemu.test_broken_projects import DIGITS, SOURCES, _edit, _into_main
 from tests.tools import NEEDS_ARM, NEEDS_NINJA

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import builder
 from microgen.blob import c_source
+from microgen.building import builder
 from tests.external_networks import convolution
 from tests.qemu import broken
 from tests.qemu.broken import Breakage

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import builder, manifest
+from microgen import manifest
+from microgen.building import builder
 from microgen.verifier import elf as elf_reader
 from tests.qemu import broken
 from tests.tools import NEEDS_ARM, NEEDS_NINJA

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.builder import build
+from microgen.building.builder import build
 from microgen.codegens.dnnl import runtime, serializer
 from microgen.runner import qemu
 from microgen.target import board as boards

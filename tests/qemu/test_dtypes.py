@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import stimuli
+from microgen.comparing import stimuli
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 

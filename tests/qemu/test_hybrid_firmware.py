@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import oracle
+from microgen.comparing import oracle
 from microgen.ir.graph import Array
 from tests.frontends.tweaked import Network, int8_constant
 from tests.ops.within import far

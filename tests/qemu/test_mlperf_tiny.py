@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import manifest, oracle, stimuli, verifier
+from microgen import manifest, verifier
+from microgen.comparing import oracle, stimuli
 from microgen.ir.graph import Array
 from microgen.target import board as boards
 from tests.ops.within import far

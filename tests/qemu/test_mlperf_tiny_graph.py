@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import oracle, stimuli
+from microgen.comparing import oracle, stimuli
 from tests.qemu.test_mlperf_tiny import ALL_FILES, HELD, SMALL_BOARDS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 

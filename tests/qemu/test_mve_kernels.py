@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.builder import build
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.building.builder import build
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.kernels import mve
 from microgen.kernels.base import Kernel
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import params_file, relay
+from microgen import relay
 from microgen.errors import MicrogenError, ModelError
+from microgen.formats import params_file
 
 _WEIGHT = np.arange(8, dtype=np.float32).reshape(2, 4)
 

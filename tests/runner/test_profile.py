@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import toolchain
+from microgen.building import toolchain
 from microgen.errors import RunError, ToolError
 from microgen.runner import profile
 from microgen.runner.image import Image

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, manifest, runner
+from microgen import manifest, runner
+from microgen.building import builder
 from microgen.errors import BuildError, InputError, RunError
 from microgen.ir.graph import Array
 from tests.several import models

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen import byte_stream
 from microgen.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
@@ -13,6 +12,7 @@ from microgen.codegens.external import (
     Runtime,
     RuntimeFunction,
 )
+from microgen.formats import byte_stream
 from microgen.relay.transform import Support
 from microgen.target.board import Board
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import params_file, transforms
+from microgen.formats import params_file
 from microgen.ir.graph import Array
+from microgen.kernels import transforms
 from microgen.manifest import (
     ArgumentRecord,
     BufferRecord,

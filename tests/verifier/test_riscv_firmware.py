@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from microgen.builder import disassemble
+from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.arch_riscv import extensions
 from microgen.verifier.architecture import Instruction

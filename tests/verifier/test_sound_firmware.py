@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from microgen import junit
 from microgen.errors import ProjectError
+from microgen.output import junit
 from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verify
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from microgen import toolchain
-from microgen.builder import disassemble
+from microgen.building import toolchain
+from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.disassembly import parse
 from microgen.verifier.elf import load

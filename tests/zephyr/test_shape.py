@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from microgen import toolchain
-from microgen.builder import build
+from microgen.building import toolchain
+from microgen.building.builder import build
 from microgen.target import board as boards
 from tests.minimal_project import assemble, write
 from tests.tools import NEEDS_NINJA

@@ -14,7 +14,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import microgen
-from microgen import manifest, stimuli, toolchain
+from microgen import manifest
+from microgen.building import toolchain
+from microgen.comparing import stimuli
 from microgen.runner import samples
 from microgen.target import board as boards
 from tests.minimal_project import NBYTES, OPERATORS, model_files, with_statement, write

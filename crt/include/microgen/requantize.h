@@ -1,4 +1,4 @@
-/* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/quantize.py: both
+/* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/arithmetic/int8.py: both
  * compute the same values, bit for bit.
  *
  * A real scale is `multiplier * 2^(shift - 31)`: multiplier is Q31, in [2^30, 2^31) or 0; shift

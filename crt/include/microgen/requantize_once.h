@@ -1,5 +1,5 @@
 /* Scaling of int32 values with one rounding, as Relay's qnn.requantize has it. Twin of
- * microgen/quantize.py: both compute the same values, bit for bit.
+ * microgen/arithmetic/int8.py: both compute the same values, bit for bit.
  *
  * Multipliers and shifts are those of microgen/requantize.h. */
 #ifndef MICROGEN_REQUANTIZE_ONCE_H

@@ -1,5 +1,5 @@
 /* Scaling of the accumulators of int16 activations with int8 weights. Twin of
- * microgen/quantize16.py: both compute the same values, bit for bit.
+ * microgen/arithmetic/int16.py: both compute the same values, bit for bit.
  *
  * Multipliers and shifts are those of microgen/requantize.h. */
 #ifndef MICROGEN_REQUANTIZE_S16_H

@@ -6,8 +6,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from microgen.byte_stream import number, string
-from microgen.c_layout import struct_bytes
 from microgen.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
@@ -16,6 +14,8 @@ from microgen.codegens.external import (
     RuntimeFunction,
 )
 from microgen.codegens.module_pool import aligned
+from microgen.formats.byte_stream import number, string
+from microgen.formats.c_layout import struct_bytes
 from microgen.relay.expr import Call, Expr, Op
 from microgen.relay.transform import OperatorCall, Support
 from microgen.target.board import Board

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from microgen import cnames
-from microgen.byte_stream import Stream
+from microgen.formats.byte_stream import Stream
+from microgen.names import cnames
 
 
 class Payload(ABC):

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen import byte_stream, cnames, ndarray
 from microgen.blob.payloads.base import Payload, names
-from microgen.byte_stream import Stream
+from microgen.formats import byte_stream, ndarray
+from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array
+from microgen.names import cnames
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import byte_stream
 from microgen.blob.payloads.base import Payload, name, names
-from microgen.byte_stream import Stream
+from microgen.formats import byte_stream
+from microgen.formats.byte_stream import Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.blob.payloads.base import Payload, PayloadReader
-from microgen.byte_stream import Stream
+from microgen.formats.byte_stream import Stream
 
 
 @dataclass(frozen=True, slots=True)

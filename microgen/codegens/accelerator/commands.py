@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen import transforms
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import registry as kernels
+from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
 
 # The kernels that the accelerator has, and their opcodes: crt/src/accelerator_stream.h.

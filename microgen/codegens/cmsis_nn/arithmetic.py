@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.int8 import conv_scales, dense_scales, per_channel_multipliers
 from microgen.ir.graph import Array, Graph, Node
-from microgen.quantize import conv_scales, dense_scales, per_channel_multipliers
 
 
 def multipliers(node: Node, graph: Graph) -> tuple[Array, Array]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from microgen.arithmetic.int8 import add_parameters, softmax_parameters
+from microgen.arithmetic.terms import Activation
 from microgen.codegens.cmsis_nn import arithmetic, buffers, choice, window
 from microgen.codegens.cmsis_nn.cpus import Form
 from microgen.codegens.cmsis_nn.window import PoolAttrs, Window
@@ -12,13 +14,11 @@ from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.ops import multiply
 from microgen.ops.addition import AdditionAttrs
-from microgen.ops.base import Activation
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.softmax import SoftmaxAttrs
-from microgen.quantize import add_parameters, softmax_parameters
 
 _CONTEXT = "&context"
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from microgen.arithmetic.int8 import softmax_parameters
+from microgen.arithmetic.terms import Rounding
 from microgen.codegens.cmsis_nn import window
 from microgen.codegens.cmsis_nn.arithmetic import multipliers
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops import multiply
-from microgen.ops.base import Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.softmax import SoftmaxAttrs
-from microgen.quantize import softmax_parameters
 
 _INT32 = 2**31
 _LARGEST_SIZE = 2**15 - 1  # of what CMSIS-NN holds in int16_t and uint16_t

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.codegens.dnnl import composites
 from microgen.codegens.json_graph import JSONGraph, JSONNode
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats, registry
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Operands, Pads, Rounding
+from microgen.ops.base import Operands, Pads
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs

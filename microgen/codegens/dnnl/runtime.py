@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.c_layout import struct_bytes
 from microgen.codegens.json_graph import JSONGraph
 from microgen.codegens.module_pool import aligned
+from microgen.formats.c_layout import struct_bytes
 
 TYPE_KEY = "dnnl_json"
 WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT

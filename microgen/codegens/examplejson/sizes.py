@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from microgen.c_layout import struct_bytes
 from microgen.codegens.examplejson.text import Subgraph
 from microgen.codegens.module_pool import aligned
+from microgen.formats.c_layout import struct_bytes
 
 # Letters of ``struct_bytes``. A text is "pi", and the last field.
 _MODULE = "p" + "pi"

@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen import byte_stream, cnames
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.formats import byte_stream
+from microgen.names import cnames
 
 MARK = "subgraph_"  # what a subgraph's name has in it, by the guide's rule
 INPUT = "input"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from microgen.checked_json import Place, parse
 from microgen.codegens.json_graph.node import OPS, RESERVED, Entry, JSONGraph, JSONNode, Shape
+from microgen.formats.checked_json import Place, parse
 from microgen.relay.expr import DTYPES
 
 _MAX_DIM = 2**31 - 1  # C indexes with int32_t

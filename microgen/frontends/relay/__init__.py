@@ -8,10 +8,10 @@ from pathlib import Path
 from microgen.frontends.relay import importers
 from microgen.frontends.relay.convert import convert
 from microgen.ir.graph import Graph
-from microgen.relay.expr import IRModule
 from microgen.relay.files import bind_params, dumps
 from microgen.relay.files import load as load_module
 from microgen.relay.infer_type import infer_type
+from microgen.relay.module import IRModule
 
 __all__ = ["dumps", "from_module", "load", "read", "supported"]
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen import budget
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.relay import tensors
 from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
 from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
-from microgen.ops import registry
+from microgen.ops import budget, registry
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.relay import expr as relay

@@ -20,7 +20,6 @@ from microgen.relay.expr import (
     Expr,
     Function,
     GlobalVar,
-    IRModule,
     Let,
     Op,
     TensorType,
@@ -30,6 +29,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.module import IRModule
 from microgen.relay.printer import temporaries
 from microgen.relay.visit import children
 

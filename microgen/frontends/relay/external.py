@@ -9,8 +9,9 @@ from microgen.errors import UnsupportedError
 from microgen.frontends.relay.tensors import Tensor, Tensors, Value, fields, type_of
 from microgen.ir.graph import Array, Graph, Node, Origin
 from microgen.ops.external import ExternalAttrs
-from microgen.relay.expr import Function, IRModule, TensorType, TupleType, Type
+from microgen.relay.expr import Function, TensorType, TupleType, Type
 from microgen.relay.files import bind_params
+from microgen.relay.module import IRModule
 
 Converted = Callable[[IRModule], Graph]
 

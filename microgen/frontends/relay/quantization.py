@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microgen.arithmetic.int8 import activation_range
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.tensors import PLAIN, Tensor
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.reinterpret import ReinterpretAttrs
-from microgen.quantize import activation_range
 
 # TVM v0.14, src/relay/qnn/op/requantize_config.h: UPWARD is the default.
 _ROUNDINGS = {

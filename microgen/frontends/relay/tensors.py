@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen import budget
 from microgen.errors import UnsupportedError
 from microgen.ir.graph import MAX_BYTES, Array, DType, Node, Quant, TensorType, frozen
+from microgen.ops import budget
 from microgen.ops.base import Operands, StatusError
 from microgen.relay import expr as relay
 

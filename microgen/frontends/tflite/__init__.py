@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
-from microgen import budget
+from microgen.arithmetic.int8 import unreachable_bound
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, records, refusals, signature
 from microgen.frontends.tflite.layers import Layer, Step
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import MAX_BYTES, DType, Graph, Node, Origin
-from microgen.numerics import Numerics
-from microgen.ops import registry
+from microgen.ops import budget, registry
 from microgen.ops.base import Operands, StatusError
-from microgen.quantize import unreachable_bound
 
 _NEVER_INT32 = frozenset(
     {

@@ -9,15 +9,16 @@ from typing import Any
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
-from microgen import budget
+from microgen.arithmetic.terms import Activation
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensor, Tensors
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType, frozen
-from microgen.numerics import Numerics
-from microgen.ops.base import Activation, Padding, Pair
+from microgen.ops import budget
+from microgen.ops.base import Padding, Pair
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,

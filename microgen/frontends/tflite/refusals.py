@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from microgen.errors import UnsupportedError, few, short
+from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
-from microgen.numerics import Numerics
 
 # Custom operators that are commands for an NPU: who wrote them, for what.
 _NPUS = {

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen import budget
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.ops import budget
 from microgen.ops.cost import Cost
 
 _MAX_RANK = 8

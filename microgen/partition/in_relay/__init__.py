@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from microgen import relay
 from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.partition.in_relay import elementwise, moves, pools, products
 from microgen.partition.in_relay.said import Form, NoFormError, Said
-from microgen.relay import expr as relay
 from microgen.relay.infer_type import infer_type
 
 __all__ = ["NoFormError", "module", "supported", "tensor_type"]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from microgen.arithmetic.int8 import float_range
+from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import TensorType, frozen
-from microgen.ops.base import Activation
-from microgen.quantize import float_range
 from microgen.relay.builder import build
 from microgen.relay.expr import Constant, Expr
 

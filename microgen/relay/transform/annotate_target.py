@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.relay.expr import Call, Expr, Function, IRModule, Op, Tuple, TupleGetItem
+from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
+from microgen.relay.module import IRModule
 from microgen.relay.rebuild import values, with_values
 from microgen.relay.transform.annotations import (
     DEFAULT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.relay.expr import IRModule
 from microgen.relay.infer_type import infer_type
+from microgen.relay.module import IRModule
 
 
 class InferType:

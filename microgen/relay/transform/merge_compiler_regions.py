@@ -8,7 +8,8 @@ without annotations count as another compiler's here; TVM overlooks them.
 
 from __future__ import annotations
 
-from microgen.relay.expr import Expr, IRModule
+from microgen.relay.expr import Expr
+from microgen.relay.module import IRModule
 from microgen.relay.rebuild import values
 from microgen.relay.transform.annotations import is_begin
 from microgen.relay.transform.regions import Item, Region, Regions

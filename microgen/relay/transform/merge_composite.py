@@ -12,17 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.relay.expr import (
-    Call,
-    Constant,
-    Expr,
-    Function,
-    IRModule,
-    Op,
-    Tuple,
-    TupleGetItem,
-    Var,
-)
+from microgen.relay.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
+from microgen.relay.module import IRModule
 from microgen.relay.pattern import CallPattern, ConstantPattern, Pattern, TuplePattern, below, match
 from microgen.relay.rebuild import values
 from microgen.relay.transform.rewriting import Rewriter, each_body

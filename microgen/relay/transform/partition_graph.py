@@ -14,16 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from microgen.relay.expr import (
-    Call,
-    Constant,
-    Expr,
-    Function,
-    GlobalVar,
-    IRModule,
-    Tuple,
-    Var,
-)
+from microgen.relay.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, Var
+from microgen.relay.module import IRModule
 from microgen.relay.transform.annotate_target import without_defaults
 from microgen.relay.transform.annotations import bare, compiler, end, is_begin, is_end, is_mark
 from microgen.relay.transform.regions import Region, Regions

@@ -16,7 +16,6 @@ from microgen.relay.expr import (
     Expr,
     Function,
     FuncType,
-    IRModule,
     Let,
     Tuple,
     TupleGetItem,
@@ -25,6 +24,7 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.infer_type import place
+from microgen.relay.module import IRModule
 from microgen.relay.rebuild import rebuilt
 from microgen.relay.visit import depth_first, operands, post_order
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microgen.errors import CodegenError, of_codegen
-from microgen.relay.expr import Attrs, Call, Constant, Expr, IRModule, Op, Type
+from microgen.relay.expr import Attrs, Call, Constant, Expr, Op, Type
+from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern
 from microgen.relay.transform.annotations import bare
 from microgen.relay.visit import depth_first, operands

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Graph, Quant
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.lookup import LookupAttrs

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import microgen
+from microgen.arithmetic.terms import Rounding
 from microgen.codegens.accelerator import CODEGEN
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.ir.graph import DType, Graph, TensorType
-from microgen.ops.base import Rounding
 from microgen.target import board as boards
 from tests.codegens.accelerator.networks import everything
 from tests.graphs import Builder

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import builder, frontends, resources
-from microgen.compiled import Compiled
+from microgen import frontends, resources
+from microgen.building import builder
 from microgen.errors import RunError
+from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Graph
 from tests.codegens.accelerator.networks import everything, values
 from tests.codegens.accelerator.test_codegen import ACCELERATOR, DIGITS

@@ -9,7 +9,8 @@ import pytest
 
 import microgen
 from microgen import relay
-from microgen.relay.expr import Function, IRModule
+from microgen.relay.expr import Function
+from microgen.relay.module import IRModule
 from tests.codegens.ccompiler.random_functions import made
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 

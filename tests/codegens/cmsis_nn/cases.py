@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Attrs
 from microgen.ops import geometry
 from microgen.ops.addition import AdditionAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Padding, Pair, Rounding
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.builder import build
+from microgen.building.builder import build
 from microgen.codegens.cmsis_nn import CODEGEN
 from microgen.codegens.external import CFunction, CSource, ExternalFunction
 from microgen.ir.graph import Array, Graph, Origin

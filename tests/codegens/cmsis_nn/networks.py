@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir import interpreter
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.ops import registry
 from microgen.ops.addition import AdditionAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from microgen import codegens
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.codegens.cmsis_nn import CODEGEN, calls, choice, tree, window
 from microgen.codegens.cmsis_nn.cpus import Form
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.ir.graph import DType
 from microgen.ops.addition import AdditionAttrs
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs

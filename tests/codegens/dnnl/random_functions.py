@@ -8,7 +8,8 @@ import numpy as np
 
 from microgen import relay
 from microgen.codegens.dnnl import composites
-from microgen.relay.expr import Call, Expr, Function, IRModule, TensorType, TupleType
+from microgen.relay.expr import Call, Expr, Function, TensorType, TupleType
+from microgen.relay.module import IRModule
 
 Draw = Callable[[Expr, tuple[int, ...]], Expr | None]
 _KERNEL_LAYOUTS = ("OIHW", "HWIO", "OHWI", "HWOI")

@@ -14,7 +14,8 @@ from microgen.errors import UnsupportedError
 from microgen.frontends.relay import from_module
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.relay.expr import Call, Expr, Function, IRModule
+from microgen.relay.expr import Call, Expr, Function
+from microgen.relay.module import IRModule
 from tests.codegens.dnnl.random_functions import random_function, random_inputs
 
 

@@ -11,7 +11,8 @@ import pytest
 from microgen import relay
 from microgen.codegens.dnnl import patterns, reference, serializer
 from microgen.codegens.dnnl.support import OPERATORS
-from microgen.relay.expr import Call, Expr, Function, IRModule, Op, Tuple, Var
+from microgen.relay.expr import Call, Expr, Function, Op, Tuple, Var
+from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import post_order
 from tests.codegens.dnnl.random_functions import random_function

@@ -12,7 +12,8 @@ from microgen.codegens.dnnl.table import SUPPORT
 from microgen.frontends.relay import from_module
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.relay.expr import Expr, Function, IRModule
+from microgen.relay.expr import Expr, Function
+from microgen.relay.module import IRModule
 from tests.frontends.relay.random_networks import Network
 from tests.relay import seed
 

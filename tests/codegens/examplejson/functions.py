@@ -10,7 +10,8 @@ from microgen.codegens.examplejson import CODEGEN, text
 from microgen.codegens.external import ExternalFunction, LoadedModule
 from microgen.frontends.relay import from_module
 from microgen.ir.graph import Origin
-from microgen.relay.expr import Expr, Function, IRModule
+from microgen.relay.expr import Expr, Function
+from microgen.relay.module import IRModule
 from microgen.target import board as boards
 
 ORIGIN = Origin("m.relay", "%0")

@@ -11,7 +11,7 @@ import microgen
 from microgen import runner
 from microgen.errors import RunError
 from microgen.ir.graph import Array
-from microgen.relay.expr import IRModule
+from microgen.relay.module import IRModule
 from tests.codegens.examplejson.functions import random_module
 from tests.codegens.examplejson.test_codegen import EXAMPLE
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV

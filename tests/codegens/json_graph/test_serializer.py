@@ -12,7 +12,8 @@ from microgen import relay
 from microgen.codegens import json_graph
 from microgen.codegens.json_graph import Serialized
 from microgen.errors import ModelError, UnsupportedError
-from microgen.relay.expr import Call, Expr, Function, IRModule, Let, Tuple, TupleGetItem, Var
+from microgen.relay.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
+from microgen.relay.module import IRModule
 
 _X = relay.var("x", shape=(1, 4, 2))
 

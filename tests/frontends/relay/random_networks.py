@@ -9,7 +9,8 @@ import numpy as np
 from microgen import relay
 from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, infer_type
-from microgen.relay.expr import IRModule, TensorType
+from microgen.relay.expr import TensorType
+from microgen.relay.module import IRModule
 
 Draw = Callable[[Expr, tuple[int, ...]], Expr | None]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microgen import relay
-from microgen.relay.expr import Call, Expr, Function, GlobalVar, IRModule, Let, TupleGetItem, Var
+from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, TupleGetItem, Var
+from microgen.relay.module import IRModule
 from microgen.relay.rebuild import rebuilt
 from microgen.relay.transform import OperatorCall, Support
 from microgen.relay.transform.annotations import is_mark

@@ -6,7 +6,7 @@ import pytest
 
 from microgen import relay
 from microgen.errors import CodegenError
-from microgen.relay.expr import IRModule
+from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern, is_constant, is_op, is_tuple_get_item, wildcard
 from microgen.relay.transform import (
     AnnotateTarget,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.relay.expr import IRModule
+from microgen.relay.module import IRModule
 from microgen.relay.transform import (
     AnnotateTarget,
     MergeCompilerRegions,

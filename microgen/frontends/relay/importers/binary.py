@@ -6,11 +6,11 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import Importer, RelayCall, Sums
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
-from microgen.ops.base import Activation
 from microgen.ops.cast import CastAttrs
 from microgen.ops.comparison import ComparisonAttrs
 from microgen.ops.divide import DivideAttrs

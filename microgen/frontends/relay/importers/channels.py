@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import added
 from microgen.frontends.relay.tensors import Tensor, Value
 from microgen.ir.graph import Array, DType
 from microgen.ops.add import AddAttrs
-from microgen.ops.base import Activation
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.prelu import PReluAttrs
 from microgen.ops.rsqrt import RsqrtAttrs

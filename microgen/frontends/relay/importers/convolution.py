@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ir.graph import DType, Quant
-from microgen.ops.base import Activation, Rounding
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.rsqrt import RsqrtAttrs

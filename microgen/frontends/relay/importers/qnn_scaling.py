@@ -6,13 +6,13 @@ import dataclasses
 
 import numpy as np
 
+from microgen.arithmetic.terms import Rounding
 from microgen.errors import UnsupportedError
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ir.graph import Array, Attrs, DType, Quant
-from microgen.ops.base import Rounding
 from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.rescale import RescaleAttrs

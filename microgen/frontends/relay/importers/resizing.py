@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen import budget
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import budget
 from microgen.ops.cost import elementwise
 from microgen.ops.resize2d import Resize2DAttrs
 from microgen.ops.take import TakeAttrs

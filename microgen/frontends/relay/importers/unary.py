@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
@@ -11,7 +12,6 @@ from microgen.frontends.relay.importers.binary import EXTREMA
 from microgen.frontends.relay.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.abs import AbsAttrs
-from microgen.ops.base import Activation
 from microgen.ops.cast import CastAttrs
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.exp import ExpAttrs

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.ops.base import Activation
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from tflite.TensorType import TensorType as TensorTypeCode
 
+from microgen.arithmetic.terms import Rounding
+from microgen.frontends.numerics import WideSums
 from microgen.frontends.tflite.layers import Layer, Options
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType
-from microgen.numerics import WideSums
-from microgen.ops.base import Pair, Rounding
+from microgen.ops.base import Pair
 
 _UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
 _WIDE_ROUNDINGS = {

@@ -9,12 +9,12 @@ from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 from tflite.TensorType import TensorType as TensorTypeCode
 
+from microgen.arithmetic.terms import Rounding
 from microgen.errors import short
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Rounding
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.reshape import ReshapeAttrs

@@ -11,12 +11,13 @@ from tflite.DepthToSpaceOptions import DepthToSpaceOptions
 from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Attrs, TensorType
 from microgen.ops import registry
-from microgen.ops.base import Activation, Pair, Shape
+from microgen.ops.base import Pair, Shape
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reshape import ReshapeAttrs

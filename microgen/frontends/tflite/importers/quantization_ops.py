@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.ir.graph import DType
-from microgen.ops.base import Activation
 from microgen.ops.cast import CastAttrs
 from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.l2_normalize import L2NormalizeAttrs

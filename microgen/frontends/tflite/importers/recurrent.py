@@ -11,10 +11,10 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
-from microgen import budget
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Array, DType, Quant, TensorType, frozen
+from microgen.ops import budget
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.svdf import SvdfAttrs
 

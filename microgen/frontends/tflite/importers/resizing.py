@@ -10,11 +10,11 @@ from tflite.GatherOptions import GatherOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
-from microgen import budget
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Step
 from microgen.frontends.tflite.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.ops import budget
 from microgen.ops.base import Pair
 from microgen.ops.cost import elementwise
 from microgen.ops.reshape import ReshapeAttrs

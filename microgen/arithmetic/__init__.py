@@ -1,0 +1,1 @@
+"""The arithmetic of quantization, bit for bit as the kernels compute it."""

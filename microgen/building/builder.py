@@ -1,0 +1,207 @@
+"""Builds a generated project with CMake and Ninja; says in one line why it failed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen import manifest
+from microgen.building import toolchain
+from microgen.errors import BuildError, CapacityError
+from microgen.files import check_buildable
+from microgen.target import board as boards
+from microgen.target.board import Board
+
+BUILD = "build"
+BUILD_SANITIZED = "build-sanitize"
+
+# Far above any model's build (under 20 s): it bounds hangs only.
+_SECONDS = 600.0
+_SHOWN_ERRORS = 4
+_SHOWN_CONTRIBUTORS = 5
+
+# GNU ld's words, and lld's: one line for every section that no longer fits.
+_OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
+_ERROR = re.compile(
+    r"CMake Error|(?!collect2)"
+    r".*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
+)
+_WARNING = re.compile(r".*\bwarning:")  # the linker's, when they are fatal
+# nm -S: address, size, kind, name.
+_SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([a-zA-Z]) (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """The firmware, the linker's map, and what the tools printed."""
+
+    elf: Path
+    map: Path
+    log: str
+
+
+def is_built(project: Path) -> bool:
+    """Whether the project has an ELF, however old."""
+    return (project / BUILD / "firmware.elf").is_file()
+
+
+def up_to_date(project: Path, *, sanitize: bool = False) -> Path:
+    """The project's ELF, built if there is none or it is older than one of the project's files.
+
+    Raises what ``build`` raises.
+    """
+    elf = project / (BUILD_SANITIZED if sanitize else BUILD) / "firmware.elf"
+    files = (project / name for name in manifest.load(project).files)
+    if not elf.is_file() or any(_is_newer(file, elf) for file in files):
+        build(project, sanitize=sanitize)
+    return elf
+
+
+def _is_newer(file: Path, than: Path) -> bool:
+    return file.is_file() and file.stat().st_mtime_ns > than.stat().st_mtime_ns
+
+
+def build(project: Path, *, sanitize: bool = False) -> BuildResult:
+    """Build the project into ``project/build``, or with sanitizers (the host only) into
+    ``project/build-sanitize``.
+
+    Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
+    the linker finds that a memory is too small, BuildError if anything else fails.
+    """
+    project = project.resolve()
+    record = manifest.load(project)
+    check_buildable(project)
+    board = boards.of_project(record.board)
+    if sanitize and not board.is_host:
+        raise BuildError(f"sanitizers run on the host only, not on {board.name}")
+    _check_tools(board, record.options.get("toolchain", "gcc"))
+    folder = project / (BUILD_SANITIZED if sanitize else BUILD)
+    _forget_other_cache(project, folder)
+    log = _run(_configure(project, folder, sanitize), project, folder, board)
+    log += _run(["ninja", "-C", folder], project, folder, board)
+    return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
+
+
+def disassemble(elf: Path, board: Board) -> str:
+    """The ELF's code as ``objdump -d`` prints it.
+
+    Raises ToolError without objdump, BuildError if it refuses the file.
+    """
+    flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
+    path = elf.resolve()  # whatever its name, it is no option
+    finished = toolchain.run([f"{board.toolchain}objdump", *flags, path], seconds=_SECONDS)
+    if not finished.ok:
+        raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
+    return finished.output
+
+
+def _check_tools(board: Board, kind: str) -> None:
+    """Of LLVM's cross builds GCC is a part: libgcc has the compiler's helpers."""
+    own = [f"{board.toolchain}gcc"] if board.toolchain else []
+    compilers = ["clang", "ld.lld", *own] if kind == "llvm" else own or ["cc"]
+    for program in ("cmake", "ninja", *compilers):
+        toolchain.find(program)
+
+
+def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
+    return [
+        "cmake",
+        *("-S", project, "-B", folder, "-G", "Ninja"),
+        f"-DCMAKE_MAKE_PROGRAM={toolchain.find('ninja')}",
+        "-DMICROGEN_ZEPHYR=OFF",
+        *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
+    ]
+
+
+def _forget_other_cache(project: Path, folder: Path) -> None:
+    """CMake refuses a build directory that was made for another source directory, and one that west
+    made is Zephyr's: a project that was copied or renamed, or built by west, starts afresh."""
+    cache = folder / "CMakeCache.txt"
+    if not cache.is_file():
+        return
+    text = cache.read_text(encoding="utf-8", errors="replace")
+    home = f"CMAKE_HOME_DIRECTORY:INTERNAL={project}\n"
+    if home not in text or "\nWEST_PYTHON:" in text:
+        shutil.rmtree(folder)
+
+
+def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -> str:
+    finished = toolchain.run(command, seconds=_SECONDS)
+    if finished.ok:
+        return finished.output
+    if finished.status is None:
+        raise BuildError(f"{command[0]} did not end within {_SECONDS:.0f} s", where=str(project))
+    overflow = _overflow(finished.output)
+    if overflow:
+        raise _capacity_error(project, folder, board, overflow)
+    raise BuildError(
+        f"{command[0]} failed: {_essence(finished.output, project)}",
+        where=str(project),
+        hint=f"all it says: ninja -C {folder}",
+    )
+
+
+def _essence(output: str, project: Path) -> str:
+    """The lines that say what is wrong, the first ones, with paths relative to the project."""
+    lines = [line.strip() for line in output.splitlines()]
+    errors = [line for line in lines if _ERROR.match(line)]
+    errors = errors or [line for line in lines if _WARNING.match(line)]
+    errors = errors or [line for line in lines if line][-1:]
+    return " | ".join(errors[:_SHOWN_ERRORS]).replace(f"{project}/", "")
+
+
+def _overflow(output: str) -> dict[str, int]:
+    """Region -> the bytes that it lacks, as the linker says: the most that it says of each."""
+    found: dict[str, int] = {}
+    for region, excess in _OVERFLOW.findall(output):
+        found[region] = max(found.get(region, 0), int(excess))
+    return found
+
+
+def _capacity_error(
+    project: Path, folder: Path, board: Board, overflow: dict[str, int]
+) -> CapacityError:
+    """What each region lacks, what fills it, and what would help."""
+    sizes = _symbol_sizes(folder, board)
+    parts = []
+    for region, excess in overflow.items():
+        there = board.memory(region).length
+        largest = ", ".join(f"{name} {size}" for size, name in _contributors(sizes, board, region))
+        parts.append(
+            f"{region} of {board.name} needs {there + excess} bytes and has {there} "
+            f"(largest: {largest})"
+        )
+    return CapacityError(
+        "; ".join(parts),
+        where=str(project),
+        hint=_advice(set(overflow), board),
+    )
+
+
+def _advice(regions: set[str], board: Board) -> str:
+    help_for = {
+        board.constants: "a model with fewer weights",
+        board.flash: "a model with fewer weights",
+        board.ram: "a smaller input or fewer channels in the widest layers",
+    }
+    return " and ".join(sorted(help_for[r] for r in regions)) + " would help, or a larger board"
+
+
+def _contributors(
+    sizes: list[tuple[int, str, str]], board: Board, region: str
+) -> list[tuple[int, str]]:
+    """(bytes, symbol), largest first: nm's kinds b and d lie in RAM, all others in flash."""
+    in_ram = region == board.ram
+    found = {(size, name) for size, kind, name in sizes if (kind.lower() in "bd") == in_ram}
+    if in_ram:
+        found.add((board.stack_bytes, "stack"))
+    return sorted(found, key=lambda entry: (-entry[0], entry[1]))[:_SHOWN_CONTRIBUTORS]
+
+
+def _symbol_sizes(folder: Path, board: Board) -> list[tuple[int, str, str]]:
+    """(bytes, nm's kind, name) of every symbol in the project's object files."""
+    objects = sorted(folder.rglob("*.obj")) + sorted(folder.rglob("*.o"))
+    finished = toolchain.run([f"{board.toolchain}nm", "-S", *objects], seconds=_SECONDS)
+    return [(int(size, 16), kind, name) for size, kind, name in _SYMBOL.findall(finished.output)]

@@ -1,0 +1,94 @@
+"""Runs other people's programs: finds them, bounds their time, says what to install."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microgen.building import guard
+from microgen.building.tools import packages_of, search_path
+from microgen.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that ended. ``status`` is its exit status, negative for a signal, or None if it
+    was stopped at its time limit; ``output`` is what it printed, errors included."""
+
+    status: int | None
+    output: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended in time, with status 0."""
+        return self.status == 0
+
+
+def find(program: str) -> Path:
+    """The program's path. Raises ToolError, with the Debian package to install, if it is not
+    there."""
+    found = shutil.which(program, path=search_path())
+    if found is None:
+        package = packages_of(program)
+        hint = f"apt-get install {package}" if package else "install it, or add it to PATH"
+        raise ToolError(f"{program} is not installed", hint=hint)
+    return Path(found)
+
+
+def has(program: str) -> bool:
+    """Whether the program is installed."""
+    return shutil.which(program, path=search_path()) is not None
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    seconds: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
+
+    ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
+    the program is ended with all that it started. Raises ToolError if it cannot be started.
+    """
+    environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
+    process = start(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environment,
+    )
+    return _collect(process, seconds)
+
+
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+    """Start ``find(command[0])`` with the other arguments, in a session of its own; ``options`` are
+    those of ``Popen``. Raises ToolError if it is missing, or cannot be started."""
+    program = find(str(command[0]))
+    try:
+        return subprocess.Popen(
+            [str(program), *map(str, command[1:])], start_new_session=True, **options
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {program}: {error.strerror}") from error
+
+
+def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
+    """Wait for the end; end the process group at the time limit, or if we are interrupted."""
+    status: int | None = None
+    with process, guard.ended(process):
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            guard.end(process)
+            output, _ = process.communicate()
+    return Finished(status, output.decode(errors="replace"))

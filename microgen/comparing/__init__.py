@@ -1,0 +1,1 @@
+"""What a firmware computed, held against the references, layer by layer."""

@@ -1,0 +1,90 @@
+"""Names the layer, the element and the value that made a run function return a status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from microgen import manifest, passes, runner
+from microgen.comparing import compare
+from microgen.errors import MicrogenError, StatusRunError
+from microgen.ir.graph import Array, Graph
+from microgen.ir.interpreter import evaluate, initial_state
+from microgen.manifest import ModuleRecord
+from microgen.ops import registry
+from microgen.ops.base import StatusError
+from microgen.runner import samples
+
+
+def explained(
+    error: StatusRunError, project: Path, inputs: Mapping[str, Array] | None, elf: Path
+) -> StatusRunError:
+    """The same error with what is known of its cause, from the reference on the samples that were
+    run, or from which of the firmware's calls returned the status."""
+    record = manifest.load(project)
+    module = next(m for m in record.modules if error.module in ("", m.module))
+    given = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
+    stacked = inputs is not None and samples.batch(record, given).stacked
+    rows = {name: array if stacked else array[None] for name, array in given.items()}
+    own = samples.of_module(record, module, "inputs", rows)
+    try:
+        graph = passes.run(compare.source(project, module))
+        cause = _by_reference(graph, module, own, error.sample)
+        if cause is not None and cause.status == error.status:
+            return _blamed(error, graph, module, cause)
+        return _located(error, module, runner.until_failure(project, inputs, elf=elf))
+    except MicrogenError:
+        return error  # what cannot be explained is still what happened
+
+
+def _by_reference(
+    graph: Graph, module: ModuleRecord, inputs: Mapping[str, Array], sample: int
+) -> StatusError | None:
+    """What the reference says of the sample, if it has no result for it either."""
+    state = initial_state(graph)
+    names = [port.tensor for port in module.inputs]
+    try:
+        for k in range(0 if graph.variables else sample, sample + 1):
+            arrays = (inputs[name][k] for name in names)
+            evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)
+    except StatusError as cause:
+        return cause
+    return None
+
+
+def _blamed(
+    error: StatusRunError, graph: Graph, module: ModuleRecord, cause: StatusError
+) -> StatusRunError:
+    assert cause.node is not None
+    tensor = cause.node.inputs[cause.position]
+    tensors = dict(zip(graph.inputs, (port.tensor for port in module.inputs), strict=True))
+    hint = f"give --input samples with {tensors.get(tensor)!r} {cause.allowed}"
+    if tensor not in tensors:
+        hint = f"limit {tensor!r} to that in the model, or give other --input samples"
+    layer = cause.node.origin.layer
+    place = f"{tensor}[{','.join(map(str, cause.element))}]"
+    found = {"element": list(cause.element), "tensor": tensor, "value": cause.value}
+    return error.at(
+        f'in layer "{layer}": {place} is {cause.value}, expected {cause.allowed}',
+        hint,
+        {"layer": layer, "allowed": cause.allowed, **found},
+    )
+
+
+def _located(
+    error: StatusRunError, module: ModuleRecord, layers: tuple[runner.Layer, ...]
+) -> StatusRunError:
+    """By the firmware: the call that returned the status, or the last that was done before."""
+    own = [one for one in layers if (one.module, one.sample) == (module.module, error.sample)]
+    failed = next((one for one in own if one.status == error.status), None)
+    if failed:
+        call = module.calls[failed.call]
+        where = f'in layer "{call.layer}" (call {call.index}, {call.function})'
+        return error.at(where, "", {"layer": call.layer, "call": call.index})
+    if not own:
+        return error.at("before its first layer", "", {})
+    rest = module.calls[len(own) :]
+    if rest and rest[0].device:
+        where = f'before layer "{rest[0].layer}", by a hook of device {rest[0].device}'
+        return error.at(where, "", {"layer": rest[0].layer, "call": rest[0].index})
+    return error.at(f'after layer "{module.calls[len(own) - 1].layer}"', "", {})

@@ -1,0 +1,379 @@
+"""Compares what the firmware computes with the numpy reference and with LiteRT, layer by layer.
+
+A layer is compared with what it should give for what the firmware itself had as its inputs, within
+the bound of its op (``microgen.ops``). So is LiteRT, with its own: what follows the same reference
+is the same network. Outputs are also compared from end to end, where bounds grow with every layer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microgen import frontends, manifest, passes, runner
+from microgen.comparing import oracle
+from microgen.errors import InternalError, ToolError, short
+from microgen.files import inside
+from microgen.ir import beside
+from microgen.ir.beside import Expected, Kept
+from microgen.ir.graph import Array, DType, Graph
+from microgen.manifest import ModuleRecord
+from microgen.ops import registry
+from microgen.output import progress
+from microgen.runner import Layer, samples
+from microgen.runner.compare import EQUAL, Comparison, Difference, number, ratio
+from microgen.runner.compare import compare as compare_layers
+from microgen.target import targets
+
+_MOST = 8  # samples of which all layers are read where floats are rounded
+
+Sample = Sequence[Array]  # one array per input, in the model's order
+Found = Mapping[str, Array]  # tensors by name
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The firmware against one source of truth.
+
+    ``name`` says which. Outputs are compared on all ``samples``: ``off`` is how far one was off, as
+    a part of its largest element, ``nearest`` how near one came to its bound from end to end.
+    Layers are compared on one of them (the first whose outputs differ, or that whose outputs are
+    farthest off), or on all if floats are rounded and there are few. ``layers`` is None, and
+    ``why_no_layers`` says why, where layers could not be read. ``other``: the layers of the source
+    of truth, where it has some of its own, compared with the reference. ``is_skipped``: nothing was
+    compared, for the reason in ``why_no_layers``.
+    """
+
+    name: str
+    samples: int
+    equal_samples: int
+    layers: Comparison | None
+    why_no_layers: str = ""
+    is_skipped: bool = False
+    off: float = 0.0
+    nearest: float = 0.0
+    other: Comparison | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing that was compared differs."""
+        return self.equal_samples == self.samples and self.difference is None
+
+    @property
+    def difference(self) -> Difference | None:
+        """The first layer and element that differs, if one was found."""
+        for layers in (self.layers, self.other):
+            if layers and layers.first:
+                return layers.first
+        return None
+
+    def __str__(self) -> str:
+        if self.is_skipped:
+            return f"{self.name}: not compared: {self.why_no_layers}"
+        text = f"{self.name}: outputs equal on {self.equal_samples} of {self.samples} samples"
+        if self.off and self.equal_samples:
+            text += f" to {self.off:.2g} of the largest element"
+        if self.layers is None:
+            return f"{text}; layers not read: {self.why_no_layers}"
+        if self.layers.first:
+            return f"{text}; first difference: {self.layers.first}"
+        if self.other and self.other.first:
+            return f"{text}; its own layers are not the reference's: {self.other.first}"
+        unknown = f", {len(self.layers.absent)} unknown to it" if self.layers.absent else ""
+        several = f" of {self.layers.samples} samples" if self.layers.samples > 1 else ""
+        all_layers = f"all {self.layers.compared} layers{several}"
+        return f"{text}; {all_layers} {_nearness(self.layers)}{unknown}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data. ``bounds`` has each layer's, and how near it came; see ``Held``."""
+        return {
+            "name": self.name,
+            "status": "n/a" if self.is_skipped else "ok" if self.ok else "failed",
+            "samples": self.samples,
+            "equal_samples": self.equal_samples,
+            "outputs_off": number(self.off),
+            "outputs_ratio": number(self.nearest),
+            "layers": self.layers.compared if self.layers else 0,
+            "layers_samples": self.layers.samples if self.layers else 0,
+            "bounds": [held.to_json() for held in self.layers.held] if self.layers else [],
+            "detail": str(self),
+        }
+
+
+def _nearness(layers: Comparison) -> str:
+    if layers.is_exact:
+        return "equal"
+    rules = dict.fromkeys(held.rule for held in layers.held)
+    return f"within their bounds: {'; '.join(_by_rule(layers, rule) for rule in rules)}"
+
+
+def _by_rule(layers: Comparison, rule: str) -> str:
+    """How many layers have the rule, and which came nearest to its bound."""
+    own = [held for held in layers.held if held.rule == rule]
+    count = len({held.tensor for held in own})
+    if rule == EQUAL:
+        return f"{count} equal"
+    nearest = max(own, key=lambda held: held.ratio)
+    near = f'at most {nearest.ratio:.2g} of it, layer "{short(nearest.layer)}"'
+    return f"{count} by {rule} ({near if nearest.ratio else 'equal, too'})"
+
+
+def compare(
+    project: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Array], elf: Path
+) -> tuple[Verdict, ...]:
+    """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
+    sample, with the numpy reference and, where it is installed and its profile is the project's,
+    with LiteRT; each model by itself. All arrays have a leading axis of N samples.
+
+    Raises what ``runner.run`` raises.
+    """
+    record = manifest.load(project)
+    inputs = samples.by_tensor(record, inputs)
+    traces = _Traces(project, elf, inputs)
+    verdicts: list[Verdict] = []
+    for module in record.modules:
+        given = samples.of_module(record, module, "inputs", inputs)
+        made = samples.of_module(record, module, "outputs", outputs)
+        one = _Module(project, module, _rows(module.inputs, given), made, traces)
+        lead = f"{module.module}: " if record.more else ""
+        found = (one.by_reference(), one.by_litert())
+        verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
+    return tuple(verdicts)
+
+
+class _Traces:
+    """The layers of a range of samples, all models', read once from the running ``elf``."""
+
+    def __init__(self, project: Path, elf: Path, inputs: Mapping[str, Array]) -> None:
+        self._project, self._elf, self._inputs = project, elf, inputs
+        self._read: dict[range, tuple[Layer, ...]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return next((len(array) for array in self._inputs.values()), 0)
+
+    def of(self, module: ModuleRecord, chosen: range) -> list[Layer]:
+        """A module's layers of those samples. Raises what ``run`` does."""
+        if chosen not in self._read:
+            given = {name: a[chosen.start : chosen.stop] for name, a in self._inputs.items()}
+            traced = runner.run(self._project, given, elf=self._elf, trace=True).layers
+            assert traced is not None
+            self._read[chosen] = traced
+        return [layer for layer in self._read[chosen] if layer.module == module.module]
+
+
+def source(project: Path, record: ModuleRecord) -> Graph:
+    """A model as its file has it, read as it was when the project was generated."""
+    options = record.options
+    return frontends.load(
+        inside(project, record.model.path),
+        numerics=options["numerics"],
+        targets=targets.parse(options["targets"]).kinds,
+        generators=options["codegen"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An output of a sample from end to end: what there is and should be, and how far off it may
+    be."""
+
+    found: Array
+    values: Array
+    bound: Array
+
+    @property
+    def ratio(self) -> float:
+        """How near it comes to its bound."""
+        return ratio(self.found, self.values, self.bound)
+
+    @property
+    def off(self) -> float:
+        """How far it is off, as a part of its greatest magnitude."""
+        apart = float(beside.distance(self.found, self.values).max(initial=0))
+        size = float(np.abs(self.values.astype(np.float64)).max(initial=0))
+        return apart / size if apart and math.isfinite(size) and size else apart
+
+
+@dataclass(frozen=True)
+class _Module:
+    """One model: its samples, what the firmware made of them, and where to read layers."""
+
+    project: Path
+    record: ModuleRecord
+    samples: Sequence[Sample]
+    outputs: Mapping[str, Array]
+    traces: _Traces
+
+    @cached_property
+    def source(self) -> Graph:
+        """The model as its file has it."""
+        return source(self.project, self.record)
+
+    @property
+    def model(self) -> Path:
+        """The model's file."""
+        return inside(self.project, self.record.model.path)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether there is nothing to be rounded: equal outputs come from equal layers."""
+        return all(kind.dtype is not DType.FLOAT32 for kind in self.source.types.values())
+
+    def by_reference(self) -> Verdict:
+        """Against numpy, as the passes left the network."""
+        graph = passes.run(self.source)
+        name = f"numpy reference ({self.record.options['numerics']})"
+        verdict, _ = self._verdict(name, graph, self._ends(graph))
+        return verdict
+
+    def by_litert(self) -> Verdict:
+        """Against LiteRT, as the file has the network."""
+        name = f"LiteRT {oracle.KERNELS}"
+        why = self._why_no_litert()
+        if why:
+            return Verdict(name, 0, 0, None, why, is_skipped=True)
+        try:
+            verdict, chosen = self._verdict(name, self.source, self._litert_ends())
+            return replace(verdict, other=self._of_litert(chosen))
+        except oracle.OracleError as error:
+            return Verdict(name, 0, 0, None, str(error), is_skipped=True)
+
+    def _why_no_litert(self) -> str:
+        if self.model.suffix != ".tflite":
+            return f"it reads .tflite files, not {self.model.suffix}"
+        if self.record.options["numerics"] != oracle.PROFILE:
+            return f"it rounds as --numerics {oracle.PROFILE} does"
+        if not oracle.is_installed():
+            return "ai-edge-litert is not installed (pip install ai-edge-litert)"
+        return ""
+
+    def _ends(self, graph: Graph) -> list[list[_End]]:
+        """The outputs that a graph should give for each sample."""
+        kept, ends = Kept.at_first(graph), []
+        counted = progress.counted("samples by numpy", self.samples, len(self.samples))
+        for i, sample in enumerate(counted):
+            given = dict(zip(graph.inputs, sample, strict=True))
+            exact = {**graph.constants, **given}
+            wanted = {n: (exact[n], np.zeros(())) for n in graph.outputs if n in exact}
+            for one in beside.walk(graph, given, registry(), {}, kept):
+                wanted[one.tensor] = (one.values, one.bound)
+            ends.append([self._end(k, i, *wanted[name]) for k, name in enumerate(graph.outputs)])
+        return ends
+
+    def _end(self, output: int, sample: int, values: Array, bound: Array) -> _End:
+        found = self.outputs[self.record.outputs[output].tensor][sample]
+        size = bound.reshape(found.shape) if bound.ndim else np.broadcast_to(bound, found.shape)
+        return _End(found, values.reshape(found.shape), size)
+
+    def _litert_ends(self) -> list[list[_End]]:
+        """LiteRT's outputs. It may be as far from the reference as the firmware."""
+        layers = oracle.layers(self.model.read_bytes(), self.samples, self._names)
+        found = [[every[name] for name in self.source.outputs] for every in layers]
+        bounds = [[np.zeros(())] * len(arrays) for arrays in found]
+        if not self.is_exact:
+            bounds = [[2 * end.bound for end in ends] for ends in self._ends(self.source)]
+        return [
+            [self._end(k, i, *pair) for k, pair in enumerate(zip(*pairs, strict=True))]
+            for i, pairs in enumerate(zip(found, bounds, strict=True))
+        ]
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        return frontends.tensor_names(self.model)
+
+    def _verdict(
+        self, name: str, graph: Graph, ends: Sequence[Sequence[_End]]
+    ) -> tuple[Verdict, range]:
+        """The outputs against ``ends``, and the layers beside ``graph``; of which samples."""
+        chosen = self._chosen(ends)
+        layers, why = self._layers(graph, chosen)
+        equal = sum(all(end.ratio <= 1 for end in each) for each in ends)
+        every = [end for each in ends for end in each]
+        off = max((end.off for end in every), default=0.0)
+        near = max((end.ratio for end in every), default=0.0)
+        return Verdict(name, len(ends), equal, layers, why, off=off, nearest=near), chosen
+
+    def _chosen(self, ends: Sequence[Sequence[_End]]) -> range:
+        """The samples whose layers are compared: of a network that rounds nothing, or of many, the
+        first whose outputs differ, or that whose outputs are farthest off; of variables, those
+        before it, too."""
+        if not self.is_exact and len(ends) <= _MOST:
+            return range(len(ends))
+        equal = [all(end.ratio <= 1 for end in each) for each in ends]
+        off = [max((end.off for end in each), default=0.0) for each in ends]
+        worst = equal.index(False) if False in equal else int(np.argmax(off))
+        return range(0 if self.source.variables else worst, worst + 1)
+
+    def _layers(self, graph: Graph, chosen: range) -> tuple[Comparison | None, str]:
+        try:
+            traced = self.traces.of(self.record, chosen)
+        except ToolError as error:
+            return None, str(error)
+        found = _by_sample(graph, traced, len(chosen))
+        absent = sorted({name for layers in found for name in layers if name not in graph.types})
+        return compare_layers(self.record, self._beside(graph, chosen, found), absent), ""
+
+    def _beside(
+        self, graph: Graph, chosen: range, found: Sequence[Found]
+    ) -> Iterator[tuple[int, Expected]]:
+        kept = Kept.at_first(graph)
+        for i, known in zip(chosen, found, strict=True):
+            given = dict(zip(graph.inputs, self.samples[i], strict=True))
+            for one in beside.walk(graph, given, registry(), known, kept):
+                yield i, one
+
+    def _of_litert(self, chosen: range) -> Comparison:
+        """LiteRT's own layers beside the reference."""
+        inputs = [self.samples[i] for i in chosen]
+        own = oracle.layers(self.model.read_bytes(), inputs, self._names, "layers by LiteRT")
+        found = [_fitting(self.source, layers) for layers in own]
+        layers = self._beside(self.source, chosen, found)
+        slack = ((i, _with_slack(one, found[i - chosen.start])) for i, one in layers)
+        return compare_layers(self.record, slack)
+
+
+def _with_slack(one: Expected, found: Found) -> Expected:
+    inputs = [found[name] for name in one.node.inputs if name in found]
+    slack = oracle.slack(one.node.op, inputs) if inputs else 0.0
+    return replace(one, bound=one.bound + slack)
+
+
+def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
+    """What is of the size that the graph's tensors have."""
+    sizes = {name: kind.nbytes for name, kind in graph.types.items()}
+    return {
+        name: _shaped(graph, name, array)
+        for name, array in layers.items()
+        if sizes.get(name) == array.nbytes
+    }
+
+
+def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> list[Sample]:
+    """Sample by sample, one array per input in the model's order."""
+    return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
+
+
+def _by_sample(graph: Graph, layers: Iterable[Layer], count: int) -> list[dict[str, Array]]:
+    """What was read, as the graph's tensors are. Raises InternalError if sizes differ."""
+    found: list[dict[str, Array]] = [{} for _ in range(count)]
+    for layer in layers:
+        for name, array in ((layer.tensor, layer.array), *layer.variables.items()):
+            found[layer.sample][name] = _shaped(graph, name, array)
+    return found
+
+
+def _shaped(graph: Graph, name: str, array: Array) -> Array:
+    kind = graph.types.get(name)
+    if kind is None:
+        return array
+    if kind.nbytes != array.nbytes:
+        raise InternalError(f"{name} has shape {array.shape}, the reference's {kind.shape}")
+    return np.ascontiguousarray(array).view(kind.dtype.numpy).reshape(kind.shape)

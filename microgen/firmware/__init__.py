@@ -1,0 +1,1 @@
+"""What planned programs become: the files of a project, its manifest, and what it will take."""

@@ -1,0 +1,101 @@
+"""What main.c and the linker script must know of memory pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+from microgen.emit import symbols
+from microgen.program.types import Pool, Port
+from microgen.target.board import Board
+
+
+def values(ports: Sequence[Port], board: Board, pools: Sequence[Pool]) -> dict[str, Any]:
+    """Values of ``src/main.c.j2`` and ``boards/board.ld.j2`` for all models: ``ports`` are theirs,
+    ``pools`` those in use."""
+    has_workspace_io = any(port.buffer for port in ports)
+    moved = _moved(board)
+    return {
+        "has_workspace_io": has_workspace_io,
+        "io_section": main_section(moved),
+        "clears_inputs": has_workspace_io or bool(moved),
+        "regions": _regions(pools, moved),
+        "memories": _memories(board, {pool.memory for pool in pools}),
+    }
+
+
+def of_model(
+    prefix: str, suffix: str, ports: Sequence[Port], board: Board, pools: Sequence[Pool]
+) -> dict[str, Any]:
+    """Values of ``src/main.c.j2`` for one model; ``suffix`` tells its names there from others'."""
+    passed = [pool for pool in pools if not pool.is_internal]
+    has_workspace_io = any(port.buffer for port in ports)
+    arguments = [] if has_workspace_io else ["&inputs", "&outputs"]
+    argument = f"&workspace_pools{suffix}" if passed else ""
+    return {
+        "passed_pools": [_passed(prefix, suffix, pool, _moved(board)) for pool in passed],
+        "map_argument": argument,
+        "run_structs": [*arguments, *filter(None, [argument])],
+    }
+
+
+def _moved(board: Board) -> str:
+    """The memory of main's buffers, where that is not the board's RAM."""
+    return board.buffers if board.buffers != board.ram else ""
+
+
+def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
+    """The board's memories that something lies in, or may."""
+    used = {board.flash, board.ram, board.constants, board.large_constants, board.arena}
+    return [
+        {
+            "name": m.name,
+            "access": m.access,
+            "origin": f"0x{m.origin:08x}",
+            "length": f"0x{m.length:x}",
+        }
+        for m in board.memories
+        if m.name in used | asked | {board.buffers}
+    ]
+
+
+def main_section(memory: str) -> str:
+    """The section of main's buffers in a memory of the board; "" where they are plain data."""
+    return f".bss.noinit.main.{memory}" if memory else ""
+
+
+def _passed(prefix: str, suffix: str, pool: Pool, moved: str) -> dict[str, Any]:
+    kind = "CONSTANT" if pool.is_constant else "WORKSPACE"
+    macro = f"{prefix}_{pool.name}_{kind}_POOL".upper()
+    section = main_section(pool.memory or moved)
+    if pool.is_constant:
+        section = symbols.constant_section(pool.memory) if pool.memory else ""
+    placed = f', section("{section}")' if section else ""
+    return {
+        "name": f"{suffix[1:]}_{pool.name}" if suffix else pool.name,
+        "field": pool.name,
+        "is_constant": pool.is_constant,
+        "attribute": f"__attribute__((aligned({pool.alignment}){placed}))",
+        "size_macro": f"{macro}_SIZE",
+        "data_macro": f"{macro}_DATA",
+    }
+
+
+def _regions(pools: Sequence[Pool], moved: str) -> list[dict[str, str]]:
+    """Output sections in further memories: what they hold, by name, and where they lie."""
+    arenas = {p.memory for p in pools if p.memory and p.is_internal and not p.is_constant}
+    mains = {p.memory for p in pools if p.memory and not p.is_internal and not p.is_constant}
+    weights = {p.memory for p in pools if p.memory and p.is_constant}
+    mains |= {moved} - {""}
+    return [
+        *_sections("arena", arenas, symbols.workspace_section),
+        *_sections("main", mains, main_section),
+        *_sections("weights", weights, symbols.constant_section),
+    ]
+
+
+def _sections(kind: str, memories: Set[str], name: Callable[[str], str]) -> list[dict[str, str]]:
+    return [
+        {"kind": kind, "segment": f"{kind}_{memory}", "name": name(memory), "memory": memory}
+        for memory in sorted(memories)
+    ]

@@ -1,0 +1,313 @@
+"""Whether a program fits a board: certainly not, certainly, or perhaps, before it is compiled.
+
+Each thing that takes memory has the bytes that it takes at least, and at most where that is known.
+What the least of all is too much for is refused. What only the most is too much for is generated,
+and said; ``verify`` then measures the ELF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from microgen.errors import BoardError, CapacityError
+from microgen.firmware import code_size
+from microgen.manifest import EstimateRecord
+from microgen.names import cnames
+from microgen.options import Options
+from microgen.program.types import MemoryPlan, Program
+from microgen.target.board import Board
+from microgen.target.cpu import Feature
+
+# What code typically takes, in bytes: for the estimates that are shown.
+_CODE = {"c": 2560, "packed": 4200, "graph": 10500}
+_CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
+_CODE_SHARED = 120  # a typical operator that calls a shared kernel
+_SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
+_TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
+# A program of the host, which has no memories of its own: it is made to try out what is for boards,
+# and gets several times what the largest of those has. As C, constants take five times their size.
+_HOST_RAM = 2**28
+_HOST_FLASH = 2**26
+STATIC_DATA = 64  # .data and .bss of the runtime, at most
+_IO_ALIGNMENT = 16  # of main's buffers
+_VECTORS = 64  # of an Arm core, at least
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something in a memory: bytes at least, likely, and at most (None: not known)."""
+
+    memory: str
+    name: str
+    least: int
+    likely: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What is needed of one kind of memory, "RAM" or "flash", or of one of the board's."""
+
+    kind: str
+    parts: tuple[_Part, ...]
+
+    @property
+    def least(self) -> int:
+        """Bytes that are sure to be needed."""
+        return sum(part.least for part in self.parts)
+
+    @property
+    def likely(self) -> int:
+        """The estimate."""
+        return sum(part.likely for part in self.parts)
+
+    @property
+    def most(self) -> int | None:
+        """Bytes that are not exceeded; None if that is not known."""
+        known = [part.most for part in self.parts if part.most is not None]
+        return sum(known) if len(known) == len(self.parts) else None
+
+    def of(self, memory: str) -> _Need:
+        """What of it lies in one memory."""
+        return _Need(self.kind, tuple(part for part in self.parts if part.memory == memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """What is to fit: a program and its plan, or those of several ``modules`` in one.
+
+    ``stored`` are the bytes of what the graph executor reads in read-only memory.
+    """
+
+    program: Program
+    plan: MemoryPlan
+    options: Options
+    modules: int = 1
+    stored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The record for the manifest, and a sentence for each memory or budget that may be too
+    small."""
+
+    record: EstimateRecord
+    doubts: tuple[str, ...]
+
+
+def check_regions(plan: MemoryPlan, board: Board) -> None:
+    """Raises BoardError for a pool in a memory which the board has not, or not for that."""
+    for pool in (*plan.pools, *plan.constant_pools):
+        fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
+        if pool.memory and pool.memory not in fit:
+            raise BoardError(
+                f"{board.name} has no memory {pool.memory!r} for it",
+                where=f"--pool {pool.name}",
+                hint=f"memories: {', '.join(fit)}" if fit else "leave memory= out for the host",
+            )
+
+
+def placed(firmware: Firmware, board: Board) -> Board:
+    """The board with the memories chosen that take the model's constants, the workspace and
+    main's buffers: each where the board has it, unless it may not fit there."""
+    if board.is_host:
+        return board
+    flash = board.memory(board.flash).length
+    if board.large_constants and _flash(firmware, board).likely > flash:
+        board = replace(board, constants=board.large_constants)
+    return next((b for b in _arranged(board) if _holds(firmware, b)), board)
+
+
+def _arranged(board: Board) -> Iterator[Board]:
+    """The ways to place buffers: as few as can be in the slower memory, the workspace last."""
+    yield board
+    if board.large_buffers:
+        yield replace(board, buffers=board.large_buffers)
+        yield replace(board, arena=board.large_buffers)
+        yield replace(board, arena=board.large_buffers, buffers=board.large_buffers)
+
+
+def _holds(firmware: Firmware, board: Board) -> bool:
+    need = _ram(firmware, board)
+    memories = {part.memory for part in need.parts}
+    return all(_upper(need.of(name)) <= board.memory(name).length for name in memories)
+
+
+def _upper(need: _Need) -> int:
+    return need.likely if need.most is None else need.most
+
+
+def check(firmware: Firmware, board: Board) -> Estimate:
+    """Bounds and estimates of flash and RAM in bytes.
+
+    Raises CapacityError, naming bytes needed, bytes there and what would help, if a memory of the
+    board or a budget is certainly too small. What it may be too small for is among the doubts.
+    """
+    ram, flash = _ram(firmware, board), _flash(firmware, board)
+    options = firmware.options
+    doubts = [_judged(firmware, *limit) for limit in _limits(ram, flash, board, options)]
+    record = EstimateRecord(
+        flash=flash.likely,
+        ram=ram.likely,
+        flash_budget=options.flash,
+        ram_budget=options.ram,
+        flash_least=flash.least,
+        flash_most=flash.most or 0,
+        ram_least=ram.least,
+        ram_most=ram.most or 0,
+    )
+    return Estimate(record, tuple(filter(None, doubts)))
+
+
+def _limits(
+    ram: _Need, flash: _Need, board: Board, options: Options
+) -> Iterator[tuple[_Need, int, str]]:
+    """What is needed, the bytes that are there, and who has them."""
+    for need in () if board.is_host else (ram, flash):
+        for name in dict.fromkeys(part.memory for part in need.parts):
+            whose = f"{board.name}'s {name} has"
+            yield need.of(name), board.memory(name).length, whose
+    if board.is_host:
+        yield ram, _HOST_RAM, "a program of the host gets"
+        yield flash, _HOST_FLASH, "a program of the host gets"
+    if options.ram:
+        yield ram, options.ram, "the --ram budget is"
+    if options.flash:
+        yield flash, options.flash, "the --flash budget is"
+
+
+def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
+    """What is to be said; empty if it fits. Raises CapacityError if it cannot."""
+    if need.least > there:
+        largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
+        listed = ", ".join(f"{part.name} {part.least:,}" for part in largest)
+        raise CapacityError(
+            f"needs at least {need.least:,} bytes of {need.kind}, {whose} {there:,} "
+            f"({need.least - there:,} too many); largest: {listed}",
+            hint=_help(firmware, need),
+        )
+    if need.most is None:
+        if need.likely <= there:
+            return ""
+        return f"may not fit: {need.least:,} bytes of {need.kind} or more, {whose} {there:,}"
+    if need.most <= there:
+        return ""
+    return f"may not fit: {need.least:,} to {need.most:,} bytes of {need.kind}, {whose} {there:,}"
+
+
+def _help(firmware: Firmware, need: _Need) -> str:
+    if need.kind == "flash":
+        return "fewer or narrower layers would help, or a board with more flash"
+    step, names = _peak_step(firmware.program, firmware.plan)
+    return (
+        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
+        "narrower layers there would help, a smaller input, or more RAM"
+    )
+
+
+def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
+    """The call with most live bytes, and the largest tensors that live there."""
+    if not plan.placements:
+        return 0, "nothing but inputs and outputs"
+    best = _peak_time(plan)
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    live = [p for p in plan.placements if p.first <= best <= p.last]
+    largest = sorted(live, key=lambda p: -p.nbytes)[:2]
+    named = [f'"{cnames.short(tensors.get(p.name, p.name))}" {p.nbytes:,}' for p in largest]
+    more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
+    return min(best // 2, len(program.calls) - 1), ", ".join([*named, *more])
+
+
+def _peak_time(plan: MemoryPlan) -> int:
+    """The first half step at which most bytes live."""
+    changes: dict[int, int] = {}
+    for p in plan.placements:
+        changes[p.first] = changes.get(p.first, 0) + p.nbytes
+        changes[p.last + 1] = changes.get(p.last + 1, 0) - p.nbytes
+    best, most, live = 0, 0, 0
+    for time in sorted(changes):
+        live += changes[time]
+        if live > most:
+            best, most = time, live
+    return best
+
+
+def _ram(firmware: Firmware, board: Board) -> _Need:
+    program, plan = firmware.program, firmware.plan
+    ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
+    is_known = not (program.external_modules or program.devices)
+    other = STATIC_DATA * firmware.modules
+    return _Need(
+        "RAM",
+        (
+            *_pools(plan, board),
+            *(
+                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', p.type.nbytes)
+                for kind, p in ports
+                if not p.buffer
+            ),
+            _exactly(board.ram, "stack", board.stack_bytes),
+            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
+        ),
+    )
+
+
+def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
+    for pool in plan.pools:
+        memory = pool.memory or (board.arena if pool.is_internal else board.buffers)
+        name = "workspace" if len(plan.pools) == 1 else f"pool {pool.name}"
+        yield _aligned(memory, name, pool.nbytes, pool.alignment)
+
+
+def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
+    """An object, and at most the bytes in front of it that align it."""
+    return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
+
+
+def _exactly(memory: str, name: str, nbytes: int) -> _Part:
+    return _Part(memory, name, nbytes, nbytes, nbytes)
+
+
+def _flash(firmware: Firmware, board: Board) -> _Need:
+    program, options = firmware.program, firmware.options
+    blob = sum(len(code.payload) for _, code in program.runtime_modules)
+    vectors = _VECTORS if board.cpu.architecture == "arm" else 0
+    likely = _likely_code(program, board, options)
+    most = code_size.most(program, board.cpu, options, firmware.modules)
+    code = _Part(board.flash, "code", code_size.LEAST + vectors, likely, most)
+    return _Need(
+        "flash",
+        (
+            *_constants(firmware, board),
+            _exactly(board.constants, "the executor's graph", firmware.stored),
+            _exactly(board.flash, "modules of the blob", blob),
+            code,
+        ),
+    )
+
+
+def _constants(firmware: Firmware, board: Board) -> Iterator[_Part]:
+    plan, alignment = firmware.plan, firmware.options.constant_alignment
+    pools = {pool.name: pool for pool in plan.constant_pools}
+    places = plan.constant_places
+    for constant in firmware.program.constants:
+        place, nbytes = places.get(constant.name), constant.array.nbytes
+        pool = pools[place.pool] if place else None
+        unit = max(alignment, pool.alignment if pool else 0, constant.array.itemsize)
+        yield _Part(
+            (pool.memory if pool else "") or board.constants,
+            f'"{cnames.short(constant.origin)}" {constant.name}',
+            nbytes,
+            nbytes + -nbytes % alignment - -nbytes % 4,
+            nbytes + unit - 1,
+        )
+
+
+def _likely_code(program: Program, board: Board, options: Options) -> int:
+    each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
+    thumb = _CODE[code_size.runner(options)] + each * len(program.functions)
+    if Feature.FPU not in board.cpu.features and code_size.computes_floats(program):
+        thumb += _SOFT_FLOAT
+    return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))

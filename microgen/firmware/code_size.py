@@ -1,0 +1,111 @@
+"""How much code a firmware has at least and at most, as far as that is known before it is compiled.
+
+The least is what start-up, semihosting and ``main`` take in any firmware, measured and halved. The
+most is a sum of measured maxima, each with a margin: ``kernels/code_bytes.json`` has each kernel as
+every toolchain compiles it for every core, and the constants below are what the executors add.
+docs/memory.md says how they were measured; tests hold firmware to both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from microgen.ir.graph import DType
+from microgen.options import Options
+from microgen.program.types import Program
+from microgen.target.cpu import Cpu
+
+LEAST = 1024  # the smallest firmware of all boards and toolchains has 1,850
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """Bytes that a firmware has besides its operators' kernels: in all, and for each call,
+    argument of a call, function, and constant."""
+
+    fixed: int
+    call: int
+    argument: int
+    function: int
+    constant: int
+
+
+# A quarter above the largest that was measured on any core with any toolchain.
+_RUNNERS = {
+    "c": _Runner(3400, 24, 8, 32, 0),
+    "packed": _Runner(5600, 48, 40, 320, 0),
+    "graph": _Runner(17500, 48, 24, 320, 192),
+}
+_PORT = 128  # what main does with an input or output, but for its name
+# Of an operator compiled for its own shape: GCC's had 0.95 of the general form at most, those of
+# LLVM, which unrolls short loops whole, 4.04.
+_MARGIN = {"gcc": 1.25, "llvm": 5.0}
+_SHARED_MARGIN = 1.25  # for other versions of the compilers
+_OPERATOR = 96  # its frame and its parameters
+
+
+def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:
+    """Bytes of code, tables and names, if all is of kernels that were measured on the core."""
+    table = _table()
+    kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
+    used = {_stem(k.source) for function in program.functions for k in function.body}
+    if not used <= kernels.keys() or cpu.name not in table["helpers"]:
+        return None
+    if program.external_modules or program.devices:
+        return None
+    helpers = table["helpers"][cpu.name]["all" if computes_floats(program) else "integer"]
+    return _operators(program, kernels, options) + helpers + _runner(program, options, modules)
+
+
+def _operators(program: Program, kernels: Mapping[str, int], options: Options) -> int:
+    used = [_stem(k.source) for function in program.functions for k in function.body]
+    each = _OPERATOR * len(used)
+    if not options.specialises:
+        return each + round(_SHARED_MARGIN * sum(kernels[name] for name in set(used)))
+    return each + round(_MARGIN[options.toolchain] * sum(kernels[name] for name in used))
+
+
+def _runner(program: Program, options: Options, modules: int) -> int:
+    costs = _RUNNERS[runner(options)]
+    ports = (*program.inputs, *program.outputs)
+    names = [*(p.tensor for p in ports), *(f.name for f in program.functions)]
+    return (
+        costs.fixed * modules
+        + costs.call * len(program.calls)
+        + costs.argument * sum(len(call.args) for call in program.calls)
+        + costs.function * len(program.functions)
+        + costs.constant * len(program.constants)
+        + _PORT * len(ports)
+        + 2 * sum(len(name.encode()) for name in names)
+    )
+
+
+def runner(options: Options) -> str:
+    """Who calls the operators: "graph", "packed" or "c"."""
+    if options.executor == "graph":
+        return "graph"
+    return "c" if options.interface == "c" and options.is_unpacked else "packed"
+
+
+def computes_floats(program: Program) -> bool:
+    """Whether any operator's result is float32, or what it reads."""
+    return any(
+        kind.dtype is DType.FLOAT32
+        for call in program.calls
+        for kind in (call.tensor_type, *call.types)
+    )
+
+
+def _stem(source: str) -> str:
+    return source.rpartition("/")[2].removesuffix(".c")
+
+
+@cache
+def _table() -> dict[str, dict[str, dict[str, int]]]:
+    text = resources.files("microgen.kernels").joinpath("code_bytes.json").read_text("utf-8")
+    found: dict[str, dict[str, dict[str, int]]] = json.loads(text)
+    return found

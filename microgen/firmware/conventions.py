@@ -1,0 +1,31 @@
+"""What the packed calling convention cannot pass, refused before anything is generated."""
+
+from __future__ import annotations
+
+from microgen.errors import UnsupportedError
+from microgen.options import Options
+from microgen.program.types import Program
+
+MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, as TVM's runtime has it by default
+
+
+def check(program: Program, options: Options) -> None:
+    """Raise UnsupportedError for a program whose entry point the asked interface has no room
+    for: TVM finds that out when it runs, or drops what it cannot pass."""
+    if options.interface != "packed":
+        return
+    count = len(program.inputs) + len(program.outputs)
+    if count > MAX_ARGS:
+        raise UnsupportedError(
+            f"the model has {count} inputs and outputs, and a packed call has at most {MAX_ARGS} "
+            "arguments (TVM_CRT_MAX_ARGS)",
+            where="--interface packed",
+            hint="use --interface c",
+        )
+    if program.devices:
+        raise UnsupportedError(
+            f"a packed entry point has no argument for the contexts of devices "
+            f"({', '.join(device.name for device in program.devices)})",
+            where="--interface packed",
+            hint="use --interface c",
+        )

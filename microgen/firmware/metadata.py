@@ -1,0 +1,104 @@
+"""What a program that uses a model must know of it: names, shapes, types, pools, devices, sizes.
+
+The same is C for the packed interface (``tvmgen_<m>_get_c_metadata``, ``emit/metadata.py``), where
+``struct TVMMetadata`` has room for it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from microgen.options import Options
+from microgen.program.types import MemoryPlan, Pool, Port, Program
+
+VERSION = 1  # of TVM v0.14's struct TVMMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """An input or output: ``name`` is the model's, ``field`` the C interface's."""
+
+    name: str
+    field: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolInfo:
+    """A pool of memory, in bytes. Of one that is not internal the caller passes the memory."""
+
+    name: str
+    nbytes: int
+    alignment: int
+    is_internal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """One model. ``mod_name`` is ``tvmgen_<module>``, which its symbols start with; sizes and
+    alignments are in bytes; ``devices`` are the names of device contexts, in the order in which
+    they are passed."""
+
+    version: int
+    mod_name: str
+    executor: str
+    interface_api: str
+    unpacked_api: bool
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    workspace_pools: tuple[PoolInfo, ...]
+    constant_pools: tuple[PoolInfo, ...]
+    devices: tuple[str, ...]
+    workspace_size_bytes: int
+    constants_size_bytes: int
+    io_size_bytes: int
+    workspace_alignment: int
+    constant_alignment: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def dumps(self) -> bytes:
+        """As a file: equal metadata are equal bytes."""
+        text = json.dumps(self.to_json(), indent=2, sort_keys=True, ensure_ascii=False)
+        return f"{text}\n".encode()
+
+
+def path(module: str) -> str:
+    """Where a project of the packed interface keeps it."""
+    return f"model/executor-config/aot/{module}.json"
+
+
+def metadata(program: Program, plan: MemoryPlan, options: Options) -> Metadata:
+    """The metadata of a planned program."""
+    return Metadata(
+        version=VERSION,
+        mod_name=f"tvmgen_{program.module}",
+        executor=options.executor,
+        interface_api=options.interface,
+        unpacked_api=options.is_unpacked,
+        inputs=tuple(map(_tensor, program.inputs)),
+        outputs=tuple(map(_tensor, program.outputs)),
+        workspace_pools=tuple(map(_pool, plan.pools)),
+        constant_pools=tuple(map(_pool, plan.constant_pools)),
+        devices=tuple(device.name for device in program.devices),
+        workspace_size_bytes=plan.peak,
+        constants_size_bytes=sum(c.array.nbytes for c in program.constants),
+        io_size_bytes=program.io_bytes,
+        workspace_alignment=options.alignment,
+        constant_alignment=options.constant_alignment,
+    )
+
+
+def _pool(pool: Pool) -> PoolInfo:
+    return PoolInfo(pool.name, pool.nbytes, pool.alignment, pool.is_internal)
+
+
+def _tensor(port: Port) -> TensorInfo:
+    kind = port.type
+    return TensorInfo(port.tensor, port.name, kind.shape, kind.dtype.value, kind.nbytes)

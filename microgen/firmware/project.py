@@ -1,0 +1,335 @@
+"""Puts a project together: the model's files, the runtime that it needs, board and build files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from microgen import resources
+from microgen.emit import shared, symbols
+from microgen.emit.environment import environment
+from microgen.emit.header import device
+from microgen.emit.signature import dtype
+from microgen.errors import InternalError
+from microgen.files import FileTree
+from microgen.firmware import app_memory
+from microgen.ir.graph import DType
+from microgen.program.types import Device, Pool, Port
+from microgen.target.board import Board
+from microgen.target.cpu import Feature
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
+_MODEL_HEADERS = "model/codegen/host/include"
+_MODEL_SOURCES = "model/codegen/host/src"
+CODEGENS = "codegens"  # what external code generators brought of their own
+_MODEL_DATA = "model/executor-config/graph"
+_TEMPLATES = (
+    "CMakeLists.txt",
+    "README.md",
+    "boards/zephyr.ld",
+    "prj.conf",
+    "sample.yaml",
+    "src/main.c",
+)
+
+_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
+
+# Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
+# too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
+_ZEPHYR_OWN_STACK_BYTES = 2048
+_ZEPHYR_HOST_STACK_BYTES = 4096
+
+# What the linker keeps though nothing in the project may refer to it.
+_KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
+
+# How main.c declares an output's elements, and what prints one: integers as such, others by words.
+_PRINTED = {
+    DType.INT8: ("int8_t", "mg_io_print_int"),
+    DType.UINT8: ("uint8_t", "mg_io_print_int"),
+    DType.BOOL: ("uint8_t", "mg_io_print_int"),
+    DType.INT16: ("int16_t", "mg_io_print_int"),
+    DType.INT32: ("int32_t", "mg_io_print_int"),
+    DType.INT64: ("uint32_t", "mg_io_print_hex"),
+    DType.FLOAT32: ("uint32_t", "mg_io_print_hex"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What the project must know of one of its models.
+
+    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
+    they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
+    loads modules. ``devices`` are those that it passes contexts to, ``pools`` those that its plan
+    uses. ``shares_workspace``: its memory is a part of the one that several models share.
+    """
+
+    module: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    kernel_headers: tuple[str, ...]
+    kernel_sources: tuple[str, ...]
+    has_state: bool = False
+    has_modules: bool = False
+    devices: tuple[Device, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    shares_workspace: bool = False
+
+
+def assemble(
+    model_files: FileTree,
+    models: Sequence[Model],
+    *,
+    board: Board,
+    toolchain: str = "gcc",
+    interface: str = "c",
+    executor: str = "aot",
+    include_dirs: Sequence[str] = (),
+) -> FileTree:
+    """The whole project but its manifest.
+
+    ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
+    runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
+    generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
+    """
+    kernel_headers = {header for model in models for header in model.kernel_headers}
+    kernel_sources = {source for model in models for source in model.kernel_sources}
+    platform = _crt_file(f"src/platform_{board.platform}.c")
+    zephyr = _crt_file("src/platform_zephyr.c")
+    fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
+    if not board.is_host:
+        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
+    values = {**_values(board, toolchain), **_described(models, board)}
+    pools = [pool for model in models for pool in model.pools]
+    values |= app_memory.values(_ports(models), board, pools)
+    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
+    values["codegen_includes"] = [f"{CODEGENS}/{folder}" for folder in include_dirs]
+    values["codegen_sources"] = sorted(n for n in model_files.files if _is_codegens(n))
+    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
+    values["executor"] = executor
+    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
+    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
+    main_sources = sorted(name for name in main if name.endswith(".c"))
+    headers = [f"include/{header}" for header in sorted(kernel_headers)]
+    own = model_files.files.values()
+    runtime = _closure([*main.values(), platform, *own], ())
+    freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
+    needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
+    needed |= runtime
+
+    values["model_sources"] = [
+        *_model_sources(model_files, models),
+        *(f"crt/{name}" for name in sorted(kernel_sources)),
+    ]
+    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
+    values["freestanding_sources"] = _sources(freestanding)
+    always = _closure([*main.values(), *own], ())
+    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(always)]
+    semihosting = _closure([zephyr], ()).keys() - always.keys()
+    values["zephyr_semihosting_sources"] = _sources(semihosting)
+    rendered = {name: _render(name, values) for name in templates}
+    script = "native.ld" if board.is_host else "board.ld"
+    rendered[values["linker_script"]] = _render(f"boards/{script}", values)
+    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
+    crt = {f"crt/{name}": data for name, data in needed.items()}
+    return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+
+
+def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
+    """The sources below ``model/``, sorted; but first all others, then those whose symbols lie in
+    the shared workspace, then its own: nothing may come between them in memory."""
+    names = sorted(
+        n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
+    )
+    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
+    last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
+    return [*(name for name in names if name not in last), *last]
+
+
+def _is_codegens(name: str) -> bool:
+    return name.startswith(f"{CODEGENS}/") and name.endswith(".c")
+
+
+def _model_folders(model_files: FileTree) -> list[str]:
+    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
+    return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
+
+
+_C_OR_ASM = (".c", ".s")
+_RUNTIME_HEADERS = (
+    "src/",
+    "include/tvm/runtime/crt/",
+    "include/microgen/accelerator.h",
+    "include/microgen/tracing_device.h",
+)
+
+# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
+# own stdint.h needs no other, and takes one that it finds.
+_LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
+
+# Debian's packages, by the compiler's prefix.
+_COMPILERS = {
+    "arm-none-eabi-": "gcc-arm-none-eabi",
+    "riscv64-unknown-elf-": "gcc-riscv64-unknown-elf",
+}
+
+
+def _render(name: str, values: dict[str, Any]) -> bytes:
+    return environment("project").get_template(f"{name}.j2").render(values).encode()
+
+
+def _sources(names: Iterable[str]) -> list[str]:
+    return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
+
+
+def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
+    """What the templates are given of the models. A device that several have is one."""
+    several = len(models) > 1
+    described = [_model(model, board, several) for model in models]
+    prefixes = [model["prefix"] for model in described]
+    devices = {own["name"]: own for model in described for own in model["devices"]}
+    return {
+        "models": described,
+        "several": several,
+        "title": " and ".join(prefixes),
+        "project": "_".join(prefixes),
+        "inputs": [port for model in described for port in model["inputs"]],
+        "outputs": [port for model in described for port in model["outputs"]],
+        "passed_pools": [pool for model in described for pool in model["passed_pools"]],
+        "devices": list(devices.values()),
+        "shared_workspace": symbols.SHARED_WORKSPACE,
+        "shared_arenas": [
+            symbols.arena(m.module, p.name) for m in models if m.shares_workspace for p in m.pools
+        ],
+    }
+
+
+def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
+    """One model; ``suffix`` tells its names in main.c from other models'."""
+    prefix = f"tvmgen_{model.module}"
+    suffix = f"_{model.module}" if several else ""
+    memory = app_memory.of_model(prefix, suffix, _ports([model]), board, model.pools)
+    contexts = [f"&{prefix}_contexts"] if model.devices else []
+    return {
+        **memory,
+        "module": model.module,
+        "prefix": prefix,
+        "suffix": suffix,
+        "inputs": [_port(model.module, port, several) for port in model.inputs],
+        "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "has_state": model.has_state,
+        "has_modules": model.has_modules,
+        "devices": [device(d) for d in model.devices],
+        "run_arguments": ", ".join([*memory["run_structs"], *contexts]),
+    }
+
+
+def _ports(models: Sequence[Model]) -> list[Port]:
+    return [port for model in models for port in (*model.inputs, *model.outputs)]
+
+
+def _values(board: Board, toolchain: str) -> dict[str, Any]:
+    """What the templates are given of the board; the lists of sources are added to it."""
+    return {
+        "board": board,
+        "is_llvm": toolchain == "llvm",
+        "cflags": [*board.cpu.flags(toolchain), *board.cflags],
+        "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
+        "has_fpu": Feature.FPU in board.cpu.features,
+        "linker_script": f"boards/{board.name}.ld",
+        "startup": "boards/startup.c",
+        "qemu_command": _qemu_command(board),
+        "toolchain_note": _toolchain_note(board, toolchain),
+        "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
+        + _ZEPHYR_OWN_STACK_BYTES,
+    }
+
+
+def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
+    """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
+    ctype, print_function = _PRINTED[port.type.dtype]
+    return {
+        "name": f"{module}_{port.name}" if several else port.name,
+        "field": port.name,
+        "label": f"{module}.{port.name}" if several else port.name,
+        "ctype": ctype,
+        "print": print_function,
+        "dims": port.type.shape,
+        "dtype": dtype(port.type.dtype),
+        "nbytes": port.type.nbytes,
+        "size_macro": f"tvmgen_{module}_{port.name}_SIZE".upper(),
+    }
+
+
+def _qemu_command(board: Board) -> str:
+    if board.qemu is None:
+        return ""
+    return " ".join(
+        (
+            board.qemu.system,
+            f"-M {board.qemu.machine}",
+            *board.qemu.args,
+            "-nographic -semihosting-config enable=on,target=native",
+            "-kernel build/firmware.elf",
+        )
+    )
+
+
+def _toolchain_note(board: Board, toolchain: str) -> str:
+    if toolchain == "llvm":
+        helpers = "" if board.is_host else _libgcc_note(board)
+        return (
+            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        )
+    if board.is_host:
+        return "It needs CMake, Ninja and a C compiler."
+    return (
+        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
+        f"{_COMPILERS[board.toolchain]}); no C library."
+    )
+
+
+def _libgcc_note(board: Board) -> str:
+    return (
+        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
+        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
+    )
+
+
+def _crt_file(name: str) -> bytes:
+    """A file below ``crt``."""
+    path = resources.folder("crt") / name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InternalError(f"crt/{name} is missing") from error
+
+
+def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
+    include, transitively, and for each header of the runtime the source of the same name."""
+    found: dict[str, bytes] = {}
+    pending = [*roots, *(name for text in texts for name in _included(text))]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = _crt_file(name)
+        pending += _included(found[name])
+        source = f"src/{PurePosixPath(name).stem}.c"
+        is_runtime = name.startswith(_RUNTIME_HEADERS)
+        if is_runtime and (resources.folder("crt") / source).is_file():
+            pending.append(source)
+    return found
+
+
+def _included(text: bytes) -> list[str]:
+    """Paths below ``crt`` of the runtime's headers that a C file includes; others are not ours."""
+    crt = resources.folder("crt")
+    names = (match.decode() for match in _INCLUDE.findall(text))
+    candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
+    return [name for name in candidates if (crt / name).is_file()]

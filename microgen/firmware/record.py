@@ -1,0 +1,256 @@
+"""Program, plan and options -> the manifest's records."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from microgen import mlf
+from microgen.blob import c_source
+from microgen.emit import modules, symbols
+from microgen.emit.shared import Shared
+from microgen.emit.signature import argument_types, held_type
+from microgen.emit.unit import Unit
+from microgen.files import FileTree
+from microgen.manifest import (
+    FORMAT,
+    ArgumentRecord,
+    BlobRecord,
+    BufferRecord,
+    CallRecord,
+    ConstantRecord,
+    DeviceRecord,
+    EstimateRecord,
+    ExternalRecord,
+    FunctionRecord,
+    HeldRecord,
+    Manifest,
+    ModelRecord,
+    ModuleRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+    SharedRecord,
+    TypeRecord,
+    record_fields,
+)
+from microgen.options import Options
+from microgen.program.made import MODULE_POOL, ExternalModule, RuntimeModule
+from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
+from microgen.target.board import Board
+from microgen.version import __version__
+
+
+def manifest(
+    modules: Sequence[ModuleRecord],
+    board: Board,
+    *,
+    estimate: EstimateRecord,
+    files: FileTree,
+    shared: Shared | None = None,
+) -> Manifest:
+    """What the project promises; ``files`` are all its files but the manifest. ``shared`` is the
+    workspace that modules have in common."""
+    first, *more = modules
+    return Manifest(
+        **record_fields(first),
+        format=FORMAT,
+        microgen=__version__,
+        board=board.to_json(),
+        estimate=estimate,
+        files=files.digests(),
+        more=tuple(more),
+        shared_workspace=_shared(shared) if shared else None,
+    )
+
+
+def _shared(memory: Shared) -> SharedRecord:
+    return SharedRecord(
+        memory.symbol,
+        symbols.workspace_section(""),
+        memory.nbytes,
+        memory.alignment,
+        memory.modules,
+    )
+
+
+def module(
+    unit: Unit, board: Board, options: Options, *, model: Path, files: FileTree
+) -> ModuleRecord:
+    """What the project promises of one model; ``files`` has the model's own file."""
+    program, plan = unit.program, unit.plan
+    return ModuleRecord(
+        module=program.module,
+        model=_model(model, files, program.module),
+        options=options.to_json(),
+        inputs=tuple(_port(port) for port in program.inputs),
+        outputs=tuple(_port(port) for port in program.outputs),
+        calls=tuple(_call(call, program, board.cpu.name, options) for call in program.calls),
+        kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
+        plan=_plan(program, plan, options),
+        constants=tuple(_constant(c, program.module, plan) for c in program.constants),
+        devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
+        external=tuple(_external(module, unit) for module in program.external_modules),
+        blob=_blob(unit) if unit.blob else None,
+    )
+
+
+def _model(path: Path, files: FileTree, module: str) -> ModelRecord:
+    kept = mlf.model_path(path, module)
+    return ModelRecord(path.name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
+
+
+def _port(port: Port) -> PortRecord:
+    quant = port.type.quant
+    scale, zero_point = (quant.scale[0], quant.zero_point[0]) if quant else (0.0, 0)
+    return PortRecord(
+        port.name,
+        port.tensor,
+        port.type.shape,
+        port.type.dtype.value,
+        port.type.nbytes,
+        scale,
+        zero_point,
+        port.fixed,
+    )
+
+
+def _call(call: Call, program: Program, host: str, options: Options) -> CallRecord:
+    function = program.function(call.function)
+    given = iter(call.args)
+    args = []
+    for parameter in function.parameters:
+        if parameter.role is Role.SCRATCH:
+            args.append(ArgumentRecord("scratch", f"scratch_{call.index}"))
+            continue
+        argument = next(given)
+        is_constant = argument.storage is Storage.CONSTANT
+        name = symbols.constant(program.module, argument.name) if is_constant else argument.name
+        args.append(ArgumentRecord(argument.storage.value, name))
+    roles = [p.role for p in function.parameters]
+    return CallRecord(
+        index=call.index,
+        function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
+        op=call.op,
+        layer=call.origin.layer,
+        tensor=call.tensor,
+        shape=call.tensor_type.shape,
+        dtype=call.tensor_type.dtype.value,
+        kernel=call.kernel,
+        reason=call.reason,
+        refusals=call.refusals,
+        args=tuple(args),
+        output=roles.index(Role.OUTPUT),
+        packed="" if options.is_unpacked else call.function,
+        target="" if function.target == host else function.target,
+        device=call.device,
+    )
+
+
+def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    kept = {buffer.name for buffer in program.state}
+    return PlanRecord(
+        algorithm=plan.algorithm,
+        peak=plan.peak,
+        lower_bound=plan.lower_bound,
+        proof=plan.proof,
+        io_bytes=program.io_bytes,
+        alignment=options.alignment,
+        pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
+        buffers=tuple(
+            BufferRecord(
+                p.name,
+                p.pool,
+                p.offset,
+                p.nbytes,
+                p.first,
+                p.last,
+                tensors.get(p.name, ""),
+                p.name in kept,
+            )
+            for p in plan.placements
+        ),
+        in_place=plan.in_place,
+    )
+
+
+def _pool(pool: Pool, module: str) -> PoolRecord:
+    return PoolRecord(
+        name=pool.name,
+        symbol=symbols.arena(module, pool.name) if pool.is_internal else "",
+        section=symbols.workspace_section(pool.memory) if pool.is_internal else "",
+        nbytes=pool.nbytes,
+        alignment=pool.alignment,
+        capacity=pool.capacity,
+        memory=pool.memory,
+        targets=pool.targets,
+    )
+
+
+def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantRecord:
+    place = plan.constant_places.get(constant.name)
+    pool = plan.pool(place.pool) if place else None
+    is_passed = pool is not None and not pool.is_internal
+    return ConstantRecord(
+        symbol="" if is_passed else symbols.constant(module, constant.name),
+        nbytes=constant.array.nbytes,
+        ctype=constant.ctype,
+        transform=constant.transform.kind,
+        sources=constant.transform.sources,
+        arguments=dict(constant.transform.arguments),
+        layer=constant.origin,
+        section="" if is_passed else symbols.constant_section(pool.memory if pool else ""),
+        pool=place.pool if place else "",
+        offset=place.offset if place and is_passed else 0,
+    )
+
+
+def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
+    code = module.code
+    functions = tuple(_function(name, module, unit) for name in module.functions)
+    if code is None:
+        return ExternalRecord(codegen=module.target, kind="kernels", functions=functions)
+    if isinstance(code, RuntimeModule):
+        return ExternalRecord(
+            codegen=code.codegen,
+            kind="runtime",
+            functions=functions,
+            type_key=code.runtime.type_key,
+            prefix=code.runtime.prefix,
+            nbytes=len(code.payload),
+            sha256=hashlib.sha256(code.payload).hexdigest(),
+        )
+    source = modules.source(module, unit)
+    return ExternalRecord(codegen=code.codegen, kind="c", functions=functions, source=source)
+
+
+def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:
+    program = unit.program
+    function = program.function(name)
+    call = next(call for call in program.calls if call.function == name)
+    kinds = zip(function.parameters, argument_types(call, function), strict=False)
+    types = [(p.role, TypeRecord(kind.shape, kind.dtype.value)) for p, kind in kinds]
+    return FunctionRecord(
+        name,
+        inputs=tuple(kind for role, kind in types if role is Role.INPUT),
+        outputs=tuple(kind for role, kind in types if role is Role.OUTPUT),
+        constants=tuple(
+            _held(held.name, held.constant, program)
+            for held in module.constants
+            if held.function == name
+        ),
+    )
+
+
+def _held(name: str, constant: str, program: Program) -> HeldRecord:
+    kind = held_type(next(c for c in program.constants if c.name == constant))
+    symbol = symbols.constant(program.module, constant)
+    return HeldRecord(name, symbol, kind.shape, kind.dtype.value)
+
+
+def _blob(unit: Unit) -> BlobRecord:
+    symbol, digest = c_source.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
+    section = symbols.constant_section("")
+    return BlobRecord(symbol, section, len(unit.blob), digest.hexdigest(), MODULE_POOL)

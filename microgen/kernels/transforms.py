@@ -1,0 +1,140 @@
+"""How a constant of the firmware is made from the model's own parameters.
+
+Lowering records the name of one of these functions with its arguments; ``verify`` calls it again
+and compares the result with the bytes in the ELF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from microgen.arithmetic import int8, int16
+from microgen.errors import ProjectError
+from microgen.ir.graph import Array, DType, Quant, TensorType
+
+Arguments = Mapping[str, float | int | str]
+Function = Callable[[Sequence[Array], Arguments], Array]
+
+
+def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
+    """The constant that ``kind`` makes of the model's parameters.
+
+    Kinds and their sources and arguments:
+
+    - ``identity``: one array of any dtype; none. The array itself.
+    - ``widen``: one array of int32 or int64; none. Its values in int64.
+    - ``clamp``: one array of integers; ``low``, ``high``. Its values, those outside moved to the
+      nearer limit.
+    - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
+      ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
+      ``sum_scales``), ``channels`` (n, or the length of the table that one scale for all is
+      repeated to). Multipliers int32 [channels], Q31.
+    - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
+    - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
+      int8 [channels], 0 where the multiplier is 0.
+    - ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
+      int64 [channels], as ``int16.real_parts`` has them.
+    - ``real_shift``: the same. Shifts to the right, int8 [channels].
+
+    Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
+    """
+    if kind not in KINDS:
+        raise ProjectError(
+            f"there is no transform {kind!r}",
+            hint=f"transforms: {', '.join(KINDS)}; generate the project again",
+        )
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            return KINDS[kind](sources, arguments)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise ProjectError(
+            f"cannot apply transform {kind!r} to {len(sources)} arrays and {dict(arguments)}: "
+            f"{error!r}",
+            hint="generate the project again",
+        ) from error
+
+
+def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (array,) = sources
+    if arguments:
+        raise TypeError("identity takes no arguments")
+    return array
+
+
+def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
+    array = _identity(sources, arguments)
+    if array.dtype.name not in ("int32", "int64"):
+        raise TypeError(f"cannot widen {array.dtype.name}")
+    return array.astype(np.int64)
+
+
+def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (array,) = sources
+    clamped: Array = np.clip(array, int(arguments["low"]), int(arguments["high"]))
+    return clamped.astype(array.dtype)
+
+
+def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
+    multipliers, _ = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    return multipliers
+
+
+def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    _, shifts = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    return shifts
+
+
+def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    multipliers, shifts = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    if np.any((shifts >= 0) & (multipliers != 0)):
+        raise ValueError("a scale is 1/2 or more")
+    rounding_shifts: Array = np.where(multipliers == 0, 0, -1 - shifts).astype(np.int8)
+    return rounding_shifts
+
+
+def _real_significand(sources: Sequence[Array], arguments: Arguments) -> Array:
+    significands, _ = int16.real_parts(_effective_scales(sources, arguments))
+    return significands
+
+
+def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
+    _, shifts = int16.real_parts(_effective_scales(sources, arguments))
+    return shifts
+
+
+def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (scales,) = sources
+    if scales.ndim != 1 or scales.dtype.name != "float32":
+        raise ValueError(f"the weight scales are {scales.dtype.name}{list(scales.shape)}")
+    axis = None if scales.size == 1 else 0
+    weight = Quant(tuple(map(float, scales)), (0,) * scales.size, axis)
+    effective = RULES[str(arguments["rule"])](
+        _scaled(float(arguments["input_scale"])),
+        TensorType(scales.shape, DType.INT8, weight),
+        _scaled(float(arguments["output_scale"])),
+    )
+    return np.broadcast_to(effective, int(arguments["channels"]))
+
+
+def _scaled(scale: float) -> TensorType:
+    return TensorType((), DType.INT8, Quant((scale,), (0,)))
+
+
+RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
+    "conv": int8.conv_scales,
+    "dense": int8.dense_scales,
+    "sums": int8.sum_scales,
+}
+
+KINDS: Mapping[str, Function] = {
+    "identity": _identity,
+    "widen": _widen,
+    "clamp": _clamp,
+    "requantize_multiplier": _requantize_multiplier,
+    "requantize_shift": _requantize_shift,
+    "requantize_rounding_shift": _requantize_rounding_shift,
+    "real_significand": _real_significand,
+    "real_shift": _real_shift,
+}

@@ -1,0 +1,6 @@
+"""A partitioned graph as a program: primitive functions, each compiled once per target, a straight
+line of calls, and storage ids."""
+
+from microgen.lowering.program import lower
+
+__all__ = ["lower"]

@@ -1,0 +1,157 @@
+"""Lowers each primitive function once per target, as TVM's compile engine does.
+
+A cache has one entry for each pair of a primitive function and a target (TVM's CCacheKey). External
+functions, those of partitioned models, are collected on the way; when all others are lowered,
+each target's are compiled in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from microgen.codegens.base import Codegen, Primitive, Region
+from microgen.errors import MicrogenError
+from microgen.ir.graph import Graph
+from microgen.names import cnames
+from microgen.program.made import ExternalModule
+from microgen.program.types import Device, KernelCall, Parameter, PrimFunc, Role
+from microgen.target.board import Board
+
+_RUNTIME = ("TVM", "mg_")  # what names of the runtime begin with
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """A primitive function still without a name, and its target. ``symbol`` is an external
+    function's own name: two external functions are never one."""
+
+    words: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[KernelCall, ...]
+    target: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """One region's function, and what its call passes."""
+
+    function: PrimFunc
+    primitive: Primitive
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredRegions:
+    """``regions``: what became of each, in execution order. ``external``: the functions that were
+    collected, by target, in the order of their first calls."""
+
+    regions: tuple[Lowered, ...]
+    external: tuple[ExternalModule, ...]
+
+    @property
+    def functions(self) -> tuple[PrimFunc, ...]:
+        """Every function once, in the order of first calls."""
+        return tuple({item.function.name: item.function for item in self.regions}.values())
+
+
+@dataclass(slots=True)
+class LoweringCache:
+    """The functions lowered so far. ``prefix`` begins the names of those that have none of their
+    own; ``taken`` are names that none of those may get."""
+
+    prefix: str
+    taken: set[str] = field(default_factory=set)
+    entries: dict[CacheKey, PrimFunc] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
+
+    def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
+        """The function for a primitive, an earlier one if it is equal and for the same target."""
+        body = primitive.body
+        key = CacheKey(primitive.words, primitive.parameters, body, primitive.target, symbol)
+        if key not in self.entries:
+            name = symbol or self._unique(primitive.words)
+            self.taken.add(name)
+            self.entries[key] = PrimFunc(
+                name, primitive.target, primitive.parameters, body, primitive.module
+            )
+        return self.entries[key]
+
+    def _unique(self, words: tuple[str, ...]) -> str:
+        name = cnames.function_name(self.prefix, words)
+        return cnames.unique(name, self.taken, tried=self.tried)
+
+
+def lower_regions(
+    regions: Sequence[Region],
+    graph: Graph,
+    codegens: Mapping[str, Codegen],
+    board: Board,
+    *,
+    prefix: str,
+    devices: Collection[Device],
+) -> LoweredRegions:
+    """Lower every region; ``devices`` are those whose context operators are to be passed."""
+    cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
+    context = {device.target: device.context for device in devices}
+    collected: dict[tuple[str, str], list[int]] = {}
+    for index, region in enumerate(regions):
+        owner = region.target if region.function else ""
+        collected.setdefault((owner, region.codegen), []).append(index)
+    lowered: dict[int, Lowered] = {}
+    for _, own in sorted(collected.items(), key=lambda item: bool(item[0][0])):  # external last
+        codegen = codegens[regions[own[0]].codegen]
+        made = codegen.lower([regions[index] for index in own], graph, board)
+        for index, primitive in zip(own, made, strict=True):
+            region = regions[index]
+            if region.target in context:
+                primitive = _on_device(primitive, context[region.target])
+            lowered[index] = Lowered(cache.lower(primitive, _symbol(region)), primitive)
+    in_order = tuple(lowered[index] for index in range(len(regions)))
+    return LoweredRegions(in_order, _modules(regions, in_order))
+
+
+def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:
+    """The external functions by what was made of them: of each module of its own, or, where the
+    kernels stand in, of each target."""
+    found: dict[tuple[str, int], list[Lowered]] = {}
+    for region, item in zip(regions, lowered, strict=True):
+        if region.function:
+            key = (region.target, id(item.primitive.module))
+            found.setdefault(key, []).append(item)
+    return tuple(
+        ExternalModule(target, tuple(item.function.name for item in own), own[0].primitive.module)
+        for (target, _), own in found.items()
+    )
+
+
+def _symbol(region: Region) -> str:
+    return cnames.identifier(region.function) if region.function else ""
+
+
+def check_symbols(regions: Sequence[Region], taken: Collection[str]) -> None:
+    """Raise MicrogenError if an external function would have a C name that is another's, the
+    runtime's, or among ``taken``: those of parameters of the runner."""
+    owners: dict[str, str] = {}
+    for region in regions:
+        name = _symbol(region)
+        other = owners.setdefault(name, region.function)
+        if other != region.function:
+            what = f"is {name!r} in C, as {other!r} is"
+        elif name in taken:
+            what = f"is {name!r} in C, as an input or an output is"
+        elif name == "main" or name.startswith(_RUNTIME):
+            what = f"is {name!r} in C, a name of the runtime"
+        else:
+            continue
+        raise MicrogenError(
+            f"the external function {region.function!r} {what}",
+            where=str(region.origin),
+            hint="give it another global_symbol",
+        )
+
+
+def _on_device(primitive: Primitive, context: str) -> Primitive:
+    """With the device's context as the last parameter."""
+    last = Parameter(context, "void", Role.DEVICE)
+    return replace(primitive, parameters=(*primitive.parameters, last))

@@ -1,0 +1,275 @@
+"""Partition -> Program: names functions, gives storage ids, binds weights as arguments.
+
+Storage ids are numbered as TVM's AOT on-demand allocator numbers them on a graph in A-normal
+form: first the inputs, then call by call the constants that it is the first to read and its
+results. Ids of inputs, constants and outputs are counted but name no planned buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from microgen.codegens import selection
+from microgen.codegens.base import Codegen, Primitive, Region
+from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
+from microgen.kernels import transforms
+from microgen.kernels.base import KernelConstant
+from microgen.lowering import devices, functions
+from microgen.lowering.functions import Lowered, LoweredRegions
+from microgen.names import cnames
+from microgen.partition import Partition
+from microgen.passes.views import roots
+from microgen.program.made import ExternalModule, HeldConstant
+from microgen.program.types import (
+    Argument,
+    Buffer,
+    Call,
+    Constant,
+    Device,
+    Port,
+    Program,
+    Storage,
+    Transform,
+)
+from microgen.target.board import Board
+from microgen.target.targets import NO_TARGETS, Targets
+
+
+def lower(
+    partition: Partition,
+    codegens: Mapping[str, Codegen],
+    board: Board,
+    *,
+    module: str,
+    output_names: Sequence[str],
+    targets: Targets = NO_TARGETS,
+) -> Program:
+    """The program for a partition.
+
+    ``output_names`` are the model's names of the outputs, which passes may have replaced.
+    Equal primitive functions (same body, same target) become one, called with different weights.
+    Raises MicrogenError for a region of a target that is not among ``targets``.
+    """
+    graph = partition.graph
+    for region in partition.regions:
+        targets.by_kind(region.target, where=str(region.origin))
+    inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
+    outputs = _output_ports(graph, output_names, {p.name for p in inputs})
+    taken = {port.name for port in (*inputs, *outputs)}
+    functions.check_symbols(partition.regions, taken)
+    used = {region.target for region in partition.regions}
+    needed = devices.of(targets, used, taken, selection.drivers(codegens, used))
+    lowered = functions.lower_regions(
+        partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
+    )
+    devices_of = {d.target: d for d in needed}
+    state = _Lowering(graph, partition.regions, devices_of, roots(graph), inputs, outputs)
+    for name in graph.variables:
+        state.add_variable(name)
+    for region, item in zip(partition.regions, lowered.regions, strict=True):
+        state.add(region, item)
+    external = tuple(state.with_constants(made, lowered) for made in lowered.external)
+    return Program(
+        module=module,
+        inputs=inputs,
+        outputs=outputs,
+        functions=lowered.functions,
+        calls=tuple(state.calls),
+        buffers=tuple(state.buffers.values()),
+        constants=tuple(state.constants.values()),
+        parameters=state.parameters,
+        devices=needed,
+        external_modules=external,
+        parameter_ids=state.parameter_ids,
+    )
+
+
+# Macros of the header, TVMGEN_<M>_<NAME>_SIZE, that no input or output may define again.
+_OWN_MACROS = ("WORKSPACE",)
+
+
+def _ports(
+    tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
+) -> tuple[Port, ...]:
+    """Ports with C identifiers made from ``names``, which differ as macros, too."""
+    used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
+    ports = []
+    tried: dict[str, int] = {}
+    for tensor, name in zip(tensors, names, strict=True):
+        plain = cnames.unique(cnames.identifier(name), used, key=str.upper, tried=tried)
+        used.add(plain.upper())
+        ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
+    return tuple(ports)
+
+
+def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
+    """Output ports, named as TVM names them: as the graph asks, else ``output``, or ``output0``,
+    ``output1``, ..."""
+    count = len(graph.outputs)
+    used = {*_OWN_MACROS, *(name.upper() for name in taken)}
+    ports: list[Port] = []
+    named: set[str] = set()
+    model_names = graph.output_names or model_names
+    for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
+        plain = "output" if count == 1 else f"output{i}"
+        plain = cnames.identifier(model_name) if graph.output_names else plain
+        plain = cnames.unique(plain, used, key=str.upper)
+        used.add(plain.upper())
+        name = cnames.unique(model_name, named)
+        named.add(name)
+        ports.append(Port(plain, name, graph.types[tensor]))
+    return tuple(ports)
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """The program as it grows, call by call."""
+
+    graph: Graph
+    regions: tuple[Region, ...]
+    devices: Mapping[str, Device]  # by target
+    bytes_of: Mapping[str, str]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    calls: list[Call] = field(default_factory=list)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    constants: dict[Transform, Constant] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)  # of the constants, by name
+    parameters: dict[str, Array] = field(default_factory=dict)
+    parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    parameter_ids: dict[str, int] = field(default_factory=dict)
+    storage: dict[str, Argument] = field(default_factory=dict)
+    ports: dict[str, Port] = field(default_factory=dict)  # the first output port of each tensor
+    written: dict[str, Port] = field(default_factory=dict)  # and of each tensor's bytes
+    next_sid: int = 0
+
+    def __post_init__(self) -> None:
+        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
+            self.ports.setdefault(output, port)
+            self.written.setdefault(self.bytes_of[output], port)
+        for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
+            self.storage[tensor] = Argument(Storage.INPUT, port.name)
+        self.next_sid = len(self.inputs)
+
+    def add_variable(self, tensor: str) -> None:
+        """Give a variable its buffer."""
+        self._buffer(tensor, is_state=True)
+
+    def add(self, region: Region, lowered: Lowered) -> None:
+        """Append the call of one region's primitive function."""
+        primitive, device = lowered.primitive, self.devices.get(region.target)
+        # Inputs are bound before constants and results: a constant's id precedes its call's.
+        arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
+        arguments += [self._constant(c, region) for c in primitive.constants]
+        arguments += [self._result(name) for name in primitive.outputs]
+        context = [Argument(Storage.DEVICE, device.name)] if device else []
+        tensor = primitive.outputs[0]
+        self.calls.append(
+            Call(
+                index=len(self.calls),
+                function=lowered.function.name,
+                args=(*arguments, *context),
+                scratch=primitive.scratch,
+                in_place=primitive.in_place,
+                tensor=self._model_name(tensor),
+                tensor_type=self.graph.types[tensor],
+                op=region.main.op,
+                origin=region.origin,
+                kernel=primitive.kernel,
+                reason=primitive.reason,
+                refusals=primitive.refusals,
+                summary=self._summary(primitive),
+                device=device.name if device else "",
+                types=self._types(primitive, arguments),
+                layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
+            )
+        )
+
+    def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
+        """The module with the constants that its functions are handed when they are loaded."""
+        held = tuple(
+            HeldConstant(item.function.name, c.name, self._constant(c, region).name)
+            for region, item in zip(self.regions, lowered.regions, strict=True)
+            if item.function.name in module.functions
+            for c in item.primitive.held
+        )
+        return replace(module, constants=held)
+
+    def _result(self, tensor: str) -> Argument:
+        if tensor not in self.written:
+            return self._buffer(tensor, is_state=False)
+        self.next_sid += 1
+        self.storage[tensor] = Argument(Storage.OUTPUT, self.written[tensor].name)
+        return self.storage[tensor]
+
+    def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
+        name = f"sid_{self.next_sid}"
+        self.next_sid += 1
+        kind = self.graph.types[tensor]
+        # Only int8 has zero points other than 0: what stands for 0 has equal bytes.
+        reset_byte = kind.zero & 0xFF if is_state else 0
+        self.buffers[name] = Buffer(name, kind.nbytes, tensor, is_state, reset_byte)
+        self.storage[tensor] = Argument(Storage.SID, name)
+        return self.storage[tensor]
+
+    def _constant(self, constant: KernelConstant, region: Region) -> Argument:
+        source = self._parameter(constant)
+        transform = Transform(constant.transform, (source,), constant.arguments)
+        if transform not in self.constants:
+            self.parameter_ids.setdefault(source, self.next_sid)
+            self.next_sid += 1
+            made = self._new_constant(constant, transform, region)
+            self.constants[transform] = made
+            self.arrays[made.name] = made.array
+        return Argument(Storage.CONSTANT, self.constants[transform].name)
+
+    def _new_constant(
+        self, constant: KernelConstant, transform: Transform, region: Region
+    ) -> Constant:
+        (source,) = transform.sources
+        plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
+        name = cnames.unique(plain, self.arrays)
+        array = transforms.apply(
+            transform.kind, [self.parameters[source]], dict(transform.arguments)
+        )
+        return Constant(name, constant.ctype, frozen(array), transform, str(region.origin.layer))
+
+    def _parameter(self, constant: KernelConstant) -> str:
+        """The name, ``p<n>``, of the model's array that a constant is computed from."""
+        key = (constant.tensor, constant.what)
+        if key not in self.parameter_names:
+            name = f"p{len(self.parameter_names)}"
+            self.parameter_names[key] = name
+            self.parameters[name] = self._array(constant)
+        return self.parameter_names[key]
+
+    def _array(self, constant: KernelConstant) -> Array:
+        if constant.array is not None:
+            return frozen(constant.array)
+        if constant.what == "data":
+            return self.graph.constants[constant.tensor]
+        quant = self.graph.types[constant.tensor].quant
+        assert quant is not None
+        return frozen(np.array(quant.scale, np.float32))
+
+    def _model_name(self, tensor: str) -> str:
+        """The model's name of a tensor: that of the output port where a pass made a copy."""
+        return self.ports[tensor].tensor if tensor in self.ports else tensor
+
+    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
+        """The types of a call's arguments: inputs, constants, outputs."""
+        constants = [self.arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
+        return (
+            *(self.graph.types[name] for name in primitive.inputs),
+            *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),
+            *(self.graph.types[name] for name in primitive.outputs),
+        )
+
+    def _summary(self, primitive: Primitive) -> str:
+        """``int8[1,8] -> int8[1,4]``: the types that pass through the call."""
+        ins = [str(self.graph.types[name]) for name in primitive.inputs]
+        outs = [str(self.graph.types[name]) for name in primitive.outputs]
+        return f"{', '.join(ins) or 'constant'} -> {', '.join(outs)}"

@@ -1,0 +1,202 @@
+"""Names from a model made safe for C: identifiers, and text in comments."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Container
+
+from microgen.errors import MicrogenError
+from microgen.names.tvm_names import sanitize_name
+
+MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before the hash
+# TVM's runtime has room for 119 characters of a function's name, and the longest that a module
+# gives is tvmgen_<module>_get_c_metadata.
+MAX_MODULE_NAME = 96
+
+_KEYWORDS = frozenset(
+    [
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "fortran",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "true",
+        "typedef",
+        "typeof",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "and",
+        "and_eq",
+        "bitand",
+        "bitor",
+        "catch",
+        "class",
+        "compl",
+        "concept",
+        "const_cast",
+        "constexpr",
+        "decltype",
+        "delete",
+        "dynamic_cast",
+        "explicit",
+        "export",
+        "friend",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "not_eq",
+        "nullptr",
+        "operator",
+        "or",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "reinterpret_cast",
+        "requires",
+        "static_assert",
+        "static_cast",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "try",
+        "typeid",
+        "typename",
+        "using",
+        "virtual",
+        "wchar_t",
+        "xor",
+        "xor_eq",
+        "alignas",
+        "alignof",
+    ]
+)
+
+
+# What a header of the C library that generated code includes may define, as macro or type.
+_C_LIBRARY = re.compile(
+    r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
+    r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
+    r"|mem(cpy|move|set|cmp|chr)"
+)
+# What the runner names itself, beside its parameters.
+_RUNNER = frozenset(
+    [
+        "MISALIGNED_POOL",
+        "NULL_POINTER",
+        "active_devices",
+        "first_error",
+        "run_operators",
+        "status",
+    ]
+)
+
+
+def identifier(name: str) -> str:
+    """The name with every character but ASCII letters and digits made ``_``, as TVM does.
+
+    Names that C, C++, the C library or the runner use otherwise get a leading ``t_``.
+    """
+    plain = sanitize_name(name) if name else ""
+    if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
+        return f"t_{plain.lstrip('_')}"
+    return plain
+
+
+def _is_taken(plain: str) -> bool:
+    return plain in _KEYWORDS or plain in _RUNNER or _C_LIBRARY.fullmatch(plain) is not None
+
+
+def unique(
+    name: str,
+    taken: Container[str],
+    *,
+    key: Callable[[str], str] = str,
+    tried: dict[str, int] | None = None,
+) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken.
+
+    ``tried``: how far each name was tried before, for callers with many equal names who never
+    give one back.
+    """
+    number = tried.get(name, 0) if tried else 0
+    candidate = f"{name}_{number}" if number else name
+    while key(candidate) in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    if tried is not None:
+        tried[name] = number
+    return candidate
+
+
+def function_name(prefix: str, words: tuple[str, ...]) -> str:
+    """``<prefix>_fused_<word>_<word>...``; beyond 80 characters cut, and a hash added."""
+    name = f"{prefix}_fused_{'_'.join(words)}"
+    if len(name) <= MAX_FUNCTION_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[:MAX_FUNCTION_NAME]}_{digest}_"
+
+
+def module_name(name: str) -> str:
+    """``name`` if it can stand in identifiers and file names; MicrogenError otherwise."""
+    if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9_]{{0,{MAX_MODULE_NAME - 1}}}", name):
+        raise MicrogenError(
+            f"{short(name)!r} cannot name a module: expected 1 to {MAX_MODULE_NAME} ASCII letters, "
+            "digits and '_', the first not '_'",
+            where="--name",
+            hint="use a name such as 'kws' or 'model_2'",
+        )
+    return name
+
+
+def short(name: str, limit: int = 48) -> str:
+    """A layer's name for people: converters join the names of fused layers with ``;``, of which
+    the first says most. Cut in the middle if it is still long."""
+    first = name.split(";", 1)[0]
+    half = (limit - 3) // 2
+    return first if len(first) <= limit else f"{first[:half]}...{first[-half:]}"
+
+
+def comment(text: str, limit: int = 200) -> str:
+    """The text made safe inside a C comment or string: printable ASCII, no ``*/``, no trigraph.
+
+    A quote, a backslash and ``%`` become ``_``; longer text is cut.
+    """
+    ascii_only = "".join(c if " " <= c <= "~" and c not in '"\\%' else "_" for c in text)
+    safe = ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+    return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."

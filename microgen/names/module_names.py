@@ -1,0 +1,89 @@
+"""The names of a firmware's modules: made from files, and told apart wherever C cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+
+from microgen.errors import MicrogenError
+from microgen.files import FileTree
+from microgen.names import cnames
+
+DEFAULT = "default"
+
+# What of a C or assembler file defines no name: comments and strings.
+_TEXT = re.compile(rb'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+# What a model defines starts with its prefix. Inside main.c it has the same ending.
+_NAME = re.compile(rb"\btvmgen_\w+", re.IGNORECASE)
+_SOURCES = (".c", ".h", ".s")
+
+
+def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
+    """A name for each model: those asked for; where that is empty, or ``names`` is, ``default`` for
+    a single model, and for one of several its file's name, with ``_`` for what no name can have.
+
+    Raises MicrogenError if there are not as many, or if one cannot name a module.
+    """
+    names = names or [""] * len(models)
+    if len(names) != len(models):
+        raise MicrogenError(
+            f"{len(names)} names for {len(models)} models: {', '.join(map(repr, names))}",
+            where="--name",
+            hint="give one for each, separated by commas, in the order of the models",
+        )
+    is_single = len(models) == 1
+    chosen = [
+        name or (DEFAULT if is_single else _of_file(model))
+        for name, model in zip(names, models, strict=True)
+    ]
+    return tuple(map(cnames.module_name, chosen))
+
+
+def _of_file(model: Path) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "_", model.stem)
+
+
+def distinct(names: Sequence[str]) -> None:
+    """Raises MicrogenError if two names are one, in upper case, in which macros have them."""
+    for a, b in combinations(names, 2):
+        if a.upper() == b.upper():
+            what = "are one name" if a == b else "are one name in upper case, as macros have them"
+            raise _clash(a, b, what)
+
+
+def apart(trees: Mapping[str, FileTree], functions: Mapping[str, Iterable[str]]) -> None:
+    """Raises MicrogenError if two modules have the same file, or the same identifier: of ``a`` with
+    an input ``b_x`` and ``a_b`` with an input ``x``, say. Both arguments are by module: its own
+    files, and its operators, of which external ones have the name that the model gives them.
+
+    Files are compared without regard to case, as some file systems do.
+    """
+    for a, b in combinations(trees, 2):
+        files = _shared(*((name.lower() for name in trees[module].files) for module in (a, b)))
+        if files:
+            raise _clash(a, b, f"both have the file {PurePosixPath(files[0]).name}")
+        names = _shared(*((*_identifiers(trees[m]), *functions[m]) for m in (a, b)))
+        if names:
+            raise _clash(a, b, f"both define {names[0]}")
+
+
+def _shared(one: Iterable[str], other: Iterable[str]) -> list[str]:
+    return sorted(set(one) & set(other))
+
+
+def _identifiers(tree: FileTree) -> Iterator[str]:
+    """What generated C and assembler call by a module's prefix."""
+    for name, data in tree.files.items():
+        if name.endswith(_SOURCES):
+            for found in _NAME.findall(_TEXT.sub(b" ", data)):
+                yield found.decode()
+
+
+def _clash(a: str, b: str, what: str) -> MicrogenError:
+    return MicrogenError(
+        f"modules {a!r} and {b!r} cannot be in one firmware: they {what}",
+        where="--name",
+        hint="give one of them another name",
+    )

@@ -1,0 +1,1 @@
+"""What people see: text laid out for a terminal, progress, JUnit files."""

@@ -1,0 +1,113 @@
+"""What a command tells the user: results on stdout, progress and errors on stderr.
+
+Everything that is printed for people goes through ``text_layout.lines``, which lets nothing pass
+that a terminal would obey, and breaks no word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from rich.console import Console as RichConsole
+from rich.text import Text
+
+from microgen.errors import MicrogenError, one_line
+from microgen.output import progress
+from microgen.output.text_layout import Listing, Part, lines
+from microgen.printable import printable
+
+SCHEMA = 1  # of every command's JSON: docs/json.md
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command found: plain data for ``--json``, parts of a text for people, the exit
+    code."""
+
+    data: dict[str, Any]
+    text: Sequence[Part]
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Where things are printed. Spinners, counts and wrapped lines are for terminals only."""
+
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+    @contextlib.contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """Show that something is going on while the block runs, with the counts it reports."""
+        err = RichConsole(stderr=True)
+        if self.quiet:
+            yield
+        elif err.is_terminal:
+            with (
+                err.status(_status(what)) as status,
+                progress.shown(
+                    lambda name, done, total: status.update(
+                        _status(what, f"{done} of {total} {name}")
+                    )
+                ),
+            ):
+                yield
+        else:
+            self.note(f"{what} ...")
+            yield
+
+    def note(self, text: str) -> None:
+        """One line on stderr, unless quiet."""
+        if not self.quiet:
+            _print([text], sys.stderr)
+
+    def detail(self, text: str) -> None:
+        """Text on stderr with ``-v`` only."""
+        if self.verbose:
+            _print([Listing(text)], sys.stderr)
+
+    def result(self, outcome: Outcome) -> None:
+        """The command's result: JSON, or text (nothing if quiet and nothing failed)."""
+        if self.as_json:
+            _print_json(outcome.data)
+        elif not self.quiet or outcome.exit_code:
+            _print(outcome.text, sys.stdout)
+
+    def error(self, error: MicrogenError) -> None:
+        """An error: one line on stderr, with ``-v`` its details and whose code raised it, and with
+        ``--json`` the same as data on stdout."""
+        if self.as_json:
+            _print_json(error.to_json())
+        _print([f"microgen: {error}"], sys.stderr)
+        for detail in error.details:
+            self.detail(f"  {one_line(detail)}")
+        if error.shows_traceback and error.__cause__ is not None:
+            self.detail("".join(traceback.format_exception(error.__cause__)).rstrip())
+
+
+def _status(what: str, counts: str = "") -> Text:
+    return Text(printable(f"{what} ... {counts}".rstrip()))
+
+
+def _print(parts: Sequence[Part], stream: TextIO) -> None:
+    """Print; a pipe has no width, so nothing is wrapped there."""
+    width = shutil.get_terminal_size().columns if stream.isatty() else None
+    encoding = stream.encoding or "utf-8"
+    for line in lines(parts, width):
+        shown = line.encode(encoding, "replace").decode(encoding)
+        print(shown, file=stream)
+    stream.flush()
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    """Print JSON in ASCII, as text from files stands in it raw. JSON has no NaN: it is a text."""
+    plain = json.loads(json.dumps({"schema": SCHEMA, **data}), parse_constant=str)
+    print(json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False))

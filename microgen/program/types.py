@@ -1,0 +1,396 @@
+"""What lowering makes of a graph: primitive functions, and a straight line of calls to them.
+
+Nothing above it knows C, nothing below it ops or layers, but for ``Origin`` text that users read.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from microgen.ir.graph import Array, Origin, TensorType
+from microgen.program.made import (
+    CModule,
+    DeviceDriver,
+    ExternalModule,
+    ModuleCode,
+    RuntimeModule,
+)
+
+
+class Storage(enum.Enum):
+    """Who owns the bytes that an argument points to."""
+
+    INPUT = "input"  # the caller's input buffer
+    OUTPUT = "output"  # the caller's output buffer
+    SID = "sid"  # a planned buffer in a workspace pool
+    CONSTANT = "constant"  # read-only memory
+    DEVICE = "device"  # the driver's: the context of a device
+
+
+class Role(enum.Enum):
+    """What a primitive function does with a parameter."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    OUTPUT = "output"
+    STATE = "state"  # read, and updated for the next inference
+    SCRATCH = "scratch"
+    DEVICE = "device"  # the context of the device that computes it
+
+
+Value = int | float  # an int is an int32_t in C, a float a float
+Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One pointer that a call passes; ``name``: the sid's, constant's, port's or device's."""
+
+    storage: Storage
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a primitive function: C identifier, C element type, role."""
+
+    name: str
+    ctype: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A buffer inside a primitive function: ``offset`` bytes into its scratch, of C elements."""
+
+    offset: int
+    ctype: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """One C kernel inside a primitive function.
+
+    ``params`` are the compile-time constants: the fields of the kernel's parameter struct
+    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, "NULL",
+    or buffers inside it, in the kernel's argument order. ``can_fail``: the kernel returns a status.
+    """
+
+    symbol: str
+    header: str
+    source: str
+    params: Fields
+    args: tuple[str | Inner, ...]
+    can_fail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PrimFunc:
+    """A primitive function: emitted once, called with its buffers and weights as arguments.
+    ``module`` is who computes it where no kernel does."""
+
+    name: str
+    target: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[KernelCall, ...]
+    module: ModuleCode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that the runner drives through hooks: TVM's device API.
+
+    ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
+    ``context`` the C parameter that passes its context to the runner and to operators. The others
+    are the hooks' C functions. ``driver``: who answers them in a project, None if microgen has
+    nobody who drives the device.
+    """
+
+    name: str
+    target: str
+    context: str
+    activate: str
+    open: str
+    close: str
+    deactivate: str
+    driver: DeviceDriver | None = None
+
+    @property
+    def hooks(self) -> tuple[str, str, str, str]:
+        """The C functions, in the order of a device's life."""
+        return self.activate, self.open, self.close, self.deactivate
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """Parameter positions that may be one buffer: the input is dead, the output takes its place
+    at the same address."""
+
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One step of the runner.
+
+    ``args`` are in the order of the function's parameters, scratch left out: ``scratch`` is its
+    size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
+    ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
+    ``device`` names the context of the device that computes it, if it has one: the runner opens
+    the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
+    those that the model's operators were declared with; ``types`` are what the call sees in its
+    ``args``, which for a view is not the shape that was written; a device has none.
+    """
+
+    index: int
+    function: str
+    args: tuple[Argument, ...]
+    scratch: int
+    in_place: tuple[InPlace, ...]
+    tensor: str
+    tensor_type: TensorType
+    op: str
+    origin: Origin
+    kernel: str
+    reason: str
+    summary: str
+    refusals: tuple[str, ...] = ()
+    device: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()
+    types: tuple[TensorType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
+
+    ``is_state``: a variable, which keeps its bytes from one inference to the next; a reset sets
+    them all to ``reset_byte``, 0 to 255. ``is_input``: the caller has written it before the first
+    call; ``is_output``: the caller reads it behind the last.
+    """
+
+    name: str
+    nbytes: int
+    tensor: str
+    is_state: bool = False
+    reset_byte: int = 0
+    is_input: bool = False
+    is_output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """How a C constant is computed from parameters of the model.
+
+    ``kind`` names a function of ``microgen.kernels.transforms``; ``sources`` are names of model
+    parameters; ``arguments`` are its keyword arguments.
+    """
+
+    kind: str
+    sources: tuple[str, ...]
+    arguments: tuple[tuple[str, float | int | str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters."""
+
+    name: str
+    ctype: str
+    array: Array
+    transform: Transform
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output of the network: the C identifier, the model's name, the type.
+
+    ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
+    ``buffer`` is the storage id that holds it, empty where the caller owns its bytes.
+    """
+
+    name: str
+    tensor: str
+    type: TensorType
+    fixed: tuple[int, ...] = ()
+    buffer: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything that the planner and the emitter need.
+
+    ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
+    ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
+    that of the first constant computed from each. ``devices`` are those that some call needs, in
+    the order in which their targets were declared.
+    """
+
+    module: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    functions: tuple[PrimFunc, ...]
+    calls: tuple[Call, ...]
+    buffers: tuple[Buffer, ...]
+    constants: tuple[Constant, ...]
+    parameters: Mapping[str, Array]
+    parameter_ids: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[Device, ...] = ()
+    external_modules: tuple[ExternalModule, ...] = ()
+
+    @property
+    def lowered_functions(self) -> dict[str, tuple[PrimFunc, ...]]:
+        """The functions of each target, in the order of their first calls."""
+        targets = dict.fromkeys(function.target for function in self.functions)
+        return {t: tuple(f for f in self.functions if f.target == t) for t in targets}
+
+    @property
+    def state(self) -> tuple[Buffer, ...]:
+        """The buffers that keep their bytes from one inference to the next."""
+        return tuple(buffer for buffer in self.buffers if buffer.is_state)
+
+    @property
+    def io_bytes(self) -> int:
+        """Bytes of the caller's input and output buffers."""
+        ports = (*self.inputs, *self.outputs)
+        return sum(port.type.nbytes for port in ports if not port.buffer)
+
+    @property
+    def has_workspace_io(self) -> bool:
+        """Whether the inputs and outputs are planned in the workspace."""
+        return any(port.buffer for port in (*self.inputs, *self.outputs))
+
+    @property
+    def c_modules(self) -> tuple[tuple[ExternalModule, CModule], ...]:
+        """The external modules that are C."""
+        return tuple((m, m.code) for m in self.external_modules if isinstance(m.code, CModule))
+
+    @property
+    def runtime_modules(self) -> tuple[tuple[ExternalModule, RuntimeModule], ...]:
+        """The external modules that lie in the blob."""
+        modules = self.external_modules
+        return tuple((m, m.code) for m in modules if isinstance(m.code, RuntimeModule))
+
+    @property
+    def held_constants(self) -> frozenset[str]:
+        """The constants that modules are handed when they are loaded: no call passes them."""
+        return frozenset(c.constant for m in self.external_modules for c in m.constants)
+
+    @property
+    def kernel_functions(self) -> tuple[PrimFunc, ...]:
+        """The functions that the built-in kernels compute."""
+        return tuple(function for function in self.functions if function.module is None)
+
+    def function(self, name: str) -> PrimFunc:
+        """The primitive function of that name."""
+        return self._functions[name]
+
+    @cached_property
+    def _functions(self) -> Mapping[str, PrimFunc]:
+        return {function.name: function for function in self.functions}
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a planned buffer lies, and when it lives.
+
+    Time runs in half steps: call k reads at 2k and has written by 2k+1. ``first`` and ``last``
+    are inclusive; two buffers may share bytes only if their intervals do not meet. An in-place
+    pair does not meet: the input's last is 2k, the output's first is 2k+1. What lives from one
+    inference to the next has the last half step of a call behind the last.
+    """
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A workspace pool, or with ``is_constant`` a pool of read-only memory.
+
+    ``nbytes`` are planned, at most ``capacity`` (None: no limit). ``alignment`` holds for every
+    offset and for the pool itself. A pool that is not internal is memory of the caller's. Only
+    calls of ``targets`` may use what lies in it; empty: all. ``memory`` names a memory of the
+    board, empty: where the board has its buffers, or its constants.
+    """
+
+    name: str
+    nbytes: int
+    alignment: int
+    capacity: int | None = None
+    is_internal: bool = True
+    is_constant: bool = False
+    targets: tuple[str, ...] = ()
+    memory: str = ""
+
+    def allows(self, targets: Iterable[str]) -> bool:
+        """Whether calls of all these targets may use what lies here."""
+        return not self.targets or set(targets) <= set(self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantPlacement:
+    """The pool of a constant, and its offset in it; of an internal pool the linker decides that."""
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """The plan for one call order, alignment and aliasing.
+
+    ``pools`` are the workspace's. ``lower_bound`` counts workspace bytes only (caller-owned ports
+    add as much to the peak); ``proof`` says why the gap is what it is. ``in_place`` are (input,
+    output) buffer names that share an address. Constants without a placement lie in no pool.
+    """
+
+    algorithm: str
+    pools: tuple[Pool, ...]
+    placements: tuple[Placement, ...]
+    in_place: tuple[tuple[str, str], ...]
+    lower_bound: int
+    proof: str
+    by_name: Mapping[str, Placement] = field(repr=False, compare=False)
+    constant_pools: tuple[Pool, ...] = ()
+    constants: tuple[ConstantPlacement, ...] = ()
+
+    @property
+    def peak(self) -> int:
+        """Workspace bytes over all pools."""
+        return sum(pool.nbytes for pool in self.pools)
+
+    @property
+    def gap(self) -> int:
+        """Bytes by which the peak exceeds the lower bound."""
+        return self.peak - self.lower_bound
+
+    @property
+    def used_pools(self) -> tuple[Pool, ...]:
+        """The pools in which something lies, the workspace's first."""
+        return tuple(pool for pool in (*self.pools, *self.constant_pools) if pool.nbytes)
+
+    @property
+    def passed_pools(self) -> tuple[Pool, ...]:
+        """Those of them that the caller passes, in the order of the C struct's fields."""
+        return tuple(pool for pool in self.used_pools if not pool.is_internal)
+
+    @property
+    def constant_places(self) -> Mapping[str, ConstantPlacement]:
+        """The constants that lie in pools, by name."""
+        return {place.name: place for place in self.constants}
+
+    def pool(self, name: str) -> Pool:
+        """The pool of that name."""
+        return next(p for p in (*self.pools, *self.constant_pools) if p.name == name)
