@@ -184,6 +184,31 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
     assert _until(lambda: not list(scratch.iterdir())), "a temporary folder stays"
 
 
+_APART = """
+import subprocess, sys, time
+from microgen import guard
+
+apart = "import subprocess as s, time; s.Popen(['sleep', '{}'], process_group=0); time.sleep(60)"
+command = [sys.executable, "-c", apart.format(sys.argv[1])]
+with guard.ended(subprocess.Popen(command, start_new_session=True)):
+    print("started", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "left"])
+def test_what_has_a_process_group_of_its_own_is_ended_too(is_killed: bool, tmp_path: Path) -> None:
+    """As gdbserver gives to what it starts."""
+    seconds = f"60.{os.getpid()}{int(is_killed)}"
+    sleeping = Path(f"sleep\0{seconds}")
+    command = [sys.executable, "-c", _APART, seconds]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE) as process:
+        assert _until(lambda: bool(_running(sleeping)))
+        if is_killed:
+            process.kill()
+    assert _until(lambda: not _running(sleeping)), "a process stays"
+
+
 @NEEDS_CC
 @by_signal
 def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Signals) -> None:
