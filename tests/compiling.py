@@ -14,7 +14,8 @@ from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
 from microgen.options import Options
-from microgen.program.types import MemoryPlan, Program, workspace_io
+from microgen.program import workspace_io
+from microgen.program.types import MemoryPlan, Program
 from microgen.target import board as boards
 
 
