@@ -11,7 +11,7 @@ import pytest
 from microgen.codegens.dnnl import runtime
 from microgen.codegens.json_graph import JSONGraph, JSONNode
 from tests.crt.dnnl_json_cases import CRT, sources
-from tests.crt.test_module_blob_builds import COMPILERS, GIVEN, SIZES, compiled, symbols
+from tests.crt.test_module_blob_builds import BUILDS, GIVEN, SIZES, compiled, symbols
 
 OWN = sorted(
     {path for path in sources() if re.match(r"dnnl_|runtime_dnnl|decimal_|json_", path.name)}
@@ -19,8 +19,7 @@ OWN = sorted(
 NEEDED = rf"{GIVEN}|__gnu_thumb1_case_\w+|__(addsf3|mulsf3|subsf3|divsf3|\w+sf2|float\w+sf)"
 
 
-@pytest.mark.parametrize("target", COMPILERS)
-@pytest.mark.parametrize("option", ["-O0", "-O2", "-Os"])
+@pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path
 ) -> None:

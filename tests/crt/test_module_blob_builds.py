@@ -22,6 +22,16 @@ COMPILERS = {
     # Debian's compiler has no C library.
     "riscv": ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", f"-I{CRT / 'libc'}"],
 }
+# In every run of the tests: each compiler as firmware is built, two of them in every way.
+BUILDS = [
+    pytest.param(
+        target,
+        option,
+        marks=() if option == "-O2" or target in ("gcc", "cortex-m0") else pytest.mark.slow,
+    )
+    for target in COMPILERS
+    for option in ("-O0", "-O2", "-Os")
+]
 GIVEN = r"mem(cpy|set)|mg_loader_\w+s|mg_loader_count|_GLOBAL_OFFSET_TABLE_|__aeabi_\w+|__\w+[ds]i3"
 
 
@@ -39,8 +49,7 @@ def symbols(target: str, objects: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("target", COMPILERS)
-@pytest.mark.parametrize("option", ["-O0", "-O2", "-Os"])
+@pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path
 ) -> None:
