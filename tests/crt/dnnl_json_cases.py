@@ -17,7 +17,8 @@ from microgen.codegens.dnnl import reference, runtime
 from microgen.codegens.json_graph import JSONGraph
 from microgen.firmware import project
 from microgen.ir.graph import Array
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt import programs
+from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -95,12 +96,8 @@ class Result:
 
 
 def compiled(folder: Path, options: Sequence[str] = SANITIZERS) -> Path:
-    binary = folder / "dnnl_json"
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    files = [str(HERE / "dnnl_json_driver.c"), *map(str, sources())]
-    command = [host_cc(), *WARNINGS, "-ffp-contract=off", *options, *includes, *files]
-    subprocess.run([*command, "-o", str(binary)], check=True)
-    return binary
+    files = [HERE / "dnnl_json_driver.c", *sources()]
+    return programs.linked(folder / "dnnl_json", files, ["-ffp-contract=off", *options])
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 120) -> list[Result]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from microgen import resources
 from microgen.firmware import project
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt import programs
+from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -190,10 +191,8 @@ def block(data: str | bytes) -> bytes:
 
 def compiled(folder: Path, program: str, compiler: str = "") -> Path:
     """A test program with the loader, under sanitizers."""
-    sources = map(str, (HERE / f"{program}.c", HERE / "module_blob_toy.c", *SOURCES))
-    command = [compiler or host_cc(), *WARNINGS, *SANITIZERS, *INCLUDES, *sources]
-    subprocess.run([*command, "-o", str(folder / program)], check=True)
-    return folder / program
+    sources = [HERE / f"{program}.c", HERE / "module_blob_toy.c", *SOURCES]
+    return programs.linked(folder / program, sources, SANITIZERS, compiler)
 
 
 def run(driver: Path, cases: Iterable[Case]) -> list[Result]:
