@@ -34,5 +34,6 @@ def test_every_file_that_a_document_names_is_there(document: str) -> None:
     modules = re.findall(r"`(\w+/[\w/]+\.py)`", text)  # of microgen/, as they are imported
     assert named
     missing = [path for path in named if not (ROOT / path).exists()]
-    missing += [m for m in modules if not any((ROOT / top / m).exists() for top in ("", "microgen"))]
+    tops = (ROOT, ROOT / "microgen")
+    missing += [module for module in modules if not any((top / module).exists() for top in tops)]
     assert not missing
