@@ -20,7 +20,7 @@ from tests.compiling import program_of, write_project
 from tests.graphs import Builder
 from tests.tools import NEEDS_CC, NEEDS_CXX, NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite"
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 LEGAL = ("m", "MyModel", "M2", "a_9", "9a", "int", "a__b", "tvmgen", "x" * 70, "Y" * 96)
 STRICT = [
     "-std=c99",
