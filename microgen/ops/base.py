@@ -95,7 +95,7 @@ EXACT = Bound("equal", _same_bits)
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """The definition of an op. ``A`` below is its attributes dataclass.
+    """The definition of an op.
 
     ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
     sentence that says what was found and what was expected. The dtype of outputs is ``dtype``

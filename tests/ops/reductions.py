@@ -38,6 +38,15 @@ def _random_axes(rng: np.random.Generator, rank: int) -> Axes:
     return tuple(sorted(int(axis) for axis in chosen))
 
 
+def _reduced(seed: int, rng: np.random.Generator) -> tuple[tuple[int, ...], Axes, bool]:
+    """A shape, its axes and whether they stay: those above each both ways, then random ones."""
+    if seed < 2 * len(SHAPES_AND_AXES):
+        return (*SHAPES_AND_AXES[seed // 2], seed % 2 == 0)
+    shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
+    axes = _random_axes(rng, len(shape))
+    return shape, axes, bool(rng.random() < 0.5)
+
+
 def litert_case(
     seed: int,
     op: str,
@@ -53,13 +62,7 @@ def litert_case(
     ``totals``: the output's scale is for sums of that many values.
     """
     rng = np.random.default_rng(seed)
-    if seed < 2 * len(SHAPES_AND_AXES):
-        shape, axes = SHAPES_AND_AXES[seed // 2]
-        keep_dims = seed % 2 == 0
-    else:
-        shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
-        axes = _random_axes(rng, len(shape))
-        keep_dims = bool(rng.random() < 0.5)
+    shape, axes, keep_dims = _reduced(seed, rng)
     data, array = dtypes.litert_data(rng, dtype, shape)
     output = data.quant
     if not unchanged and output is not None and rng.random() < 0.8:
