@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,16 +26,10 @@ _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # what external code generators brought of their own
 _MODEL_DATA = "model/executor-config/graph"
-_TEMPLATES = (
-    "CMakeLists.txt",
-    "README.md",
-    "boards/zephyr.ld",
-    "prj.conf",
-    "sample.yaml",
-    "src/main.c",
-)
-
-_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
+_BUILD_FILES = ("CMakeLists.txt", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml")
+_DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
+_PLATFORM = "src/platform.c"
+_ZEPHYR = "src/platform_zephyr.c"
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
@@ -95,47 +89,90 @@ def assemble(
     runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
     generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
-    kernel_headers = {header for model in models for header in model.kernel_headers}
-    kernel_sources = {source for model in models for source in model.kernel_sources}
-    platform = _crt_file(f"src/platform_{board.platform}.c")
-    zephyr = _crt_file("src/platform_zephyr.c")
-    fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
-    if not board.is_host:
-        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(board, toolchain), **_described(models, board)}
-    pools = [pool for model in models for pool in model.pools]
-    values |= app_memory.values(_ports(models), board, pools)
-    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
-    values["codegen_includes"] = [f"{CODEGENS}/{folder}" for folder in include_dirs]
-    values["codegen_sources"] = sorted(n for n in model_files.files if _is_codegens(n))
-    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
-    values["executor"] = executor
-    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
-    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
-    main_sources = sorted(name for name in main if name.endswith(".c"))
-    headers = [f"include/{header}" for header in sorted(kernel_headers)]
-    own = model_files.files.values()
-    runtime = _closure([*main.values(), platform, *own], ())
-    freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
-    needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
-    needed |= runtime
+    about = {
+        **_values(board, toolchain),
+        **_described(models, board),
+        **app_memory.values(_ports(models), board, [p for model in models for p in model.pools]),
+        **_folders(model_files, include_dirs),
+        "interface": interface,
+        "executor": executor,
+        "kept_symbols": _KEPT_SYMBOLS[interface],
+    }
+    main = {name: _render(name, about) for name in _main_files(models)}
+    fixed = _fixed(board)
+    lists = _source_lists(model_files, models, main, fixed)
+    build_files = {
+        **{name: _render(name, {**about, **lists}) for name in _BUILD_FILES},
+        about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
+    }
+    crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
+    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt}))
 
-    values["model_sources"] = [
-        *_model_sources(model_files, models),
-        *(f"crt/{name}" for name in sorted(kernel_sources)),
-    ]
-    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
-    values["freestanding_sources"] = _sources(freestanding)
-    always = _closure([*main.values(), *own], ())
-    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(always)]
-    semihosting = _closure([zephyr], ()).keys() - always.keys()
-    values["zephyr_semihosting_sources"] = _sources(semihosting)
-    rendered = {name: _render(name, values) for name in templates}
-    script = "native.ld" if board.is_host else "board.ld"
-    rendered[values["linker_script"]] = _render(f"boards/{script}", values)
-    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
-    crt = {f"crt/{name}": data for name, data in needed.items()}
-    return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+
+def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
+    """The application's own C files, made from templates."""
+    return ("src/main.c", *(_DEVICE_FILES if any(model.devices for model in models) else ()))
+
+
+def _fixed(board: Board) -> dict[str, bytes]:
+    """Files of ``crt`` that have another place in a project: path -> contents."""
+    start_up = {} if board.is_host else {"boards/startup.c": f"src/startup_{board.startup}.c"}
+    taken = {_PLATFORM: f"src/platform_{board.platform}.c", _ZEPHYR: _ZEPHYR, **start_up}
+    return {name: _crt_file(source) for name, source in taken.items()}
+
+
+def _linker_script(board: Board) -> str:
+    return "boards/native.ld" if board.is_host else "boards/board.ld"
+
+
+def _source_lists(
+    model_files: FileTree,
+    models: Sequence[Model],
+    main: Mapping[str, bytes],
+    fixed: Mapping[str, bytes],
+) -> dict[str, list[str]]:
+    """What is compiled. On bare metal the platform, and what only it and the start-up code need,
+    stand apart from the rest; under Zephyr, semihosting does."""
+    mains = sorted(name for name in main if name.endswith(".c"))
+    used = [*main.values(), *model_files.files.values()]
+    always = _closure(used, ())
+    runtime = _closure([*used, fixed[_PLATFORM]], ())
+    freestanding = _closure(fixed.values(), ())
+    semihosting = _closure([fixed[_ZEPHYR]], ())
+    kernels = {f"crt/{source}" for model in models for source in model.kernel_sources}
+    return {
+        "model_sources": [*_model_sources(model_files, models), *sorted(kernels)],
+        "runtime_sources": [*mains, _PLATFORM, *_sources(runtime)],
+        "freestanding_sources": _sources(freestanding.keys() - runtime.keys()),
+        "zephyr_sources": [*mains, _ZEPHYR, *_sources(always)],
+        "zephyr_semihosting_sources": _sources(semihosting.keys() - always.keys()),
+    }
+
+
+def _crt(
+    model_files: FileTree,
+    models: Sequence[Model],
+    main: Mapping[str, bytes],
+    fixed: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """The files of ``crt`` that anything in the project needs."""
+    headers = [f"include/{header}" for model in models for header in model.kernel_headers]
+    sources = [source for model in models for source in model.kernel_sources]
+    texts = [*main.values(), *fixed.values(), *model_files.files.values()]
+    return {f"crt/{name}": data for name, data in _closure(texts, [*headers, *sources]).items()}
+
+
+def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
+    return {} if board.is_host else {f"crt/{name}": _crt_file(name) for name in _LIBC[toolchain]}
+
+
+def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, list[str]]:
+    """Where the compiler finds headers; the sources that code generators brought."""
+    return {
+        "includes": [*_model_folders(model_files), "crt/include", "crt/src"],
+        "codegen_includes": [f"{CODEGENS}/{folder}" for folder in include_dirs],
+        "codegen_sources": sorted(name for name in model_files.files if _is_codegens(name)),
+    }
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:

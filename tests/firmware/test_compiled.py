@@ -13,7 +13,7 @@ from microgen.errors import MicrogenError
 from microgen.firmware.compiled import MAIN, Compiled
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
-DIGITS = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from microgen.formats import byte_sizes
 from microgen.planner import pools
 from microgen.target import board as boards
 
-DIGITS = str(Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite")
+DIGITS = str(Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite")
 
 
 @pytest.mark.parametrize(

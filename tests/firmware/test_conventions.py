@@ -18,7 +18,7 @@ from tests.devices.networks import NPU, chain
 from tests.graphs import Builder
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 PACKED = Options(interface="packed")
 
 

@@ -24,7 +24,7 @@ from tests.tools import (
     NEEDS_RISCV,
 )
 
-DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits" / "digits_int8.tflite"
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 IR = "model/codegen/host/llvm"
 
 needs_build = [NEEDS_NINJA, NEEDS_ARM, NEEDS_LLVM]

@@ -10,7 +10,7 @@ from microgen import kernels, ops
 from microgen.inspection import support
 from microgen.ops.external import ExternalAttrs
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     name: Path(op.attrs.__module__.replace(".", "/")).name for name, op in ops.registry().items()
 }
