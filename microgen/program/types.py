@@ -211,13 +211,15 @@ class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
     ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
-    ``buffer`` is the storage id that holds it, empty where the caller owns its bytes.
+    ``sid`` is the storage id that lowering counted for it, ``buffer`` the same where a planned
+    buffer holds it, empty where the caller owns its bytes.
     """
 
     name: str
     tensor: str
     type: TensorType
     fixed: tuple[int, ...] = ()
+    sid: str = ""
     buffer: str = ""
 
 
