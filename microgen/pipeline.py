@@ -24,7 +24,7 @@ from microgen.firmware import (
     conventions,
     external_files,
     metadata,
-    module_tree,
+    module_blob,
     project,
     record,
 )
@@ -155,7 +155,7 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
 def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
     options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    blob = module_tree.blob_of(part.program)
+    blob = module_blob.blob_of(part.program)
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
@@ -249,12 +249,12 @@ def _executed(
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), None
+        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
     plan = stored.plan(program, executed, board.cpu.pointer_bytes)
-    return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), executed
+    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
 def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:

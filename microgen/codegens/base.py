@@ -8,7 +8,7 @@ from typing import Protocol
 
 from microgen.ir.graph import Graph, Node, Origin
 from microgen.kernels.base import KernelConstant
-from microgen.program.made import ModuleCode
+from microgen.program.external import Made
 from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
 
@@ -65,7 +65,7 @@ class Primitive:
     ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
     ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
-    ``module`` is who computes it where no kernel does; ``held`` are the constants that this is
+    ``made`` has the code where no kernel computes it; ``held`` are the constants that its module is
     handed when it is loaded.
     """
 
@@ -82,7 +82,7 @@ class Primitive:
     kernel: str
     reason: str
     refusals: tuple[str, ...]
-    module: ModuleCode | None = None
+    made: Made | None = None
     held: tuple[KernelConstant, ...] = ()
 
 

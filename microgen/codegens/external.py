@@ -13,24 +13,20 @@ from dataclasses import dataclass
 
 from microgen.codegens.base import Primitive, Refusal, Region
 from microgen.codegens.element_types import C_TYPES
-from microgen.codegens.made import (
-    CFunction,
-    CSource,
-    LoadedModule,
-    RuntimeFunction,
-    check,
-)
+from microgen.codegens.made_check import check
 from microgen.errors import MicrogenError, of_codegen
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
 from microgen.kernels.base import KernelConstant
 from microgen.names import cnames
 from microgen.ops.external import ExternalAttrs
-from microgen.program.made import (
-    CModule,
+from microgen.program.external import (
+    CFunction,
+    CSource,
     DeviceDriver,
-    ModuleCode,
+    LoadedModule,
+    Made,
     Runtime,
-    RuntimeModule,
+    RuntimeFunction,
 )
 from microgen.program.types import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
@@ -132,9 +128,7 @@ class ExternalCodegen(abc.ABC):
         return f"{self.name} takes Relay operators only"
 
     @abc.abstractmethod
-    def compile(
-        self, functions: Sequence[ExternalFunction], board: Board
-    ) -> Sequence[CSource | LoadedModule]:
+    def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[Made]:
         """What becomes of all functions of a network that are this generator's, each of which must
         stand in one result. Raises UnsupportedError, naming ``origin``, for what it cannot."""
 
@@ -154,25 +148,15 @@ class ExternalCodegen(abc.ABC):
             results = list(self.compile(functions, board))
         check(self.name, [function.symbol for function in functions], results)
         found: dict[str, Primitive] = {}
-        for result in results:
-            module = _module(self.name, result)
-            for function in result.functions:
+        for made in results:
+            for function in made.functions:
                 node = nodes[function.symbol]
-                found[function.symbol] = _primitive(node, graph, function, module)
+                found[function.symbol] = _primitive(self.name, node, graph, function, made)
         return [found[symbol] for symbol in nodes]
 
 
-def _module(codegen: str, made: CSource | LoadedModule) -> ModuleCode:
-    if isinstance(made, CSource):
-        return CModule(codegen, made.code, dict(made.files), made.include_dirs)
-    files = dict(made.files)
-    return RuntimeModule(
-        codegen, made.runtime, made.payload, made.pool_bytes, files, made.include_dirs
-    )
-
-
 def _primitive(
-    node: Node, graph: Graph, function: CFunction | RuntimeFunction, module: ModuleCode
+    codegen: str, node: Node, graph: Graph, function: CFunction | RuntimeFunction, made: Made
 ) -> Primitive:
     passed = function.constants if isinstance(function, CFunction) else ()
     held = function.constants if isinstance(function, RuntimeFunction) else ()
@@ -186,8 +170,8 @@ def _primitive(
     if scratch:
         parameters.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
     return Primitive(
-        words=(module.codegen,),
-        target=module.codegen,
+        words=(codegen,),
+        target=codegen,
         parameters=tuple(parameters),
         body=(),
         inputs=node.inputs,
@@ -197,9 +181,9 @@ def _primitive(
         scratch=scratch,
         in_place=(),
         kernel=function.kernel,
-        reason=f"compiled by {module.codegen}",
+        reason=f"compiled by {codegen}",
         refusals=(),
-        module=module,
+        made=made,
         held=tuple(_constant(node.function, name, array) for name, array in held),
     )
 

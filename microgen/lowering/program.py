@@ -23,7 +23,7 @@ from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.names import cnames
 from microgen.partition import Partition
 from microgen.passes.views import roots
-from microgen.program.made import ExternalModule, HeldConstant
+from microgen.program.external import ExternalModule, HeldConstant
 from microgen.program.types import (
     Argument,
     Buffer,

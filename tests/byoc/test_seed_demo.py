@@ -13,7 +13,7 @@ import microgen
 from microgen import blob, runner
 from microgen.blob.payloads import ConstLoader, JsonRuntime
 from microgen.cli import main
-from microgen.firmware.module_tree import blob_of
+from microgen.firmware.module_blob import blob_of
 from tests.byoc.seed_demo import DEMO, by_onnxruntime, close, expected, samples
 from tests.codegens.json_graph.test_notes import _CONV2D, _RELU
 from tests.relay import seed
