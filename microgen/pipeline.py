@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
 from microgen.building import llvm_ir
@@ -31,12 +32,13 @@ from microgen.firmware import (
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.ir.refusal import Refusal
 from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.ops import budget
 from microgen.options import Options
 from microgen.partition import Partition, external
-from microgen.partition.external import GeneratorRefusal, Idle
+from microgen.partition.external import Idle
 from microgen.partition.relay_module import PartitionedModule
 from microgen.planner import pools
 from microgen.program import workspace_io
@@ -283,7 +285,7 @@ class Partitioned:
     files: Mapping[str, bytes]
     partition: Partition
     module: PartitionedModule | None = None
-    refusals: tuple[GeneratorRefusal, ...] = ()
+    refusals: tuple[Refusal[Any], ...] = ()
     idle: tuple[Idle, ...] = ()
 
 
@@ -294,7 +296,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
-    refusals = external.refusals_of(module, model.name)
+    refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
     # Those that take Relay have seen a Relay model as it was.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
     graph, more = external.partition_graph(

@@ -11,11 +11,12 @@ import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.codegens.base import Primitive, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.made_check import check
 from microgen.errors import MicrogenError, of_codegen
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.names import cnames
 from microgen.ops.external import ExternalAttrs
@@ -132,7 +133,11 @@ class ExternalCodegen(abc.ABC):
         """What becomes of all functions of a network that are this generator's, each of which must
         stand in one result. Raises UnsupportedError, naming ``origin``, for what it cannot."""
 
-    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:  # noqa: ARG002
+    def claims(
+        self,
+        graph: Graph,
+        board: Board,  # noqa: ARG002
+    ) -> Sequence[Region | Refusal[Node]]:
         """A region for each external function that is the generator's."""
         return [
             Region(self.name, (node,))

@@ -182,7 +182,7 @@ class _Lowering:
                 origin=region.origin,
                 kernel=primitive.kernel,
                 reason=primitive.reason,
-                refusals=primitive.refusals,
+                refusals=tuple(refusal.brief for refusal in primitive.refusals),
                 summary=self._summary(primitive),
                 device=device.name if device else "",
                 types=self._types(primitive, arguments),

@@ -174,7 +174,7 @@ def test_what_cannot_be_said_is_left_to_others(body: str) -> None:
     found = partition_module(module, [CODEGEN], name="m", composite=False, merge_regions=True)
     assert [*found.module.functions] == ["main"]
     (refusal,) = found.refusals
-    assert REFUSED[body].split("; ")[0] in refusal.reason
+    assert REFUSED[body].split("; ")[0] in refusal.why
 
 
 def test_the_example_has_work_for_everyone() -> None:
