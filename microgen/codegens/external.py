@@ -10,7 +10,9 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from microgen.blob.payloads.base import PayloadReader
 from microgen.codegens.base import Primitive, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.made_check import check
@@ -103,7 +105,9 @@ class ExternalCodegen(abc.ABC):
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
     is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
     header, and sources, come with microgen or are ``files`` of what it compiled.
-    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C. ``payloads`` say
+    by type key how these are read, for ``inspect`` and ``verify``; without that they know no more
+    of a payload than its digest.
     """
 
     name: str
@@ -112,6 +116,7 @@ class ExternalCodegen(abc.ABC):
     needs_device_api: bool = False
     driver: DeviceDriver | None = None
     runtimes: tuple[Runtime, ...] = ()
+    payloads: Mapping[str, PayloadReader] = MappingProxyType({})
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
@@ -151,7 +156,7 @@ class ExternalCodegen(abc.ABC):
         functions = [ExternalFunction.of(node) for node in nodes.values()]
         with of_codegen(self.name, "compile"):
             results = list(self.compile(functions, board))
-        check(self.name, [function.symbol for function in functions], results)
+        check(self.name, [function.symbol for function in functions], results, self.payloads)
         found: dict[str, Primitive] = {}
         for made in results:
             for function in made.functions:

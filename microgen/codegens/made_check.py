@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from microgen.blob.payloads.base import PayloadReader
 from microgen.codegens.element_types import C_TYPES
-from microgen.errors import CodegenError
+from microgen.errors import CodegenError, ModelError, of_codegen
+from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array
 from microgen.names import cnames
 from microgen.program.external import CFunction, LoadedModule, Made
@@ -19,15 +21,38 @@ _DTYPES = tuple(dtype.value for dtype in C_TYPES)
 _POSITION = re.compile("(in|out)[0-9]+")  # what parameters are called by their positions
 
 
-def check(codegen: str, symbols: Sequence[str], results: Sequence[Any]) -> None:
+def check(
+    codegen: str,
+    symbols: Sequence[str],
+    results: Sequence[Any],
+    payloads: Mapping[str, PayloadReader],
+) -> None:
     """Raise CodegenError unless each function stands once in what ``codegen`` made, and all of it
-    can be."""
+    can be; ``payloads`` are its readers by type key."""
     for result in results:
         if not isinstance(result, Made):
             kind = type(result).__name__
             raise _trouble(codegen, f"made a {kind}, expected a CSource or a LoadedModule")
     for problem in (*_missing(symbols, results), *(p for r in results for p in _problems(r))):
         raise _trouble(codegen, problem)
+    for made in results:
+        if isinstance(made, LoadedModule) and made.runtime.type_key in payloads:
+            _check_payload(codegen, made, payloads[made.runtime.type_key])
+
+
+def _check_payload(codegen: str, module: LoadedModule, read: PayloadReader) -> None:
+    """A blob does not say how long a payload is: who reads one wrongly loses what follows, too."""
+    stream = Stream(module.payload, ModelError, codegen, "")
+    try:
+        with of_codegen(codegen, "reading a payload that it made"):
+            symbols = sorted(read(stream).symbols)
+            stream.end("field")
+    except ModelError as error:
+        raise _trouble(codegen, f"cannot read a payload that it made: {error.what}") from error
+    made = sorted(function.symbol for function in module.functions)
+    if symbols != made:
+        found = ", ".join(symbols) or "none"
+        raise _trouble(codegen, f"made a payload of {', '.join(made)}, and reads functions {found}")
 
 
 def _trouble(codegen: str, what: str) -> CodegenError:
