@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
 from microgen.building import llvm_ir
@@ -24,19 +25,20 @@ from microgen.firmware import (
     conventions,
     external_files,
     metadata,
-    module_tree,
+    module_blob,
     project,
     record,
 )
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.ir.refusal import Refusal
 from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.ops import budget
 from microgen.options import Options
 from microgen.partition import Partition, external
-from microgen.partition.external import GeneratorRefusal, Idle
+from microgen.partition.external import Idle
 from microgen.partition.relay_module import PartitionedModule
 from microgen.planner import pools
 from microgen.program import workspace_io
@@ -155,7 +157,7 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
 def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
     options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    blob = module_tree.blob_of(part.program)
+    blob = module_blob.blob_of(part.program)
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
@@ -249,12 +251,12 @@ def _executed(
     """The program as its executor has it, its plan, and what the graph executor is to run."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), None
+        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
     plan = stored.plan(program, executed, board.cpu.pointer_bytes)
-    return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), executed
+    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
 def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
@@ -283,7 +285,7 @@ class Partitioned:
     files: Mapping[str, bytes]
     partition: Partition
     module: PartitionedModule | None = None
-    refusals: tuple[GeneratorRefusal, ...] = ()
+    refusals: tuple[Refusal[Any], ...] = ()
     idle: tuple[Idle, ...] = ()
 
 
@@ -294,7 +296,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
-    refusals = external.refusals_of(module, model.name)
+    refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
     # Those that take Relay have seen a Relay model as it was.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
     graph, more = external.partition_graph(

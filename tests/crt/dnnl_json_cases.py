@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from microgen import resources
-from microgen.blob.payloads.json_runtime import JsonRuntime
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, runtime
-from microgen.codegens.json_graph import JSONGraph
+from microgen.codegens.json_graph import JSONGraph, JsonRuntime
 from microgen.firmware import project
 from microgen.ir.graph import Array
 from tests.crt import programs

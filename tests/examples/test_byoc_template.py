@@ -140,6 +140,18 @@ def test_their_firmware_runs(site: Path, options: tuple[str, ...], tmp_path: Pat
     assert "outputs equal on 8 of 8 samples" in said
 
 
+@NEEDS_NINJA
+def test_its_payload_is_described(site: Path, tmp_path: Path) -> None:
+    project = str(tmp_path / "project")
+    chosen = ("--codegen", "vectape", "--merge-regions", "-o", project)
+    _microgen(site, "generate", str(EXAMPLE), "-b", "native", *chosen)
+    found = json.loads(_microgen(site, "inspect", project, "--json"))["blobs"][0]["modules"]
+    tapes = [module["facts"]["commands"] for module in found if module["key"] == "vectape"]
+    commands = sorted(op for tape in tapes for op in tape)
+    assert commands == ["add", "add", "multiply", "multiply", "nn.relu"]
+    _microgen(site, "verify", project)
+
+
 def _mixed(folder: Path) -> Path:
     """Something for each of three generators, and for the built-in kernels."""
     x, y = relay.var("x", shape=(4, 4)), relay.var("y", shape=(2, 3))

@@ -19,7 +19,7 @@ from microgen.relay.visit import depth_first, operands
 
 
 @dataclass(eq=False)
-class Region:
+class AnnotatedRegion:
     """``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls, in order."""
 
     number: int
@@ -34,14 +34,14 @@ class Region:
         return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
 
 
-Item = Region | Expr
+Item = AnnotatedRegion | Expr
 
 
-class Regions:
+class AnnotatedRegions:
     """The regions of a function's body. Raises ModelError for annotations without a partner."""
 
     def __init__(self, body: Expr) -> None:
-        self.of: dict[Expr, Region] = {}
+        self.of: dict[Expr, AnnotatedRegion] = {}
         self._count = 0
         for expr in depth_first(body, operands):
             self._place(expr)
@@ -59,7 +59,7 @@ class Regions:
     def _open(self, begin: Call) -> None:
         if begin.args[0] in self.of and not is_end(begin.args[0]):
             raise _error(begin, "a region begins with a value of another that has not ended")
-        self._add(Region(self._count, compiler(begin), ins=[begin]), begin)
+        self._add(AnnotatedRegion(self._count, compiler(begin), ins=[begin]), begin)
         self._count += 1
 
     def _close(self, end: Call) -> None:
@@ -85,11 +85,11 @@ class Regions:
             self.merge(other, first)
         self._add(first, expr)
 
-    def _add(self, region: Region, expr: Expr) -> None:
+    def _add(self, region: AnnotatedRegion, expr: Expr) -> None:
         region.nodes.append(expr)
         self.of[expr] = region
 
-    def merge(self, source: Region, into: Region) -> None:
+    def merge(self, source: AnnotatedRegion, into: AnnotatedRegion) -> None:
         """Join two regions."""
         for node in source.nodes:
             self._add(into, node)
@@ -102,7 +102,7 @@ class Regions:
 
     def below(self, item: Item) -> Sequence[Item]:
         """What an item needs, from outside of it if it is a region."""
-        if isinstance(item, Region):
+        if isinstance(item, AnnotatedRegion):
             return [self.item(b.args[0]) for b in item.ins]
         return [self.item(e) for e in operands(item)]
 
@@ -114,7 +114,7 @@ class Regions:
         done: set[Item] = set()
         for item in (order := list(depth_first(self.item(body), self.below))):
             if not done.issuperset(self.below(item)):
-                expr = item.outs[0] if isinstance(item, Region) else item
+                expr = item.outs[0] if isinstance(item, AnnotatedRegion) else item
                 raise _error(expr, "the regions are not convex: one needs what it gives to others")
             done.add(item)
         return order

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.blob.payloads.base import Payload
+from microgen.blob.payloads.base import Payload, Signature, typed
+from microgen.codegens.examplejson import text
 from microgen.formats import byte_stream
 from microgen.formats.byte_stream import Stream
 
@@ -52,6 +53,16 @@ class ExampleJson(Payload):
         operators = [x for x, *rest in self._lines if rest and not x.endswith(":")]
         kernels = [operator for operator in operators if operator != "input"]
         return {"inputs": len(operators) - len(kernels), "kernels": kernels}
+
+    def signature(self, symbol: str) -> Signature | None:
+        """What the text says of a function. Raises MicrogenError for what is no ExampleJSON."""
+        for graph in text.parse(self.graph):
+            if graph.symbol == symbol:
+                shapes = {node.id: node.shape for node in graph.nodes}
+                inputs = tuple(typed(node.shape, "float32") for node in graph.inputs)
+                outputs = tuple(typed(shapes[output], "float32") for output in graph.outputs)
+                return Signature(symbol, inputs, (), outputs)
+        return None
 
     @property
     def _lines(self) -> list[list[str]]:

@@ -8,11 +8,13 @@ Source: TVM v0.14, ``src/runtime/contrib/json/json_runtime.h``; the same since v
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.blob.payloads.base import Payload, name, names
+from microgen.blob.payloads.base import Payload, Signature, name, names, typed
+from microgen.codegens.json_graph import reader
+from microgen.codegens.json_graph.node import JSONNode
 from microgen.formats import byte_stream
 from microgen.formats.byte_stream import Stream
 
@@ -64,3 +66,25 @@ class JsonRuntime(Payload):
             }
         except (ValueError, LookupError, TypeError, RecursionError):
             return {"malformed": "the text is not JSON with nodes and heads"}
+
+    def signature(self, symbol: str) -> Signature:
+        """What the graph says of its function; ``symbol`` stands in where the text names none.
+        Raises ModelError for what is no graph."""
+        graph = reader.loads(self.graph_json)
+        heads = [(graph.nodes[node], index) for node, index, _ in graph.heads]
+        return Signature(
+            symbol if graph.symbol is None else graph.symbol,
+            tuple(_type(n.shapes[0], n.dtypes[0]) for n in graph.nodes if n.op == "input"),
+            self._constant_types([node for node in graph.nodes if node.op == "const"]),
+            tuple(_type(node.shapes[index], node.dtypes[index]) for node, index in heads),
+        )
+
+    def _constant_types(self, nodes: Sequence[JSONNode]) -> tuple[str, ...]:
+        """By the nodes' names, which the module must list in the same order."""
+        if self.const_names != tuple(node.name for node in nodes):
+            return self.const_names
+        return tuple(f"{node.name}: {_type(node.shapes[0], node.dtypes[0])}" for node in nodes)
+
+
+def _type(shape: Sequence[int], dtype: str) -> str:
+    return typed(shape, "bool" if dtype == "uint1" else dtype)  # DLPack's name

@@ -11,7 +11,7 @@ from dataclasses import replace
 from microgen import blob
 from microgen.blob.payloads.const_loader import ConstLoader
 from microgen.codegens.module_pool import loader_pool_bytes
-from microgen.program.made import MODULE_POOL
+from microgen.program.external import MODULE_POOL
 from microgen.program.types import MemoryPlan, Placement, Pool, Program
 
 _ALIGNMENT = 16
@@ -21,7 +21,7 @@ _CONST_LOADER = "const_loader"
 def tree(program: Program) -> blob.Module:
     """The root of the modules of a program that has some for runtimes."""
     loaded = [
-        blob.Module(code.runtime.type_key, code.payload) for _, code in program.runtime_modules
+        blob.Module(made.runtime.type_key, made.payload) for _, made in program.runtime_modules
     ]
     variables: dict[str, tuple[str, ...]] = {}
     for module, _ in program.runtime_modules:
@@ -39,7 +39,7 @@ def blob_of(program: Program) -> bytes:
 
 def pool_bytes(program: Program, pointer_bytes: int) -> int:
     """What loading the blob takes, with pointers of 4 or 8 bytes."""
-    loaded = [code.pool_bytes for _, code in program.runtime_modules]
+    loaded = [made.pool_bytes for _, made in program.runtime_modules]
     count = len(loaded) + 2  # the const loader, and the library
     return loader_pool_bytes(count, count - 1, pointer_bytes) + sum(loaded)
 

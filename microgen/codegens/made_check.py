@@ -1,99 +1,58 @@
-"""What a code generator makes of external functions, and whether that can be."""
+"""Whether what a code generator made of external functions can be."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from microgen.blob.payloads.base import PayloadReader
 from microgen.codegens.element_types import C_TYPES
-from microgen.errors import CodegenError
+from microgen.errors import CodegenError, ModelError, of_codegen
+from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array
 from microgen.names import cnames
-from microgen.program.made import Runtime
+from microgen.program.external import CFunction, LoadedModule, Made
 
 _DTYPES = tuple(dtype.value for dtype in C_TYPES)
 _POSITION = re.compile("(in|out)[0-9]+")  # what parameters are called by their positions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CFunction:
-    """A C function that a generator wrote for an external function.
-
-    It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
-    (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
-    *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
-    generator's target is a device. ``kernel`` is what reports call its code.
-    """
-
-    symbol: str
-    constants: tuple[tuple[str, Array], ...] = ()
-    scratch: int = 0
-    kernel: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CSource:
-    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
-    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
-    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
-    searches. Both lie below the project's ``codegens/<name of the generator>``, which
-    is searched, too.
-    """
-
-    functions: tuple[CFunction, ...]
-    code: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    include_dirs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeFunction:
-    """A function of a module that a runtime on the board loads and runs.
-
-    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
-    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
-    """
-
-    symbol: str
-    constants: tuple[tuple[str, Array], ...] = ()
-    workspace: int = 0
-    kernel: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedModule:
-    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
-
-    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
-    size. ``files``, by path, are those of a runtime that does not come with microgen, and
-    ``include_dirs`` folders of theirs, as of a CSource.
-    """
-
-    runtime: Runtime
-    functions: tuple[RuntimeFunction, ...]
-    payload: bytes
-    pool_bytes: int
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    include_dirs: tuple[str, ...] = ()
-
-
-Made = CSource | LoadedModule
-
-
-def check(codegen: str, symbols: Sequence[str], results: Sequence[Any]) -> None:
+def check(
+    codegen: str,
+    symbols: Sequence[str],
+    results: Sequence[Any],
+    payloads: Mapping[str, PayloadReader],
+) -> None:
     """Raise CodegenError unless each function stands once in what ``codegen`` made, and all of it
-    can be."""
+    can be; ``payloads`` are its readers by type key."""
     for result in results:
         if not isinstance(result, Made):
             kind = type(result).__name__
             raise _trouble(codegen, f"made a {kind}, expected a CSource or a LoadedModule")
     for problem in (*_missing(symbols, results), *(p for r in results for p in _problems(r))):
         raise _trouble(codegen, problem)
+    for made in results:
+        if isinstance(made, LoadedModule) and made.runtime.type_key in payloads:
+            _check_payload(codegen, made, payloads[made.runtime.type_key])
+
+
+def _check_payload(codegen: str, module: LoadedModule, read: PayloadReader) -> None:
+    """A blob does not say how long a payload is: who reads one wrongly loses what follows, too."""
+    stream = Stream(module.payload, ModelError, codegen, "")
+    try:
+        with of_codegen(codegen, "reading a payload that it made"):
+            symbols = sorted(read(stream).symbols)
+            stream.end("field")
+    except ModelError as error:
+        raise _trouble(codegen, f"cannot read a payload that it made: {error.what}") from error
+    made = sorted(function.symbol for function in module.functions)
+    if symbols != made:
+        found = ", ".join(symbols) or "none"
+        raise _trouble(codegen, f"made a payload of {', '.join(made)}, and reads functions {found}")
 
 
 def _trouble(codegen: str, what: str) -> CodegenError:
