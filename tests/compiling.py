@@ -69,7 +69,7 @@ def write_project(
         devices=program.devices,
         pools=plan.used_pools,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
-        kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
+        shares_kernels=not options.specialises,
     )
     files = project.assemble(
         emitted.merged(library), [own], board=board, interface=options.interface

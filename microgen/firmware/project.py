@@ -15,7 +15,7 @@ from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory
+from microgen.firmware import app_memory, kernel_sources
 from microgen.ir.graph import DType
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
@@ -61,17 +61,18 @@ _PRINTED = {
 class Model:
     """What the project must know of one of its models.
 
-    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
-    they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
-    loads modules. ``devices`` are those that it passes contexts to, ``pools`` those that its plan
-    uses. ``shares_workspace``: its memory is a part of the one that several models share.
+    ``kernel_headers`` are paths below ``crt/include``; what they include comes along.
+    ``shares_kernels``: it calls their out-of-line forms. ``has_state``: its header has a reset
+    function. ``has_modules``: it loads modules. ``devices`` are those that it passes contexts to,
+    ``pools`` those that its plan uses. ``shares_workspace``: its memory is a part of the one that
+    several models share.
     """
 
     module: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     kernel_headers: tuple[str, ...]
-    kernel_sources: tuple[str, ...]
+    shares_kernels: bool = False
     has_state: bool = False
     has_modules: bool = False
     devices: tuple[Device, ...] = ()
@@ -96,7 +97,8 @@ def assemble(
     generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
     kernel_headers = {header for model in models for header in model.kernel_headers}
-    kernel_sources = {source for model in models for source in model.kernel_sources}
+    shared = {header for m in models if m.shares_kernels for header in m.kernel_headers}
+    kernels = kernel_sources.sources(sorted(shared))
     platform = _crt_file(f"src/platform_{board.platform}.c")
     zephyr = _crt_file("src/platform_zephyr.c")
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
@@ -117,12 +119,13 @@ def assemble(
     own = model_files.files.values()
     runtime = _closure([*main.values(), platform, *own], ())
     freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
-    needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
+    needed = _closure([*main.values(), *fixed.values()], headers)
     needed |= runtime
+    needed |= {name: text.encode() for name, text in kernels.items()}
 
     values["model_sources"] = [
         *_model_sources(model_files, models),
-        *(f"crt/{name}" for name in sorted(kernel_sources)),
+        *(f"crt/{name}" for name in kernels),
     ]
     values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
     values["freestanding_sources"] = _sources(freestanding)

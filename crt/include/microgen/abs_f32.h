@@ -10,4 +10,8 @@
 /* mg_abs_f32 computes |x| of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_abs_f32, float, mg_f32_abs)
 
+#ifdef MG_ABS_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_abs_f32, float)
+#endif
+
 #endif

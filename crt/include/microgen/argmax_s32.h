@@ -21,6 +21,13 @@ MG_INLINE void mg_argmax_s32_body(const mg_argmax_s32_params *p, const int32_t *
     MG_ARG_EXTREME(int32_t, p, input, output);
 }
 
+#ifdef MG_ARGMAX_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_argmax_s32(const mg_argmax_s32_params *p, const int32_t *input, void *output)
+{
+    mg_argmax_s32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,14 @@ MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const
     }
 }
 
+#ifdef MG_BATCH_MATMUL_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_batch_matmul_s8(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                        int8_t *output)
+{
+    mg_batch_matmul_s8_body(p, lhs, rhs, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,6 +38,13 @@ MG_INLINE void mg_clip_s8_body(const mg_clip_s8_params *p, const int8_t *input, 
     }
 }
 
+#ifdef MG_CLIP_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_clip_s8(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_clip_s8_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -108,6 +108,14 @@ MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params
     }
 }
 
+#ifdef MG_DEPTHWISE_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
+                             const float *weight, const float *bias, float *output)
+{
+    mg_depthwise_conv2d_f32_body(p, input, weight, bias, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,13 @@ MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const v
     }
 }
 
+#ifdef MG_DEQUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output)
+{
+    mg_dequantize_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,6 +59,14 @@ MG_INLINE int32_t mg_divide_s32_body(const mg_divide_s32_params *p, const int32_
     return 0;
 }
 
+#ifdef MG_DIVIDE_S32_IMPLEMENTATION /* the out-of-line form */
+int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const int32_t *rhs,
+                      int32_t *output)
+{
+    return mg_divide_s32_body(p, lhs, rhs, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,4 +10,8 @@
 /* mg_exp_f32 computes exp(x) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_exp_f32, float, mg_f32_exp)
 
+#ifdef MG_EXP_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_exp_f32, float)
+#endif
+
 #endif

@@ -15,4 +15,8 @@ MG_INLINE float mg_hard_swish_f32_element(float x)
 
 MG_UNARY_KERNEL(mg_hard_swish_f32, float, mg_hard_swish_f32_element)
 
+#ifdef MG_HARD_SWISH_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_hard_swish_f32, float)
+#endif
+
 #endif

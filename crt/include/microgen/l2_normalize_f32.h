@@ -47,6 +47,13 @@ MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, con
     }
 }
 
+#ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output)
+{
+    mg_l2_normalize_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,4 +10,8 @@
 /* mg_log_f32 computes log(x) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_log_f32, float, mg_f32_log)
 
+#ifdef MG_LOG_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_log_f32, float)
+#endif
+
 #endif

@@ -47,6 +47,13 @@ MG_INLINE void mg_log_softmax_f32_body(const mg_log_softmax_f32_params *p, const
     }
 }
 
+#ifdef MG_LOG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output)
+{
+    mg_log_softmax_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,6 +27,13 @@ MG_INLINE void mg_logical_not_bool_body(const mg_logical_not_bool_params *p, con
     }
 }
 
+#ifdef MG_LOGICAL_NOT_BOOL_IMPLEMENTATION /* the out-of-line form */
+void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input, uint8_t *output)
+{
+    mg_logical_not_bool_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,14 @@ MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *inp
     }
 }
 
+#ifdef MG_LOOKUP_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
+                  int8_t *output)
+{
+    mg_lookup_s8_body(p, input, table, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -37,6 +37,13 @@ MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const i
             output);
 }
 
+#ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_max_pool2d_s16_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

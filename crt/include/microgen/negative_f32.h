@@ -13,4 +13,8 @@ MG_INLINE float mg_negative_f32_element(float x)
 
 MG_UNARY_KERNEL(mg_negative_f32, float, mg_negative_f32_element)
 
+#ifdef MG_NEGATIVE_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_negative_f32, float)
+#endif
+
 #endif

@@ -14,4 +14,8 @@ MG_INLINE int16_t mg_negative_s16_element(int16_t x)
 
 MG_UNARY_KERNEL(mg_negative_s16, int16_t, mg_negative_s16_element)
 
+#ifdef MG_NEGATIVE_S16_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_negative_s16, int16_t)
+#endif
+
 #endif

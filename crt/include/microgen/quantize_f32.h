@@ -61,6 +61,13 @@ MG_INLINE void mg_quantize_f32_body(const mg_quantize_f32_params *p, const float
     }
 }
 
+#ifdef MG_QUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output)
+{
+    mg_quantize_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

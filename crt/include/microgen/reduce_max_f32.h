@@ -40,6 +40,13 @@ MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const f
               mg_reduce_max_f32_as_is, p, input, output);
 }
 
+#ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output)
+{
+    mg_reduce_max_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

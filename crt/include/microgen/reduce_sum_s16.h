@@ -42,6 +42,13 @@ MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const i
     MG_REDUCE(int32_t, 0, mg_reduce_sum_s16_add, mg_reduce_sum_s16_stored, p, input, output);
 }
 
+#ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_reduce_sum_s16_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

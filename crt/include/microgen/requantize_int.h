@@ -50,6 +50,13 @@ MG_INLINE void mg_requantize_int_body(const mg_requantize_int_params *p, const v
     }
 }
 
+#ifdef MG_REQUANTIZE_INT_IMPLEMENTATION /* the out-of-line form */
+void mg_requantize_int(const mg_requantize_int_params *p, const void *input, void *output)
+{
+    mg_requantize_int_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

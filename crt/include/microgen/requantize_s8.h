@@ -33,6 +33,13 @@ MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int
     }
 }
 
+#ifdef MG_REQUANTIZE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_requantize_s8_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,6 +64,14 @@ MG_INLINE void mg_rescale_int_body(const mg_rescale_int_params *p, const void *i
     }
 }
 
+#ifdef MG_RESCALE_INT_IMPLEMENTATION /* the out-of-line form */
+void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
+                    const int8_t *shift, void *output)
+{
+    mg_rescale_int_body(p, input, multiplier, shift, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

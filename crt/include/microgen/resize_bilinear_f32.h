@@ -72,6 +72,14 @@ MG_INLINE void mg_resize_bilinear_f32_body(const mg_resize_bilinear_f32_params *
                        mg_resize_bilinear_f32_blend, p, input, output);
 }
 
+#ifdef MG_RESIZE_BILINEAR_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
+                            float *output)
+{
+    mg_resize_bilinear_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,4 +10,8 @@
 /* mg_rsqrt_f32 computes 1 / sqrt(x) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_rsqrt_f32, float, mg_f32_rsqrt)
 
+#ifdef MG_RSQRT_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_rsqrt_f32, float)
+#endif
+
 #endif

@@ -10,4 +10,8 @@
 /* mg_sigmoid_f32 computes 1 / (1 + exp(-x)) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_sigmoid_f32, float, mg_f32_sigmoid)
 
+#ifdef MG_SIGMOID_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_sigmoid_f32, float)
+#endif
+
 #endif

@@ -48,6 +48,13 @@ MG_INLINE void mg_softmax_f32_body(const mg_softmax_f32_params *p, const float *
     }
 }
 
+#ifdef MG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output)
+{
+    mg_softmax_f32_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

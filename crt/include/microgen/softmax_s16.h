@@ -163,6 +163,13 @@ MG_INLINE void mg_softmax_s16_body(const mg_softmax_s16_params *p, const int16_t
     }
 }
 
+#ifdef MG_SOFTMAX_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_softmax_s16_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -75,6 +75,13 @@ MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *i
     }
 }
 
+#ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_softmax_s8_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,4 +10,8 @@
 /* mg_sqrt_f32 computes sqrt(x) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_sqrt_f32, float, mg_f32_sqrt)
 
+#ifdef MG_SQRT_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_sqrt_f32, float)
+#endif
+
 #endif

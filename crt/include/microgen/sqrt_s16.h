@@ -117,6 +117,13 @@ MG_INLINE void mg_sqrt_s16_body(const mg_sqrt_s16_params *p, const int16_t *inpu
     MG_UNARY(mg_sqrt_s16_element, p, input, output);
 }
 
+#ifdef MG_SQRT_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_sqrt_s16_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

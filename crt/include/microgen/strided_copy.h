@@ -57,6 +57,13 @@ MG_INLINE void mg_strided_copy_body(const mg_strided_copy_params *p, const void 
     }
 }
 
+#ifdef MG_STRIDED_COPY_IMPLEMENTATION /* the out-of-line form */
+void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output)
+{
+    mg_strided_copy_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,6 +43,13 @@ MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const in
     }
 }
 
+#ifdef MG_TAKE_IMPLEMENTATION /* the out-of-line form */
+void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output)
+{
+    mg_take_body(p, input, indices, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

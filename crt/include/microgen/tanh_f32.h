@@ -10,4 +10,8 @@
 /* mg_tanh_f32 computes tanh(x) of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_tanh_f32, float, mg_f32_tanh)
 
+#ifdef MG_TANH_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_tanh_f32, float)
+#endif
+
 #endif

@@ -42,7 +42,7 @@ typedef struct {
         }                                                                                          \
     }
 
-/* Its source: the out-of-line form. */
+/* Its out-of-line form, for any parameters. */
 #define MG_UNARY_SHARED(kernel, T)                                                                 \
     void kernel(const kernel##_params *p, const T *input, T *output)                               \
     {                                                                                              \

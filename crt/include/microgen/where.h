@@ -62,6 +62,14 @@ MG_INLINE void mg_where_body(const mg_where_params *p, const uint8_t *condition,
     }
 }
 
+#ifdef MG_WHERE_IMPLEMENTATION /* the out-of-line form */
+void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs, const void *rhs,
+              void *output)
+{
+    mg_where_body(p, condition, lhs, rhs, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,13 @@ MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *i
     }
 }
 
+#ifdef MG_WRITE_SLICE_IMPLEMENTATION /* the out-of-line form */
+void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output)
+{
+    mg_write_slice_body(p, input, output);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif
