@@ -1,7 +1,7 @@
-/* For compilers that come without a C library: what crt/src/freestanding.c implements. */
+/* For compilers that come without a C library: what crt/src/platform/freestanding.c implements. */
 #ifndef MICROGEN_LIBC_STRING_H
 #define MICROGEN_LIBC_STRING_H
 
-#include "freestanding.h"
+#include "platform/freestanding.h"
 
 #endif

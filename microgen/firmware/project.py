@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -99,11 +100,11 @@ def assemble(
     kernel_headers = {header for model in models for header in model.kernel_headers}
     shared = {header for m in models if m.shares_kernels for header in m.kernel_headers}
     kernels = kernel_sources.sources(sorted(shared))
-    platform = _crt_file(f"src/platform_{board.platform}.c")
-    zephyr = _crt_file("src/platform_zephyr.c")
+    platform = _crt_file(f"src/platform/platform_{board.platform}.c")
+    zephyr = _crt_file("src/platform/platform_zephyr.c")
     fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
     if not board.is_host:
-        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
+        fixed["boards/startup.c"] = _crt_file(f"src/platform/startup_{board.startup}.c")
     values = {**_values(board, toolchain), **_described(models, board)}
     pools = [pool for model in models for pool in model.pools]
     values |= app_memory.values(_ports(models), board, pools)
@@ -186,7 +187,9 @@ def _render(name: str, values: dict[str, Any]) -> bytes:
 
 
 def _sources(names: Iterable[str]) -> list[str]:
-    return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
+    """The C files, in the order in which they are linked: that of their names without folders."""
+    paths = (PurePosixPath("crt", name) for name in names if name.endswith(".c"))
+    return [str(path) for path in sorted(paths, key=lambda path: path.name)]
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
@@ -323,11 +326,17 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = f"src/{PurePosixPath(name).stem}.c"
-        is_runtime = name.startswith(_RUNTIME_HEADERS)
-        if is_runtime and (resources.folder("crt") / source).is_file():
-            pending.append(source)
+        if name.startswith(_RUNTIME_HEADERS):
+            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
     return found
+
+
+@functools.cache
+def _runtime_sources() -> dict[str, tuple[str]]:
+    """Name without suffix -> the runtime's source of that name, a path below ``crt``."""
+    crt = resources.folder("crt")
+    sources = (crt / "src").rglob("*.c")
+    return {path.stem: (path.relative_to(crt).as_posix(),) for path in sources}
 
 
 def _included(text: bytes) -> list[str]:

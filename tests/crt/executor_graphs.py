@@ -156,7 +156,7 @@ def case(graph: Json, params: bytes = b"", pool: int = 1 << 16) -> Case:
 def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
     """A test program with the executor, under sanitizers."""
     binary = folder / Path(source).stem
-    sources = [HERE / source, *SOURCES, CRT / "src" / "platform_posix.c"]
+    sources = [HERE / source, *SOURCES, CRT / "src" / "platform/platform_posix.c"]
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     command = [host_cc(), *WARNINGS, *SANITIZERS, *options, *includes, *map(str, sources)]
     subprocess.run([*command, "-o", str(binary)], check=True)

@@ -18,7 +18,7 @@ from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
 CRT = resources.folder("crt")
-HEADERS = sorted((CRT / "include" / "microgen").glob("*.h"))
+HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
 KERNELS = [header for header in HEADERS if macro(header.name) in header.read_text()]
 README = (CRT / "README.md").read_text()
 
@@ -96,7 +96,7 @@ def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Pa
 def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
     """A source file for each header, which includes it twice and has it define its kernels."""
     for header in headers:
-        include = f'#include "microgen/{header.name}"\n'
+        include = f'#include "{header}"\n'
         text = f"#define {macro(header.name)}\n{include}{include}extern int not_empty;\n"
         (folder / f"{header.stem}.c").write_text(text)
     return [f"{header.stem}.c" for header in headers]
@@ -104,7 +104,8 @@ def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
 
 def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
     sources = _alone(HEADERS, tmp_path)
-    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", "-fsyntax-only", *sources], tmp_path)
+    options = [*WARNINGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-fsyntax-only"]
+    _run([host_cc(), *options, *sources], tmp_path)
 
 
 @NEEDS_ARM_GCC

@@ -1,0 +1,10 @@
+/* What the simulated accelerator's commands compute. */
+#ifndef MICROGEN_ACCELERATOR_COMPUTE_H
+#define MICROGEN_ACCELERATOR_COMPUTE_H
+
+#include "accelerator/accelerator_stream.h"
+
+/* Computes a command that mg_accelerator_check found valid. */
+void mg_accelerator_compute(const mg_accelerator_command *command);
+
+#endif

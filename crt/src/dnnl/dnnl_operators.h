@@ -1,0 +1,12 @@
+/* Computes the nodes of `dnnl_json` graphs. */
+#ifndef MICROGEN_DNNL_OPERATORS_H
+#define MICROGEN_DNNL_OPERATORS_H
+
+#include "dnnl/dnnl_graph.h"
+
+/* `node`, a kernel of a graph that is checked, from its inputs in order into its output, which
+ * overlaps none of them. */
+void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
+                     const float *const inputs[MG_DNNL_MAX_INPUTS], float *output);
+
+#endif

@@ -1,0 +1,12 @@
+/* What convolution and pooling ask of their operands in `dnnl_json` graphs. */
+#ifndef MICROGEN_DNNL_WINDOW_CHECK_H
+#define MICROGEN_DNNL_WINDOW_CHECK_H
+
+#include "dnnl/dnnl_attrs.h"
+#include "dnnl/dnnl_graph.h"
+
+/* As mg_dnnl_check does. */
+void mg_dnnl_check_conv2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
+void mg_dnnl_check_pool2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
+
+#endif
