@@ -24,7 +24,7 @@ class CModule:
 class Runtime:
     """What loads and runs modules of a type on the board: the functions ``<prefix>_load``,
     ``_find``, ``_init``, ``_run`` that ``header`` declares, see
-    ``crt/src/modules/module_blob.h``."""
+    ``crt/src/modules/module_types.h``."""
 
     type_key: str
     prefix: str

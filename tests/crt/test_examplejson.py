@@ -232,7 +232,7 @@ def test_structures_have_the_bytes_that_the_plan_counts(tmp_path: Path) -> None:
         )
         source = tmp_path / f"sizes{pointer}.c"
         source.write_text(
-            '#include "examplejson/examplejson_graph.h"\n'
+            '#include "examplejson/examplejson_graph.h"\n#include "modules/module_pool.h"\n'
             + "".join(
                 f"typedef char same_{kind}[MG_POOL_ALIGNED(sizeof(mg_examplejson_{kind})) == {n}"
                 " ? 1 : -1];\n"

@@ -130,7 +130,7 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
     "a writable table": (
         _all(
             _edited(
-                "crt/src/modules/module_blob.h",
+                "crt/src/modules/module_types.h",
                 "extern const mg_loader_run",
                 "extern mg_loader_run",
             ),

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "microgen/accelerator_memory.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,14 +33,6 @@ typedef struct {
     uint32_t streams;
     uint32_t commands;
 } mg_accelerator;
-
-/* A memory that a stream addresses. Number 0 holds constants, aligned to 4; the others may have any
- * alignment. */
-typedef struct {
-    const void *read;
-    void *write; /* the same bytes, NULL if they are read-only */
-    uint32_t bytes;
-} mg_accelerator_memory;
 
 /* The hooks. `context` must be an mg_accelerator.
  *

@@ -12,7 +12,7 @@
 #ifndef MICROGEN_ACCELERATOR_STREAM_H
 #define MICROGEN_ACCELERATOR_STREAM_H
 
-#include "microgen/accelerator.h"
+#include "microgen/accelerator_memory.h"
 #include "modules/module_stream.h"
 
 #include <stdbool.h>

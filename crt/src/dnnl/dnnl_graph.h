@@ -3,8 +3,6 @@
 #define MICROGEN_DNNL_GRAPH_H
 
 #include "modules/module_pool.h"
-#include "modules/module_stream.h"
-#include "tvm/runtime/crt/error_codes.h"
 #include "json/json_text.h"
 
 #include <stdbool.h>
@@ -115,11 +113,6 @@ typedef struct {
     (MG_POOL_ALIGNED(sizeof(mg_dnnl_graph)) + MG_POOL_ALIGNED((nodes) * sizeof(mg_dnnl_node)) +    \
      MG_POOL_ALIGNED((inputs) * sizeof(uint16_t)) + MG_POOL_ALIGNED((heads) * sizeof(uint16_t)) +  \
      MG_POOL_ALIGNED((constants) * sizeof(mg_dnnl_constant)))
-
-/* Makes a graph of its text. The stream is at the names of its constants, a list of strings: the
- * constants of the text must be these, one after the other. */
-tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
-                                   mg_dnnl_graph **graph);
 
 /* The node that `node` has as input k. */
 const mg_dnnl_node *mg_dnnl_input(const mg_dnnl_graph *graph, const mg_dnnl_node *node, uint32_t k);

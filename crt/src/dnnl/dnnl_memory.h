@@ -3,6 +3,7 @@
 #define MICROGEN_DNNL_MEMORY_H
 
 #include "dnnl/dnnl_graph.h"
+#include "tvm/runtime/crt/error_codes.h"
 
 /* Gives each node whose storage is the workspace a place, in the order of the nodes: the lowest
  * that what is still needed leaves free, a multiple of MG_DNNL_ALIGNMENT; and stores how much there

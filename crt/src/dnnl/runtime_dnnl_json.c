@@ -2,6 +2,7 @@
 
 #include "dnnl/dnnl_graph.h"
 #include "dnnl/dnnl_operators.h"
+#include "dnnl/dnnl_reader.h"
 
 #include <string.h>
 

@@ -6,9 +6,7 @@
 #ifndef MICROGEN_EXAMPLEJSON_GRAPH_H
 #define MICROGEN_EXAMPLEJSON_GRAPH_H
 
-#include "modules/module_pool.h"
 #include "modules/module_stream.h"
-#include "tvm/runtime/crt/error_codes.h"
 
 #include <stdint.h>
 
@@ -64,11 +62,5 @@ struct mg_examplejson_function {
     uint32_t workspace_bytes;
     mg_text symbol;
 };
-
-/* The functions of a text. kTvmErrorExecutorGraphMalformed for what is no ExampleJSON,
- * kTvmErrorExecutorGraphUnsupported for an unknown operator, kTvmErrorPlatformNoMemory if the pool
- * is too small, or a workspace would take more than INT32_MAX bytes. */
-tvm_crt_error_t mg_examplejson_read(mg_text text, mg_pool *pool,
-                                    mg_examplejson_function **functions);
 
 #endif

@@ -1,6 +1,6 @@
 #include "examplejson/runtime_examplejson.h"
 
-#include "examplejson/examplejson_graph.h"
+#include "examplejson/examplejson_reader.h"
 #include "microgen/packed.h"
 
 #include <string.h>

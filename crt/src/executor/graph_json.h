@@ -6,7 +6,7 @@
 #ifndef MICROGEN_GRAPH_JSON_H
 #define MICROGEN_GRAPH_JSON_H
 
-#include "tvm/runtime/crt/graph_executor.h"
+#include "tvm/runtime/crt/graph_executor_types.h"
 #include "json/json_keys.h"
 
 /* Longer texts are not supported. Keeps every count and every size that follows from one below

@@ -2,7 +2,7 @@
 #ifndef MICROGEN_GRAPH_MEMORY_H
 #define MICROGEN_GRAPH_MEMORY_H
 
-#include "tvm/runtime/crt/graph_executor.h"
+#include "tvm/runtime/crt/graph_executor_types.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #ifndef MICROGEN_GRAPH_PARAMS_H
 #define MICROGEN_GRAPH_PARAMS_H
 
-#include "tvm/runtime/crt/graph_executor.h"
+#include "tvm/runtime/crt/graph_executor_types.h"
 
 /* What TVMGraphExecutor_LoadParams does. */
 tvm_crt_error_t mg_graph_load_params(TVMGraphExecutor *executor, const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 #define MICROGEN_GRAPH_TABLES_H
 
 #include "executor/graph_json.h"
-#include "tvm/runtime/crt/graph_executor.h"
+#include "tvm/runtime/crt/graph_executor_types.h"
 
 /* What the tables take: TVM_GRAPH_EXECUTOR_TABLE_BYTES of the counts. */
 size_t mg_graph_table_bytes(const TVMGraphExecutorCounts *counts);

@@ -5,7 +5,7 @@
 #ifndef MICROGEN_MODULE_LOADERS_H
 #define MICROGEN_MODULE_LOADERS_H
 
-#include "modules/module_blob.h"
+#include "modules/module_types.h"
 
 #define MG_LOADER_UNKNOWN UINT32_MAX
 

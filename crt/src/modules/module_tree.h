@@ -3,7 +3,7 @@
 #ifndef MICROGEN_MODULE_TREE_H
 #define MICROGEN_MODULE_TREE_H
 
-#include "modules/module_blob.h"
+#include "modules/module_types.h"
 
 /* "_import_tree": where each module's imports begin in the list of all, and that list, which is
  * made in the pool. */

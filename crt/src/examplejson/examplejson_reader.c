@@ -1,4 +1,4 @@
-#include "examplejson/examplejson_graph.h"
+#include "examplejson/examplejson_reader.h"
 
 #include "examplejson/examplejson_plan.h"
 #include "examplejson/examplejson_words.h"
