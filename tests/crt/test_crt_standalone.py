@@ -65,11 +65,6 @@ def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None
     assert _run(_block("sh"), tmp_path) == _block("text")
 
 
-@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header.name)
-def test_every_header_begins_with_what_it_is_for(header: Path) -> None:
-    assert header.read_text().startswith("/* ")
-
-
 FLOATS = re.compile(r"_f32|^cast|^comparison|^extremum|quantize|_s16$")  # who computes with them
 GROUPS = {
     "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The magnitude of int16 values. */
 #ifndef MICROGEN_ABS_S16_H
 #define MICROGEN_ABS_S16_H

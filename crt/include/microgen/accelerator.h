@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A simulated accelerator for int8 networks: what the code generator `accelerator` compiles for.
  *
  * It takes command streams, which only it understands, and computes them on memories that it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the simulated accelerator computes on. */
 #ifndef MICROGEN_ACCELERATOR_MEMORY_H
 #define MICROGEN_ACCELERATOR_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise addition of int8 tensors with broadcasting. */
 #ifndef MICROGEN_ADD_S8_H
 #define MICROGEN_ADD_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of the greatest or least int32 values along one axis. */
 #ifndef MICROGEN_ARGMAX_S32_H
 #define MICROGEN_ARGMAX_S32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise arithmetic of int16 tensors with broadcasting, requantized with double rounding. */
 #ifndef MICROGEN_ARITHMETIC_S16_H
 #define MICROGEN_ARITHMETIC_S16_H

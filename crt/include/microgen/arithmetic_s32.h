@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise arithmetic of plain int32 numbers with broadcasting, modulo 2^32. */
 #ifndef MICROGEN_ARITHMETIC_S32_H
 #define MICROGEN_ARITHMETIC_S32_H

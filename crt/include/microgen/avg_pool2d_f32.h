@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, float32. */
 #ifndef MICROGEN_AVG_POOL2D_F32_H
 #define MICROGEN_AVG_POOL2D_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, int16. */
 #ifndef MICROGEN_AVG_POOL2D_S16_H
 #define MICROGEN_AVG_POOL2D_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, int8. */
 #ifndef MICROGEN_AVG_POOL2D_S8_H
 #define MICROGEN_AVG_POOL2D_S8_H

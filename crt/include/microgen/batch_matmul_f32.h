@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of float32 matrices, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_F32_H
 #define MICROGEN_BATCH_MATMUL_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of int16 matrices with int64 accumulators, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_S16_H
 #define MICROGEN_BATCH_MATMUL_S16_H

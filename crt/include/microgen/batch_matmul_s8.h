@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of int8 matrices with int32 accumulators, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_S8_H
 #define MICROGEN_BATCH_MATMUL_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of one type as those of another. */
 #ifndef MICROGEN_CAST_H
 #define MICROGEN_CAST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions of the ReLU family on float32: a clamp. */
 #ifndef MICROGEN_CLIP_F32_H
 #define MICROGEN_CLIP_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions of the ReLU family on int16: a change of scale, then a clamp. */
 #ifndef MICROGEN_CLIP_S16_H
 #define MICROGEN_CLIP_S16_H

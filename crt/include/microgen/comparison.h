@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise comparison of two tensors with broadcasting: 0 or 1 for each two elements. */
 #ifndef MICROGEN_COMPARISON_H
 #define MICROGEN_COMPARISON_H

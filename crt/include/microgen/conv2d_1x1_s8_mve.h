@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution with a 1x1 kernel, int8 with int32 accumulators, for MVE. */
 #ifndef MICROGEN_CONV2D_1X1_S8_MVE_H
 #define MICROGEN_CONV2D_1X1_S8_MVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 1x1 convolution with stride 1 and no padding, int8, four output channels at a time,
  * requantized with one rounding, ties upwards; in plain C and with the Arm DSP extension. */
 #ifndef MICROGEN_CONV2D_1X1_S8_UPWARD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, float32, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_F32_H
 #define MICROGEN_CONV2D_F32_H

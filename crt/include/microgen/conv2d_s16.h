@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int16 with int8 weights and int64 accumulators, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_S16_H
 #define MICROGEN_CONV2D_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8 with int32 accumulators, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_S8_H
 #define MICROGEN_CONV2D_S8_H

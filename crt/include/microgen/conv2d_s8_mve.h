@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8 with int32 accumulators, for MVE: the windows of four pixels are laid out
  * in scratch memory, where each is one row of contiguous bytes, padding included. */
 #ifndef MICROGEN_CONV2D_S8_MVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8, grouped and dilated with int32 accumulators, requantized with one
  * rounding. */
 #ifndef MICROGEN_CONV2D_S8_ONCE_H

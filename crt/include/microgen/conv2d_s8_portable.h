@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution of one group with undilated columns, int8, four output channels at a time, in
  * plain C. */
 #ifndef MICROGEN_CONV2D_S8_PORTABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution of one group with undilated columns, int8, four output channels at a time,
  * requantized with one rounding, ties upwards; in plain C and with the Arm DSP extension. */
 #ifndef MICROGEN_CONV2D_S8_UPWARD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, float32. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_F32_H
 #define MICROGEN_CONV2D_TRANSPOSE_F32_H

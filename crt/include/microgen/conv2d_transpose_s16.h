@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int16 with int8 weights and int64 accumulators. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S16_H
 #define MICROGEN_CONV2D_TRANSPOSE_S16_H

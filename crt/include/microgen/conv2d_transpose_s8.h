@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int8 with int32 accumulators. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S8_H
 #define MICROGEN_CONV2D_TRANSPOSE_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int8, four output channels at a time, with the Arm DSP extension. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H
 #define MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H

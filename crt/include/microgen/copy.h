@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copy of a tensor of any type. */
 #ifndef MICROGEN_COPY_H
 #define MICROGEN_COPY_H

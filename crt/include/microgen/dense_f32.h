@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, float32. */
 #ifndef MICROGEN_DENSE_F32_H
 #define MICROGEN_DENSE_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hybrid fully connected layer: float32 with int8 weights, computed in integers. */
 #ifndef MICROGEN_DENSE_HYBRID_F32_H
 #define MICROGEN_DENSE_HYBRID_F32_H

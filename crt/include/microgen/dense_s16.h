@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, int16 with int8 weights and int64 accumulators. */
 #ifndef MICROGEN_DENSE_S16_H
 #define MICROGEN_DENSE_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, int16 with int8 weights, whose sums are scaled in fixed point. */
 #ifndef MICROGEN_DENSE_S16_FIXED_H
 #define MICROGEN_DENSE_S16_FIXED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8 with int32 accumulators. */
 #ifndef MICROGEN_DENSE_S8_H
 #define MICROGEN_DENSE_S8_H

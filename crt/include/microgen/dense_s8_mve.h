@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8 with int32 accumulators, for MVE: four output features at a time. */
 #ifndef MICROGEN_DENSE_S8_MVE_H
 #define MICROGEN_DENSE_S8_MVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8, with int32 outputs: the accumulators. */
 #ifndef MICROGEN_DENSE_S8_S32_H
 #define MICROGEN_DENSE_S8_S32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8, four output channels at a time, requantized with one rounding, ties
  * upwards; in plain C and with the Arm DSP extension. */
 #ifndef MICROGEN_DENSE_S8_UPWARD_H

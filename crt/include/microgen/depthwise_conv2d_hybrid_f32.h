@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hybrid 2-D depthwise convolution: float32 with int8 weights, computed in integers. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
 #define MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H

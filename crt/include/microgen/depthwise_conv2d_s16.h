@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int16 with int8 weights and int64 accumulators: every input channel
  * has filters of its own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8 with int32 accumulators: every input channel has filters of its
  * own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_H

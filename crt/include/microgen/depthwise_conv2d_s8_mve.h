@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8 with int32 accumulators, for MVE: sixteen channels at a time. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_MVE_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_MVE_H

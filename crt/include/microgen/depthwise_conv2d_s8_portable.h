@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution of depth multiplier 1, int8, four output channels at a time, in plain
  * C. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_PORTABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* int8, int16 or int32 to float32. */
 #ifndef MICROGEN_DEQUANTIZE_F32_H
 #define MICROGEN_DEQUANTIZE_F32_H

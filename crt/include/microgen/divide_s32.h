@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise division of plain int32 numbers with broadcasting. */
 #ifndef MICROGEN_DIVIDE_S32_H
 #define MICROGEN_DIVIDE_S32_H

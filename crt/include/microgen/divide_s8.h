@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise division of int8 tensors with broadcasting. */
 #ifndef MICROGEN_DIVIDE_S8_H
 #define MICROGEN_DIVIDE_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise maximum and minimum of two tensors, with broadcasting. */
 #ifndef MICROGEN_EXTREMUM_H
 #define MICROGEN_EXTREMUM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows over the last axis of float32 tensors, divided by their Euclidean length. */
 #ifndef MICROGEN_L2_NORMALIZE_F32_H
 #define MICROGEN_L2_NORMALIZE_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Division of int8 rows by their Euclidean length, in integers only. */
 #ifndef MICROGEN_L2_NORMALIZE_S8_H
 #define MICROGEN_L2_NORMALIZE_S8_H

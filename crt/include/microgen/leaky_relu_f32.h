@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leaky ReLU of float32 values. */
 #ifndef MICROGEN_LEAKY_RELU_F32_H
 #define MICROGEN_LEAKY_RELU_F32_H

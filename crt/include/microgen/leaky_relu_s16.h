@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leaky ReLU of int16 values. */
 #ifndef MICROGEN_LEAKY_RELU_S16_H
 #define MICROGEN_LEAKY_RELU_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logarithm of softmax over the last axis of float32 tensors. */
 #ifndef MICROGEN_LOG_SOFTMAX_F32_H
 #define MICROGEN_LOG_SOFTMAX_F32_H

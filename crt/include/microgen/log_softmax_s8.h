@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logarithm of softmax over the last axis of int8 tensors, in integers only. */
 #ifndef MICROGEN_LOG_SOFTMAX_S8_H
 #define MICROGEN_LOG_SOFTMAX_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise logic of two bool tensors (0 or 1 each) with broadcasting. */
 #ifndef MICROGEN_LOGICAL_H
 #define MICROGEN_LOGICAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise negation of a bool tensor. */
 #ifndef MICROGEN_LOGICAL_NOT_BOOL_H
 #define MICROGEN_LOGICAL_NOT_BOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any function of one int8 value, by table. */
 #ifndef MICROGEN_LOOKUP_S8_H
 #define MICROGEN_LOOKUP_S8_H

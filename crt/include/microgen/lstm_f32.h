@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sequence through a long short-term memory, float32. */
 #ifndef MICROGEN_LSTM_F32_H
 #define MICROGEN_LSTM_F32_H

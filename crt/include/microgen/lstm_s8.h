@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sequence through a long short-term memory, int8 with an int16 cell state. */
 #ifndef MICROGEN_LSTM_S8_H
 #define MICROGEN_LSTM_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Maximum pooling over 2-D windows, float32. */
 #ifndef MICROGEN_MAX_POOL2D_F32_H
 #define MICROGEN_MAX_POOL2D_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mirror padding of tensors of any type. */
 #ifndef MICROGEN_MIRROR_PAD_H
 #define MICROGEN_MIRROR_PAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise multiplication of int8 tensors with broadcasting. */
 #ifndef MICROGEN_MULTIPLY_S8_H
 #define MICROGEN_MULTIPLY_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constant padding of tensors of any type. */
 #ifndef MICROGEN_PAD_H
 #define MICROGEN_PAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parametric ReLU of float32 tensors: negative values are multiplied by a tensor. */
 #ifndef MICROGEN_PRELU_F32_H
 #define MICROGEN_PRELU_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parametric ReLU of int8 tensors: negative values are multiplied by a tensor. */
 #ifndef MICROGEN_PRELU_S8_H
 #define MICROGEN_PRELU_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float32 to int8 or int16. */
 #ifndef MICROGEN_QUANTIZE_F32_H
 #define MICROGEN_QUANTIZE_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float32 to int32 with a scale. */
 #ifndef MICROGEN_QUANTIZE_F32_S32_H
 #define MICROGEN_QUANTIZE_F32_S32_H

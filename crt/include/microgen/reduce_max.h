@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greatest or least integers over any axes. */
 #ifndef MICROGEN_REDUCE_MAX_H
 #define MICROGEN_REDUCE_MAX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greatest or least float32 values over any axes. */
 #ifndef MICROGEN_REDUCE_MAX_F32_H
 #define MICROGEN_REDUCE_MAX_F32_H

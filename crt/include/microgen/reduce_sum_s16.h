@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and means of int16 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_S16_H
 #define MICROGEN_REDUCE_SUM_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of int32 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_S32_H
 #define MICROGEN_REDUCE_SUM_S32_H

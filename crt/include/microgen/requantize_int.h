@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes the scale and zero point of int8, int16 or int32 values, and their type. */
 #ifndef MICROGEN_REQUANTIZE_INT_H
 #define MICROGEN_REQUANTIZE_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes the scale and zero point of int8 values. */
 #ifndef MICROGEN_REQUANTIZE_S8_H
 #define MICROGEN_REQUANTIZE_S8_H

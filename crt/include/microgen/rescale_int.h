@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relay's qnn.requantize: the scale and zero point of int8, int16 or int32 values, and their type.
  */
 #ifndef MICROGEN_RESCALE_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relay's qnn.add, qnn.subtract and qnn.mul of int8 tensors, with broadcasting: one rounding. */
 #ifndef MICROGEN_RESCALED_ARITHMETIC_S8_H
 #define MICROGEN_RESCALED_ARITHMETIC_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of float32 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_F32_H
 #define MICROGEN_RESIZE_BILINEAR_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of int16 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_S16_H
 #define MICROGEN_RESIZE_BILINEAR_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of int8 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_S8_H
 #define MICROGEN_RESIZE_BILINEAR_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The logistic function of int16 values, by table. */
 #ifndef MICROGEN_SIGMOID_S16_H
 #define MICROGEN_SIGMOID_S16_H

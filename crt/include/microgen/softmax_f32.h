@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of float32 tensors. */
 #ifndef MICROGEN_SOFTMAX_F32_H
 #define MICROGEN_SOFTMAX_F32_H

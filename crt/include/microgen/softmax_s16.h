@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of int16 tensors, by tables. */
 #ifndef MICROGEN_SOFTMAX_S16_H
 #define MICROGEN_SOFTMAX_S16_H

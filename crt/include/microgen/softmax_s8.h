@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of int8 tensors, in integers only. */
 #ifndef MICROGEN_SOFTMAX_S8_H
 #define MICROGEN_SOFTMAX_S8_H

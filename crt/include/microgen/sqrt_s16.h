@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The square root of int16 values, in integers, but with the roundings of float32. */
 #ifndef MICROGEN_SQRT_S16_H
 #define MICROGEN_SQRT_S16_H

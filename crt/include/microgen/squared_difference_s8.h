@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise squared difference of int8 tensors with broadcasting. */
 #ifndef MICROGEN_SQUARED_DIFFERENCE_S8_H
 #define MICROGEN_SQUARED_DIFFERENCE_S8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies the elements of a tensor of any type that lie at regular steps: slices, transpositions and
  * broadcasts. */
 #ifndef MICROGEN_STRIDED_COPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise subtraction of int8 tensors with broadcasting. */
 #ifndef MICROGEN_SUBTRACT_S8_H
 #define MICROGEN_SUBTRACT_S8_H

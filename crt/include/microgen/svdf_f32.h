@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A layer factored in features and time (SVDF), float32. */
 #ifndef MICROGEN_SVDF_F32_H
 #define MICROGEN_SVDF_F32_H

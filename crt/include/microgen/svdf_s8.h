@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A layer factored in features and time (SVDF), int8 with an int16 memory. */
 #ifndef MICROGEN_SVDF_S8_H
 #define MICROGEN_SVDF_S8_H

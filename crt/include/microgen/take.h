@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of an axis of a tensor of any type, by indices that are known to lie in it. */
 #ifndef MICROGEN_TAKE_H
 #define MICROGEN_TAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of an axis of a tensor of any type, by indices that are computed: each is checked. */
 #ifndef MICROGEN_TAKE_COMPUTED_H
 #define MICROGEN_TAKE_COMPUTED_H

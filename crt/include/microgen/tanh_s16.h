@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hyperbolic tangent of int16 values, by the table of sigmoid. */
 #ifndef MICROGEN_TANH_S16_H
 #define MICROGEN_TANH_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes one tensor of any type into its part of each row of a larger one: concatenation, one call
  * for each input. */
 #ifndef MICROGEN_WRITE_SLICE_H

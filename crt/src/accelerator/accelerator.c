@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "microgen/accelerator.h"
 
 #include "accelerator/accelerator_check.h"

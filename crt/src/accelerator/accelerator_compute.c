@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "accelerator/accelerator_compute.h"
 
 #include "accelerator/accelerator_commands.h"

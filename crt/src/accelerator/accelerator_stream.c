@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "accelerator/accelerator_stream.h"
 
 #include "tvm/runtime/crt/error_codes.h"

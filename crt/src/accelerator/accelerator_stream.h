@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command streams of the simulated accelerator, read where they lie: numbers little-endian, byte by
  * byte, never one behind the end.
  *
@@ -17,6 +18,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define MG_ACCELERATOR_MAGIC 0x4341474DU
 #define MG_ACCELERATOR_VERSION 1U
@@ -70,5 +75,9 @@ bool mg_accelerator_at_end(const mg_accelerator_stream *stream);
 /* Reads the next command, whose operands then lie inside the memories. Its opcode may be any.
  * Returns 0, or kTvmErrorExecutorGraphMalformed, at the end, too. */
 int32_t mg_accelerator_next(mg_accelerator_stream *stream, mg_accelerator_command *command);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The attributes of a node: {"num_inputs": "1", "strides": [["1", "1"]], ...}. */
 #ifndef MICROGEN_DNNL_ATTRS_H
 #define MICROGEN_DNNL_ATTRS_H
@@ -7,6 +8,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* In the order of their names in dnnl_attrs.c. */
 typedef enum {
@@ -82,5 +87,9 @@ uint8_t mg_dnnl_read_layout(mg_dnnl_attrs *attrs, mg_dnnl_attr key, const char *
 
 /* Whether "num_inputs" or "num_outputs", a plain text, is this number, if it is there. */
 void mg_dnnl_require_count(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

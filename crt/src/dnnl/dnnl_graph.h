@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph of the `dnnl_json` runtime, as tables in a pool. */
 #ifndef MICROGEN_DNNL_GRAPH_H
 #define MICROGEN_DNNL_GRAPH_H
@@ -7,6 +8,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* More is not supported. */
 #define MG_DNNL_MAX_DIMS 6U
@@ -124,5 +129,9 @@ int32_t mg_dnnl_product(const mg_dnnl_node *node, uint32_t first, uint32_t last)
 int32_t mg_dnnl_elements(const mg_dnnl_node *node);
 
 bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

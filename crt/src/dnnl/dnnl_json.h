@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a graph, in the format of TVM's JSON runtimes: where its parts are, and its nodes.
  *
  * {"symbol": "...", "nodes": [...], "arg_nodes": [...], "heads": [...], "node_row_ptr": [...]}, in
@@ -7,6 +8,10 @@
 
 #include "tvm/runtime/crt/error_codes.h"
 #include "json/json_keys.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Readers, each at the array of that name. */
 typedef struct {
@@ -43,5 +48,9 @@ tvm_crt_error_t mg_dnnl_scan(mg_text text, mg_dnnl_parts *parts, mg_dnnl_counts 
 
 /* One node. The reader fails if it is malformed. */
 void mg_dnnl_read_node(mg_json *json, mg_dnnl_json_node *node);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_memory.h"
 
 /* In bytes, aligned: below 2^31 + MG_DNNL_ALIGNMENT. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_names.h"
 
 /* A NUL behind each and one more at the end. */

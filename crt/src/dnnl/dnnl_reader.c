@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_reader.h"
 
 #include "dnnl/dnnl_attrs.h"

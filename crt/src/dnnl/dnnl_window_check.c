@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_window_check.h"
 
 #include "dnnl/dnnl_windows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_windows.h"
 
 #include "microgen/conv2d_strided_f32.h"

@@ -1,8 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of `dnnl_json` graphs that slide windows over images, in any layout. */
 #ifndef MICROGEN_DNNL_WINDOWS_H
 #define MICROGEN_DNNL_WINDOWS_H
 
 #include "dnnl/dnnl_graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The letters of a layout, NCHW or OIHW. */
 #define MG_DNNL_BATCH_AXIS 0U
@@ -19,5 +24,9 @@ void mg_dnnl_run_conv2d(const mg_dnnl_node *node, const mg_dnnl_node *data,
                         float *output);
 void mg_dnnl_run_pool2d(const mg_dnnl_node *node, const mg_dnnl_node *data, const float *input,
                         float *output);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

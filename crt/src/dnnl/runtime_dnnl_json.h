@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules of type "dnnl_json": a graph in TVM's JSON, as its codegen for DNNL writes it, computed
  * by kernels of microgen. The loader's functions are as module_blob.h says.
  *
@@ -13,10 +14,18 @@
 
 #include "modules/module_blob.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 tvm_crt_error_t mg_dnnl_json_load(mg_stream *payload, mg_pool *pool, void **module);
 tvm_crt_error_t mg_dnnl_json_find(const void *module, mg_text symbol, uint32_t *function);
 tvm_crt_error_t mg_dnnl_json_init(void *module, uint32_t function, uint32_t index, mg_text name,
                                   const DLTensor *constant);
 tvm_crt_error_t mg_dnnl_json_run(void *module, uint32_t function, const mg_module_call *call);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text in the format ExampleJSON of TVM's guide "Bring Your Own Codegen", as functions in a pool.
  * docs/examplejson.md has the format.
  *

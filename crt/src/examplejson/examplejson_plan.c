@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "examplejson/examplejson_plan.h"
 
 /* The first of the nodes before `node` whose bytes it can have, or NULL. Operators are elementwise,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "examplejson/examplejson_words.h"
 
 static bool is_space(char c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of a text, and their words: what stands between spaces, tabs and carriage returns. */
 #ifndef MICROGEN_EXAMPLEJSON_WORDS_H
 #define MICROGEN_EXAMPLEJSON_WORDS_H
@@ -6,6 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The next line, which moves from `text` with the line feed behind it. */
 mg_text mg_words_line(mg_text *text);
@@ -21,5 +26,9 @@ uint32_t mg_words_count(mg_text line);
 
 bool mg_word_is(mg_text word, const char *bytes, uint32_t length);
 bool mg_word_has(mg_text word, const char *bytes, uint32_t length);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

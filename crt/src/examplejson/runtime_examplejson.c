@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "examplejson/runtime_examplejson.h"
 
 #include "examplejson/examplejson_reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime of modules of type `examplejson`: TVM's guide "Bring Your Own Codegen" makes one of
  * text such as
  *
@@ -13,6 +14,10 @@
 
 #include "modules/module_blob.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* TVM's LoadFromBinary. What the pool must hold: microgen/codegens/examplejson/sizes.py. */
 tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **module);
 
@@ -27,5 +32,9 @@ tvm_crt_error_t mg_examplejson_run(void *module, uint32_t function, const mg_mod
 
 /* TVM's GetSource: the text of a loaded module, in the payload. */
 mg_text mg_examplejson_source(const void *module);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/graph_json.h"
 
 /* Names, a NUL behind each and one more at the end; an enum has their places. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a graph, in TVM's format for graph executors: where its parts are, and its nodes.
  *
  * {"nodes": [...], "arg_nodes": [...], "heads": [...], "attrs": {...}, "node_row_ptr": [...]}, in
@@ -8,6 +9,10 @@
 
 #include "tvm/runtime/crt/graph_executor_types.h"
 #include "json/json_keys.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Longer texts are not supported. Keeps every count and every size that follows from one below
  * 2^31: an item takes two characters at least and no more than 64 bytes of tables. */
@@ -44,5 +49,9 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node);
 
 /* "int8", "uint8", "float32", "bool", ...: false for others. */
 bool mg_graph_dtype(const mg_text *text, DLDataType *dtype);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

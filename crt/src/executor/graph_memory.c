@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/graph_memory.h"
 #include "executor/graph_tables.h"
 

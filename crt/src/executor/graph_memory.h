@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the tensors of a graph executor have their data. */
 #ifndef MICROGEN_GRAPH_MEMORY_H
 #define MICROGEN_GRAPH_MEMORY_H
@@ -5,6 +6,10 @@
 #include "tvm/runtime/crt/graph_executor_types.h"
 
 #include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Bytes for the tensors of all storages, or of those that nodes write; SIZE_MAX for more. */
 size_t mg_graph_memory_bytes(const TVMGraphExecutor *executor, bool all);
@@ -26,5 +31,9 @@ bool mg_graph_is_aligned(const TVMGraphExecutor *executor, uint32_t entry, const
 
 /* Has the input, and what shares its storage, be at `data`. What it owned stays unused. */
 void mg_graph_alias(TVMGraphExecutor *executor, uint32_t entry, uint8_t *data);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

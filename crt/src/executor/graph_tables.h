@@ -1,9 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of a graph executor, from the graph's text. */
 #ifndef MICROGEN_GRAPH_TABLES_H
 #define MICROGEN_GRAPH_TABLES_H
 
 #include "executor/graph_json.h"
 #include "tvm/runtime/crt/graph_executor_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What the tables take: TVM_GRAPH_EXECUTOR_TABLE_BYTES of the counts. */
 size_t mg_graph_table_bytes(const TVMGraphExecutorCounts *counts);
@@ -26,5 +31,9 @@ uint32_t mg_graph_element_bytes(const DLTensor *tensor);
 uint32_t mg_graph_tensor_bytes(const DLTensor *tensor);
 
 bool mg_graph_is_same_dtype(DLDataType a, DLDataType b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "json/decimal_f32.h"
 
 #include "microgen/float_math.h"

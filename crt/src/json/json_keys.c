@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "json/json_keys.h"
 
 void mg_json_require(mg_json *json, bool condition)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the texts of graphs have in common: objects of known keys, references to outputs of nodes.
  */
 #ifndef MICROGEN_JSON_KEYS_H
@@ -7,6 +8,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Fails unless the condition holds. */
 void mg_json_require(mg_json *json, bool condition);
@@ -28,5 +33,9 @@ mg_json_reference mg_json_read_reference(mg_json *json);
 
 /* An array of them: how many. */
 uint32_t mg_json_count_references(mg_json *json);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "json/json_reader.h"
 
 static bool is_digit(char c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads JSON (RFC 8259) where it stands: no memory, no recursion, never a byte behind the end.
  *
  * A reader that fails stays failed and at its end: what it stores from then on is 0 or empty, loops
@@ -10,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Arrays and objects inside each other that mg_json_skip follows. */
 #define MG_JSON_MAX_DEPTH 32U
@@ -42,5 +47,9 @@ void mg_json_skip(mg_json *json);
 
 /* Whether nothing but white space is left. */
 bool mg_json_is_at_end(mg_json *json);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Strings of a JSON text, read where they stand. */
 #ifndef MICROGEN_JSON_TEXT_H
 #define MICROGEN_JSON_TEXT_H
@@ -5,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What stands between the quotes of a string: escapes are still there, and valid. */
 typedef struct {
@@ -35,5 +40,9 @@ uint32_t mg_text_place(const mg_text *text, const char *names);
 
 /* The value of a hexadecimal digit, 16 for other characters. */
 uint32_t mg_hex(char c);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The payload of a const loader: arrays by name, then symbols and which constants each is
  * initialised with. In a list, each is behind its count of 8 bytes:
  *
@@ -10,11 +11,19 @@
 
 #include "modules/module_stream.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads a payload, which ends the stream where it is malformed. `lists` begins with the symbols. */
 void mg_const_loader_read(mg_stream *stream, mg_stream *lists);
 
 /* How many constants the symbol has, 0 if it is not listed; `names` begins with them. Of two lists
  * for one symbol it is the last, as in TVM. */
 uint32_t mg_const_loader_find(const mg_stream *lists, mg_text symbol, mg_stream *names);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "modules/module_blob.h"
 #include "modules/const_loader.h"
 #include "modules/module_loaders.h"

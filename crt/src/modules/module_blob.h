@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The modules of a firmware besides its own code, out of the blob `__tvm_dev_mblob` that TVM's
  * export_library writes: a tree of modules, each in the form of its type, found by symbol and run.
  *
@@ -14,6 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     uint32_t module;
@@ -57,5 +62,9 @@ tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symb
  * kTvmErrorFunctionCallNotImplemented for an "__init_<symbol>", or what the loader returns. */
 tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,
                                const mg_module_call *call);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

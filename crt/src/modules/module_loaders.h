@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The firmware's loaders of modules, and the calls of their functions.
  *
  * Each call is a function of its own that reads the table where it stands: what can be called there
@@ -6,6 +7,10 @@
 #define MICROGEN_MODULE_LOADERS_H
 
 #include "modules/module_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define MG_LOADER_UNKNOWN UINT32_MAX
 
@@ -23,5 +28,9 @@ tvm_crt_error_t mg_loader_call_run(uint32_t loader, void *module, uint32_t funct
 
 /* Whether the text's bytes are those of a name that ends with a NUL. */
 bool mg_text_is_name(mg_text text, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

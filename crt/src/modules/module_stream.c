@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "modules/module_stream.h"
 
 void mg_stream_fail(mg_stream *stream)

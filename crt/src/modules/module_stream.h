@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what dmlc's streams write, where it stands: numbers byte by byte, little-endian, because
  * nothing there is aligned; strings and lists with 64-bit counts. Never a byte behind the end.
  *
@@ -15,6 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     const uint8_t *at;
@@ -42,5 +47,9 @@ void mg_stream_skip(mg_stream *stream, size_t nbytes);
 
 /* Whether two texts are the same bytes, whatever those mean. */
 bool mg_text_same(mg_text a, mg_text b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

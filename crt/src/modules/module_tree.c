@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "modules/module_tree.h"
 
 /* They end at `num_children`, so that none is greater. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What modules of a firmware consist of, and what their types bring to load and run them. */
 #ifndef MICROGEN_MODULE_TYPES_H
 #define MICROGEN_MODULE_TYPES_H
@@ -9,6 +10,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What a function of a module is called with: the inputs in order, then the outputs; DLTensors on
  * the host, compact. `workspace` is for what lives no longer than the call, aligned to 16 bytes.
@@ -75,5 +80,9 @@ typedef struct {
 #define MG_MODULES_POOL_BYTES(num_modules, num_children)                                           \
     (MG_POOL_ALIGNED(((num_modules) + (size_t)2U) * sizeof(mg_module)) +                           \
      MG_POOL_ALIGNED((size_t)(num_children) * sizeof(uint32_t)))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

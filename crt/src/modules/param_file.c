@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "modules/param_file.h"
 
 #define LIST_MAGIC 0xF7E58D4F05049CB7U

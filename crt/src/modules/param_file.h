@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads parameter files: TVM's save_param_dict, little-endian, never a byte behind the end.
  *
  *     u64 0xF7E58D4F05049CB7, u64 0, u64 n, n x (u64 length, name), u64 n, n x array
@@ -12,6 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     mg_stream names;
@@ -40,5 +45,9 @@ bool mg_param_next(mg_param_file *file, mg_param *param);
 
 /* Whether nothing follows the last array. */
 bool mg_param_is_at_end(const mg_param_file *file);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

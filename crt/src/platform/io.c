@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all platforms share: numbers for the console, without printf, whose code and stack would
  * dwarf the rest, and the abort. */
 #include "platform/io.h"

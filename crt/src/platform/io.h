@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the application needs of its platform: two files, a console, an end.
  *
  * platform_<name>.c implements it: over semihosting on boards, over POSIX on the host. */
@@ -5,6 +6,10 @@
 #define MICROGEN_IO_H
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The handle of a file that could not be opened. */
 #define MG_IO_NONE (-1)
@@ -41,5 +46,9 @@ void mg_io_exit(int32_t status) __attribute__((noreturn));
 
 /* Bytes of stack that have been used so far, 0 where the platform does not paint its stack. */
 uint32_t mg_io_stack_used(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/platform_memory.h"
 #include "tvm/runtime/c_backend_api.h"
 #include "tvm/runtime/crt/stack_allocator.h"

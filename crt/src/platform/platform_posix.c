@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The platform of a POSIX host: files, standard output and the monotonic clock. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The platform of a board: console, files, timer and exit by semihosting. */
 #include "platform/io.h"
 #include "platform/semihosting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The platform under Zephyr: the console by printk, the timer by the kernel's clocks; files and the
  * exit by semihosting where CONFIG_SEMIHOST says that a debugger or an emulator answers it. Without
  * that there are no files, and the end is a thread that sleeps. */

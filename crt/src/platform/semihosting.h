@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arm semihosting (Arm IHI 0100), which RISC-V has taken over: a debugger or QEMU does the work at
  * a breakpoint.
  *
@@ -6,6 +7,10 @@
 #define MICROGEN_SEMIHOSTING_H
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define SYS_OPEN 0x01U
 #define SYS_CLOSE 0x02U
@@ -25,5 +30,9 @@
 
 /* One call: `argument` is the operation's block of words, or what else it documents. */
 int32_t mg_semihosting(uint32_t operation, const void *argument);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "platform/semihosting_io.h"
 
 #include "platform/io.h"

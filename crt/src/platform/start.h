@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the start-up code of every core ends in: the way into C, and the way out after a fault.
  *
  * Needs from the linker script: __stack_limit, __stack_top, __data_start, __data_end, __data_load,
@@ -7,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Sets up C's memory and runs main. The stack is painted already: every word from __stack_limit up
  * to __stack_top is 0xC5C5C5C5. */
 void mg_start(void) __attribute__((noreturn));
@@ -15,5 +20,9 @@ void mg_start(void) __attribute__((noreturn));
  * where there is none. */
 void mg_report_fault(const char *name, uint32_t pc, uint32_t lr, uint32_t status)
     __attribute__((noreturn));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up for Arm Cortex-M, Armv6-M to Armv8.1-M: vector table, reset, faults, stack paint.
  *
  * Needs from the linker script what start.h says, and .vectors where the core looks for it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up for a RISC-V hart, RV32 in machine mode, with physical memory protection:
  * reset, traps, stack paint.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "microgen/tracing_device.h"
 
 #include "platform/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a graph in TVM's JSON format, function by function, without a heap. The functions that TVM
  * v0.14 has keep their names and arguments, and return an error code where TVM aborts or returns
  * nothing: 0, a code of error_codes.h, or what an operator returned.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a graph executor consists of, and how much memory that takes. */
 #ifndef TVM_RUNTIME_CRT_GRAPH_EXECUTOR_TYPES_H_
 #define TVM_RUNTIME_CRT_GRAPH_EXECUTOR_TYPES_H_
