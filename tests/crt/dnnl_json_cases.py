@@ -33,7 +33,7 @@ WRONG_COUNT, WRONG_TYPE, INVALID = 0x800, 0x801, 0x803
 
 def sources() -> list[Path]:
     """What a generated project compiles that includes the runtime's header."""
-    names = sorted(project._closure([b'#include "runtime_dnnl_json.h"\n'], ()))
+    names = sorted(project._closure([b'#include "dnnl/runtime_dnnl_json.h"\n'], ()))
     return [CRT / name for name in names if name.endswith(".c")]
 
 

@@ -34,7 +34,7 @@ POOL = 1 << 14
 MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
 
 # What a generated project compiles that includes this.
-_RUNTIME = project._closure([b'#include "runtime_examplejson.h"'], ())
+_RUNTIME = project._closure([b'#include "examplejson/runtime_examplejson.h"'], ())
 SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
 
 GUIDE = """\

@@ -156,7 +156,7 @@ def case(graph: Json, params: bytes = b"", pool: int = 1 << 16) -> Case:
 
 def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
     """A test program with the executor, under sanitizers."""
-    sources = [HERE / source, *SOURCES, CRT / "src" / "platform_posix.c"]
+    sources = [HERE / source, *SOURCES, CRT / "src" / "platform" / "platform_posix.c"]
     return programs.linked(folder / Path(source).stem, sources, [*SANITIZERS, *options])
 
 

@@ -16,7 +16,7 @@ from tests.ops.conformance import SANITIZERS
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
 INCLUDES = (f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")
-FILES = sorted(project._closure([b'#include "module_blob.h"\n'], ()))
+FILES = sorted(project._closure([b'#include "modules/module_blob.h"\n'], ()))
 SOURCES = tuple(CRT / name for name in FILES if name.endswith(".c"))
 
 MALFORMED, UNSUPPORTED, NOT_SET = 0x780, 0x781, 0x783

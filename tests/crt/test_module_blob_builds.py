@@ -101,13 +101,13 @@ def test_python_knows_what_the_loader_takes(
             checks.append(f"IS(pool_{modules}_{children}, {macro} == {expected}U);")
     for nbytes in range(20):
         checks.append(f"IS(aligned_{nbytes}, MG_POOL_ALIGNED({nbytes}U) == {aligned(nbytes)}U);")
-    text = "\n".join(['#include "module_blob.h"', SIZES, *checks, ""])
+    text = "\n".join(['#include "modules/module_blob.h"', SIZES, *checks, ""])
     (tmp_path / "sizes.c").write_text(text)
     compiled(target, "-O0", ["sizes.c"], tmp_path)
 
 
 def test_its_header_says_how_large_a_module_is() -> None:
-    comment = (CRT / "src" / "module_blob.h").read_text()
+    comment = (CRT / "src" / "modules/module_types.h").read_text()
     found = re.search(r"A module has (\d+) bytes where pointers have 4, and (\d+) where", comment)
     assert found
     for text, pointer_bytes in zip(found.groups(), (4, 8), strict=True):
@@ -117,6 +117,6 @@ def test_its_header_says_how_large_a_module_is() -> None:
 
 def test_a_wrong_size_does_not_compile(tmp_path: Path) -> None:
     wrong = "extern char is[sizeof(mg_module) == 55U ? 1 : -1];"
-    (tmp_path / "sizes.c").write_text(f'#include "module_blob.h"\n{wrong}\n')
+    (tmp_path / "sizes.c").write_text(f'#include "modules/module_blob.h"\n{wrong}\n')
     with pytest.raises(subprocess.CalledProcessError):
         compiled("gcc", "-O0", ["sizes.c"], tmp_path)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/arithmetic/int8.py:
  * both compute the same values, bit for bit.
  *
