@@ -118,15 +118,10 @@ def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
 
 def _fixed(board: Board) -> dict[str, bytes]:
     """Files of ``crt`` that have another place in a project: path -> contents."""
-    start_up = (
-        {} if board.is_host else {"boards/startup.c": f"src/platform/startup_{board.startup}.c"}
-    )
-    taken = {
-        _PLATFORM: f"src/platform/platform_{board.platform}.c",
-        _ZEPHYR: "src/platform/platform_zephyr.c",
-        **start_up,
-    }
-    return {name: _crt_file(source) for name, source in taken.items()}
+    taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
+    if not board.is_host:
+        taken["boards/startup.c"] = f"startup_{board.startup}.c"
+    return {name: _crt_file(f"src/platform/{source}") for name, source in taken.items()}
 
 
 def _linker_script(board: Board) -> str:
