@@ -18,7 +18,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, exp, floats, log
 from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, rows_input
 from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 
@@ -69,11 +69,7 @@ def parameters(data: TensorType) -> LogSoftmaxParameters:
 
 def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"nn.log_softmax has {len(inputs)} inputs; one is expected")
-    if not inputs[0].shape or inputs[0].shape[-1] < 1:
-        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
-    return (inputs[0].shape,)
+    return (rows_input("nn.log_softmax", inputs).shape,)
 
 
 def check(
