@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import MAX_BYTES, Array, TensorType
-from microgen.ops.base import Padding, Pair, Shape
+from microgen.ops.base import Padding, Pair, Shape, one_input
 from microgen.ops.cost import Cost, products
 from microgen.ops.geometry import output_size, resolve
 
@@ -117,8 +117,7 @@ def window_cost(
 
 def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
     """Output shape of a pool; ValueError if there is none, or a window sees only padding."""
-    if len(inputs) != 1:
-        raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
+    one_input(name, inputs)
     batches, *_, channels = nhwc("input", inputs[0])
     padding, pool_size, strides = pool
     size = spatial(inputs[0].shape)
