@@ -218,7 +218,6 @@ def _graph_json(executed: ExecutorGraph | None) -> bytes | None:
 
 
 def _project_model(part: _Part, unit: Unit) -> project.Model:
-    headers, sources = _kernel_files(part.program)
     return project.Model(
         module=part.options.name,
         inputs=part.program.inputs,
@@ -228,8 +227,8 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
-        kernel_headers=headers,
-        kernel_sources=() if part.options.specialises else sources,
+        kernel_headers=_kernel_headers(part.program),
+        shares_kernels=not part.options.specialises,
     )
 
 
@@ -372,7 +371,7 @@ def load_board(name: str) -> Board:
     return boards.load(name)
 
 
-def _kernel_files(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Headers and sources of the kernels that the program calls, sorted."""
+def _kernel_headers(program: Program) -> tuple[str, ...]:
+    """The headers of the kernels that the program calls, sorted."""
     calls = [kernel for function in program.functions for kernel in function.body]
-    return tuple(sorted({k.header for k in calls})), tuple(sorted({k.source for k in calls}))
+    return tuple(sorted({k.header for k in calls}))

@@ -18,7 +18,7 @@ from microgen.target.board import Board
 
 
 class Builtin:
-    """The codegen that compiles with ``crt/kernels``."""
+    """The codegen that compiles with the kernels of ``crt``."""
 
     name = "builtin"
 
@@ -181,7 +181,6 @@ def _kernel_calls(
         KernelCall(
             symbol=kernel.symbol,
             header=kernel.header,
-            source=kernel.source,
             params=params,
             args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,

@@ -149,8 +149,6 @@ def _call(call: Call, program: Program, host: str, options: Options) -> CallReco
 
 
 def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
-    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
-    kept = {buffer.name for buffer in program.state}
     return PlanRecord(
         algorithm=plan.algorithm,
         peak=plan.peak,
@@ -159,20 +157,22 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         io_bytes=program.io_bytes,
         alignment=options.alignment,
         pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
-        buffers=tuple(
-            BufferRecord(
-                p.name,
-                p.pool,
-                p.offset,
-                p.nbytes,
-                p.first,
-                p.last,
-                tensors.get(p.name, ""),
-                p.name in kept,
-            )
-            for p in plan.placements
-        ),
+        buffers=buffers(program, plan),
         in_place=plan.in_place,
+    )
+
+
+def buffers(program: Program, plan: MemoryPlan) -> tuple[BufferRecord, ...]:
+    """Where each buffer of the program lies, and what it holds."""
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    kept = {buffer.name for buffer in program.state}
+    return tuple(
+        BufferRecord(
+            *(p.name, p.pool, p.offset, p.nbytes, p.first, p.last),
+            tensor=tensors.get(p.name, ""),
+            is_state=p.name in kept,
+        )
+        for p in plan.placements
     )
 
 

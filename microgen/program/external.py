@@ -45,7 +45,8 @@ class CSource:
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """What loads and runs modules of a type on the board: the functions ``<prefix>_load``,
-    ``_find``, ``_init``, ``_run`` that ``header`` declares, see ``crt/src/module_blob.h``."""
+    ``_find``, ``_init``, ``_run`` that ``header`` declares, see
+    ``crt/src/modules/module_types.h``."""
 
     type_key: str
     prefix: str

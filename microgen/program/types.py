@@ -75,7 +75,6 @@ class KernelCall:
 
     symbol: str
     header: str
-    source: str
     params: Fields
     args: tuple[str | Inner, ...]
     can_fail: bool = False

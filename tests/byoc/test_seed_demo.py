@@ -109,7 +109,8 @@ def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
     report = microgen.verify(tmp_path / "p")
     assert report.ok, str(report)
     inputs = samples(1)
-    result = microgen.run(tmp_path / "p", inputs, compare=True)
+    has_fpu = board != "qemu_riscv32"  # without, an inference takes seconds: layers need another
+    result = microgen.run(tmp_path / "p", inputs, compare=has_fpu)
     assert all(verdict.ok for verdict in result.verdicts)
     (found,) = result.outputs.values()
     assert close(found, expected(inputs))

@@ -17,7 +17,7 @@ from microgen.codegens.external import (
 from microgen.codegens.json_graph import JsonRuntime
 from microgen.target.board import Board
 
-RUNTIME = Runtime(runtime.TYPE_KEY, "mg_dnnl_json", "runtime_dnnl_json.h")
+RUNTIME = Runtime(runtime.TYPE_KEY, "mg_dnnl_json", "dnnl/runtime_dnnl_json.h")
 
 
 class Dnnl(ExternalCodegen):

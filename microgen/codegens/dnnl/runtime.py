@@ -1,7 +1,7 @@
 """How many bytes of memory the C runtime takes for a graph.
 
-The structures are those of ``crt/src/dnnl_graph.h``, the rule for places in the workspace that of
-``crt/src/dnnl_memory.c``.
+The structures are those of ``crt/src/dnnl/dnnl_graph.h``, the rule for places in the workspace
+that of ``crt/src/dnnl/dnnl_memory.c``.
 """
 
 from __future__ import annotations

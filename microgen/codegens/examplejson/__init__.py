@@ -21,7 +21,7 @@ from microgen.relay.transform.support import Support
 from microgen.target.board import Board
 
 NAME = "examplejsoncompiler"
-RUNTIME = Runtime("examplejson", "mg_examplejson", "runtime_examplejson.h")
+RUNTIME = Runtime("examplejson", "mg_examplejson", "examplejson/runtime_examplejson.h")
 
 
 class ExampleJsonCodegen(ExternalCodegen):

@@ -1,6 +1,7 @@
 """ExampleJSON, the text of TVM's guide "Bring Your Own Codegen", written and read.
 
-docs/examplejson.md has the format; ``crt/src/examplejson_graph.c`` reads the same on the board.
+docs/examplejson.md has the format; ``crt/src/examplejson/examplejson_reader.c`` reads the same on
+the board.
 """
 
 from __future__ import annotations
