@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from microgen import kernels, passes
-from microgen.frontends import tflite as frontend
 from microgen.frontends.numerics import profile
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import Graph
 from microgen.ir.interpreter import evaluate, initial_state
 from microgen.ops import registry

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from microgen import relay
 from microgen.codegens.examplejson import CODEGEN, text
 from microgen.codegens.external import ExternalFunction, LoadedModule
-from microgen.frontends.relay import from_module
+from microgen.frontends.relay.models import from_module
 from microgen.ir.graph import Origin
 from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule
