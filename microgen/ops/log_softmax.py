@@ -100,9 +100,7 @@ def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     data, p = operands.inputs[0].astype(np.int64), parameters(operands.input_types[0])
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= p.diff_min
-    scaled = scale(
-        np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift
-    )
+    scaled = scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
     terms = np.where(counted, rounding_divide_by_pot(exp_of_negative(scaled), _SUM_INTEGER_BITS), 0)
     log_sum = _log(terms.sum(axis=-1, keepdims=True))
     least = scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import cli, kernels, manifest, resources, verifier
+from microgen import cli, kernels, manifest, verifier
 from microgen.errors import CapacityError
 from microgen.firmware.code_size import _table
 from microgen.target import board as boards
