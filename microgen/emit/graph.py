@@ -58,12 +58,12 @@ def _device(found: Device) -> dict[str, Any]:
 
 
 def data(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/graph.s.j2``: each constant is a symbol inside the parameter file."""
+    """Values of ``src/graph.S.j2``: each constant is a symbol inside the parameter file."""
     places = list(_places(unit))
     first = places[0]["offset"] if places else 0
     return {
         **unit.common(),
-        "file": f"{unit.module}_graph.s",
+        "file": f"{unit.module}_graph.S",
         "alignment": _ALIGNMENT,
         "padding": -first % _ALIGNMENT,
         "constants": places,

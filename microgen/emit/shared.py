@@ -15,7 +15,7 @@ from microgen.emit import symbols
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 
-FILE = "workspace.s"  # no file of a model has a name without its module's and a _
+FILE = "workspace.S"  # no file of a model has a name without its module's and a _
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def shared(units: Sequence[Unit]) -> Shared | None:
 
 
 def workspace(memory: Shared, units: Sequence[Unit]) -> dict[str, Any]:
-    """Values of ``src/workspace.s.j2``."""
+    """Values of ``src/workspace.S.j2``."""
     return {
         "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
         "modules": ", ".join(memory.modules),

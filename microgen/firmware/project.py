@@ -144,7 +144,7 @@ def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
-    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
+    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
 
@@ -159,7 +159,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
     return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
 
-_C_OR_ASM = (".c", ".s")
+_C_OR_ASM = (".c", ".S")
 _RUNTIME_HEADERS = (
     "src/",
     "include/tvm/runtime/crt/",

@@ -73,7 +73,7 @@ def test_one_external_pool_is_the_callers_and_its_size_is_a_macro(plain: Compile
     owed = f"#define TVMGEN_DEFAULT_MY_MEMORY_POOL_WORKSPACE_POOL_SIZE {plain.plan.peak}\n"
     assert owed in header
     assert re.search(r"workspace_pools \{\n    void \*my_memory_pool;", header)
-    assert not [name for name in made.files.files if name.endswith("_memory.s")]
+    assert not [name for name in made.files.files if name.endswith("_memory.S")]
 
 
 def test_constants_may_be_the_callers_too() -> None:

@@ -43,7 +43,7 @@ def build(program: Program, folder: Path) -> Path:
     host = folder / "model" / "model" / "codegen" / "host"
     (folder / "stubs.c").write_text(_stubs(program))
     sources = [host / "src" / "default_lib0.c", host / "src" / "default_params.c"]
-    sources += [*host.glob("src/*_memory.s"), folder / "stubs.c"]
+    sources += [*host.glob("src/*_memory.S"), folder / "stubs.c"]
     includes = [f"-I{host / 'include'}", f"-I{host / 'src'}"]
     command = ["cc", *WARNINGS, "-fsanitize=undefined", *includes]
     command += ["-o", str(folder / "stubs"), *map(str, sources)]

@@ -76,7 +76,7 @@ def test_hostile_names_cannot_leave_comments_and_strings(name: str, tmp_path: Pa
     built = builder.build(tmp_path / "p")
     result = runner.run(tmp_path / "p", elf=built.elf)
     assert result.status == 0
-    for path in (tmp_path / "p" / "model" / "codegen").rglob("*.[chs]"):
+    for path in (tmp_path / "p" / "model" / "codegen").rglob("*.[chS]"):
         assert path.read_bytes().isascii()
         assert "??" not in path.read_text()
 
@@ -127,7 +127,7 @@ def test_the_model_drops_into_a_program_of_ones_own_and_null_is_an_error_code(
     (tmp_path / "own.c").write_text(NULL_MAIN)
     command = ["cc", "-std=c99", "-Wall", "-Werror", "-o", str(tmp_path / "own")]
     command += [f"-I{host / 'include'}", f"-I{tmp_path / 'p' / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), tmp_path / "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), tmp_path / "own.c"]
     subprocess.run([*command, *map(str, sources)], check=True)
     done = subprocess.run([str(tmp_path / "own")], capture_output=True, text=True, check=True)
     assert done.stdout == "0 1 1 1 1"
@@ -137,7 +137,7 @@ def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
     b = Builder()
     program = program_of(b.graph(b.conv(b.input(1, 4, 4, 2), 2)))
     files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
-    assert not [name for name in files if name.endswith(".s")]
+    assert not [name for name in files if name.endswith(".S")]
     assert not [text for text in files.values() if b"global_workspace" in text]
 
 

@@ -104,7 +104,7 @@ def _own(project: Path, text: str) -> str:
     (project / "own.c").write_text(text)
     command = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-o", "own"]
     command += [f"-I{host / 'include'}", f"-I{project / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), "own.c"]
     subprocess.run([*command, *map(str, sources)], check=True, cwd=project)
     return subprocess.run(["./own"], capture_output=True, text=True, check=True, cwd=project).stdout
 

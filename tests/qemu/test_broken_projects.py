@@ -41,15 +41,15 @@ def _edit(project: Path, name: str, pattern: str, replacement: str) -> None:
 
 
 def _move_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.set sid_5, \S+ \+) \d+", r"\1 3056")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.set sid_5, \S+ \+) \d+", r"\1 3056")
 
 
 def _grow_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.size sid_5,) 1024", r"\1 1025")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size sid_5,) 1024", r"\1 1025")
 
 
 def _shrink_the_arena(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.size tvmgen_\w+,) 3072", r"\1 3071")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size tvmgen_\w+,) 3072", r"\1 3071")
 
 
 def _misname_the_entry(project: Path) -> None:

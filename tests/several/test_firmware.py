@@ -153,9 +153,9 @@ def _with_bytes_in_front(directory: Path) -> Path:
     project = _generated(directory, "digits", "kws", shared_workspace=True)
     cmake = project / "CMakeLists.txt"
     folder = "  model/codegen/host/src"
-    last = f"{folder}/kws_memory.s\n{folder}/workspace.s\n"
+    last = f"{folder}/kws_memory.S\n{folder}/workspace.S\n"
     assert last in cmake.read_text()
-    swapped = f"{folder}/workspace.s\n{folder}/kws_memory.s\n"
+    swapped = f"{folder}/workspace.S\n{folder}/kws_memory.S\n"
     cmake.write_text(cmake.read_text().replace(last, swapped))
     return project
 
