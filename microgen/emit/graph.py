@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from typing import Any
 
-from microgen.emit import symbols
 from microgen.emit.header import device, header
 from microgen.emit.signature import described
 from microgen.emit.unit import Unit
@@ -74,8 +73,11 @@ def _places(unit: Unit) -> Iterator[dict[str, Any]]:
     found = parameters(unit)
     offsets = params_file.data_offsets({name: c.array for name, c in found.items()})
     for name, constant in found.items():
-        symbol = symbols.constant(unit.module, name)
-        yield {"symbol": symbol, "offset": offsets[name], "nbytes": constant.array.nbytes}
+        yield {
+            "symbol": unit.constants[name],
+            "offset": offsets[name],
+            "nbytes": constant.array.nbytes,
+        }
 
 
 def _port(port: Port, index: int, given: str, unit: Unit) -> dict[str, Any]:

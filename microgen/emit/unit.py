@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from microgen.emit import symbols
+from microgen.emit import constant_names, symbols
 from microgen.executors.graph import ExecutorGraph
 from microgen.names import cnames
 from microgen.program.types import MemoryPlan, Program
@@ -72,6 +73,11 @@ class Unit:
             pool.name: cnames.unique(f"{pool.name}_{number}_var", ports)
             for number, pool in enumerate(self.plan.passed_pools)
         }
+
+    @cached_property
+    def constants(self) -> Mapping[str, str]:
+        """The ELF symbols of the constants, by their names in the program."""
+        return constant_names.of(self.program, self.plan, has_graph=self.graph is not None)
 
     def base(self, pool: str) -> str:
         """What C calls the first byte of a pool, inside main."""

@@ -98,6 +98,12 @@ class PrimFunc:
     body: tuple[KernelCall, ...]
     module: ModuleCode | None = None
 
+    @property
+    def can_fail(self) -> bool:
+        """Whether it may return anything but 0: code of a generator's own, or a kernel that says
+        so."""
+        return self.module is not None or any(kernel.can_fail for kernel in self.body)
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -197,13 +203,17 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters."""
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters.
+
+    ``origin`` is the first layer that reads it, ``role`` what it is to that layer: ``weight``.
+    """
 
     name: str
     ctype: str
     array: Array
     transform: Transform
     origin: str
+    role: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,4 +187,4 @@ def test_verify_names_the_model_whose_constant_is_wrong(tmp_path: Path) -> None:
     builder.build(project)
     report = microgen.verify(project, project_files=False)
     assert [check.name for check in report.failed] == ["constants_bytes"]
-    assert report.failed[0].found.startswith("kws: tvmgen_kws_p0: byte 0 is")
+    assert report.failed[0].found.startswith("kws: tvmgen_kws_h_weight: byte 0 is")

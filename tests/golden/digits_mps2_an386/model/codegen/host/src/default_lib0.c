@@ -21,99 +21,63 @@
 extern uint8_t tvmgen_default_global_workspace[3072];
 
 /* Kept whole: profiles and debuggers look for it. */
-__attribute__((noinline)) int32_t tvmgen_default___tvm_main__(void *image, void *output);
+__attribute__((noinline))
+int32_t tvmgen_default___tvm_main__(void *image, void *output);
 
 int32_t tvmgen_default___tvm_main__(void *image, void *output)
 {
-    int32_t status;
-
-    /* 1/7 "conv1/Relu"
-     * int8[1,8,8,1] -> int8[1,8,8,16]
-     * kernel mg_conv2d_s8_dsp: the best that fits; not mg_conv2d_1x1_s8_mve: Arm Cortex-M4 with FPU has no mve; not mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve; not mg_conv2d_1x1_s8_dsp: the kernel must be 1x1; not mg_conv2d_1x1_s8_portable: the kernel must be 1x1
-     */
-    status = tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
+    /* 1/7 conv1/Relu: int8[1,8,8,1] -> int8[1,8,8,16], mg_conv2d_s8_dsp */
+    (void)tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         (const int8_t *)image,
-        tvmgen_default_p0,
-        tvmgen_default_p1,
-        tvmgen_default_p2_multiplier,
-        tvmgen_default_p2_rounding_shift,
+        tvmgen_default_conv1_Relu_weight,
+        tvmgen_default_conv1_Relu_bias,
+        tvmgen_default_conv1_Relu_multiplier,
+        tvmgen_default_conv1_Relu_rounding_shift,
         (int8_t *)&tvmgen_default_global_workspace[0] /* sid_5 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 2/7 "block/depthwise/Relu"
-     * int8[1,8,8,16] -> int8[1,8,8,16]
-     * kernel mg_depthwise_conv2d_s8_dsp: the best that fits; not mg_depthwise_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve
-     */
-    status = tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
+
+    /* 2/7 block/depthwise/Relu: int8[1,8,8,16] -> int8[1,8,8,16], mg_depthwise_conv2d_s8_dsp */
+    (void)tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_5 */,
-        tvmgen_default_p3,
-        tvmgen_default_p4,
-        tvmgen_default_p5_multiplier,
-        tvmgen_default_p5_rounding_shift,
+        tvmgen_default_block_depthwise_Relu_weight,
+        tvmgen_default_block_depthwise_Relu_bias,
+        tvmgen_default_block_depthwise_Relu_multiplier,
+        tvmgen_default_block_depthwise_Relu_rounding_shift,
         (int8_t *)&tvmgen_default_global_workspace[1024] /* sid_10 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 3/7 "block/pointwise/BiasAdd"
-     * int8[1,8,8,16] -> int8[1,8,8,16]
-     * kernel mg_conv2d_1x1_s8_dsp: the best that fits; not mg_conv2d_1x1_s8_mve: Arm Cortex-M4 with FPU has no mve; not mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve
-     */
-    status = tvmgen_default_fused_nn_conv2d_nn_bias_add(
+
+    /* 3/7 block/pointwise/BiasAdd: int8[1,8,8,16] -> int8[1,8,8,16], mg_conv2d_1x1_s8_dsp */
+    (void)tvmgen_default_fused_nn_conv2d_nn_bias_add(
         (const int8_t *)&tvmgen_default_global_workspace[1024] /* sid_10 */,
-        tvmgen_default_p6,
-        tvmgen_default_p7,
-        tvmgen_default_p8_multiplier,
-        tvmgen_default_p8_rounding_shift,
+        tvmgen_default_block_pointwise_BiasAdd_weight,
+        tvmgen_default_block_pointwise_BiasAdd_bias,
+        tvmgen_default_block_pointwise_BiasAdd_multiplier,
+        tvmgen_default_block_pointwise_BiasAdd_rounding_shift,
         (int8_t *)&tvmgen_default_global_workspace[2048] /* sid_15 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 4/7 "block/add/Relu"
-     * int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16]
-     * kernel mg_add_s8: the reference kernel
-     */
-    status = tvmgen_default_fused_add_clip(
+
+    /* 4/7 block/add/Relu: int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16], mg_add_s8 */
+    (void)tvmgen_default_fused_add_clip(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_5 */,
         (const int8_t *)&tvmgen_default_global_workspace[2048] /* sid_15 */,
         (int8_t *)&tvmgen_default_global_workspace[0] /* sid_16 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 5/7 "pool/AvgPool"
-     * int8[1,8,8,16] -> int8[1,4,4,16]
-     * kernel mg_avg_pool2d_s8: the reference kernel
-     */
-    status = tvmgen_default_fused_nn_avg_pool2d(
+
+    /* 5/7 pool/AvgPool: int8[1,8,8,16] -> int8[1,4,4,16], mg_avg_pool2d_s8 */
+    (void)tvmgen_default_fused_nn_avg_pool2d(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_16 */,
         (int8_t *)&tvmgen_default_global_workspace[1024] /* sid_17 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 6/7 "dense/BiasAdd"
-     * int8[1,256] -> int8[1,10]
-     * kernel mg_dense_s8_dsp: the best that fits; not mg_dense_s8_mve: Arm Cortex-M4 with FPU has no mve
-     */
-    status = tvmgen_default_fused_nn_dense_nn_bias_add(
+
+    /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8_dsp */
+    (void)tvmgen_default_fused_nn_dense_nn_bias_add(
         (const int8_t *)&tvmgen_default_global_workspace[1024] /* sid_17 */,
-        tvmgen_default_p9,
-        tvmgen_default_p10,
-        tvmgen_default_p11_multiplier,
-        tvmgen_default_p11_shift,
+        tvmgen_default_dense_BiasAdd_weight,
+        tvmgen_default_dense_BiasAdd_bias,
+        tvmgen_default_dense_BiasAdd_multiplier,
+        tvmgen_default_dense_BiasAdd_shift,
         (int8_t *)&tvmgen_default_global_workspace[0] /* sid_22 */);
-    if (status != 0) {
-        return status;
-    }
-    /* 7/7 "probabilities"
-     * int8[1,10] -> int8[1,10]
-     * kernel mg_softmax_s8: the reference kernel
-     */
-    status = tvmgen_default_fused_nn_softmax(
+
+    /* 7/7 probabilities: int8[1,10] -> int8[1,10], mg_softmax_s8 */
+    (void)tvmgen_default_fused_nn_softmax(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_22 */,
         (int8_t *)output);
-    if (status != 0) {
-        return status;
-    }
+
     return 0;
 }
 

@@ -12,8 +12,9 @@
 #include "microgen/depthwise_conv2d_s8_dsp.h"
 #include "microgen/softmax_s8.h"
 
-/* called by "conv1/Relu" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
+/* conv1/Relu */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int8_t *weight,
     const int32_t *bias,
@@ -54,8 +55,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_cli
     return 0;
 }
 
-/* called by "block/depthwise/Relu" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
+/* block/depthwise/Relu */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int8_t *weight,
     const int32_t *bias,
@@ -95,8 +97,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bi
     return 0;
 }
 
-/* called by "block/pointwise/BiasAdd" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
+/* block/pointwise/BiasAdd */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
     const int32_t *bias,
@@ -137,8 +140,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     return 0;
 }
 
-/* called by "block/add/Relu" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_add_clip(
+/* block/add/Relu */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_add_clip(
     const int8_t *in0,
     const int8_t *in1,
     int8_t *out0)
@@ -168,8 +172,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_add_clip(
     return 0;
 }
 
-/* called by "pool/AvgPool" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_avg_pool2d(
+/* pool/AvgPool */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_avg_pool2d(
     const int8_t *in0,
     int8_t *out0)
 {
@@ -196,8 +201,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_avg_pool2d(
     return 0;
 }
 
-/* called by "dense/BiasAdd" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
+/* dense/BiasAdd */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
     const int32_t *bias,
@@ -227,8 +233,9 @@ __attribute__((noinline)) int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     return 0;
 }
 
-/* called by "probabilities" */
-__attribute__((noinline)) int32_t tvmgen_default_fused_nn_softmax(
+/* probabilities */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
     int8_t *out0)
 {

@@ -5,21 +5,21 @@
 
 #include <stdint.h>
 
-extern const int8_t tvmgen_default_p0[144];
-extern const int32_t tvmgen_default_p1[16];
-extern const int32_t tvmgen_default_p2_multiplier[16];
-extern const int8_t tvmgen_default_p2_rounding_shift[16];
-extern const int8_t tvmgen_default_p3[144];
-extern const int32_t tvmgen_default_p4[16];
-extern const int32_t tvmgen_default_p5_multiplier[16];
-extern const int8_t tvmgen_default_p5_rounding_shift[16];
-extern const int8_t tvmgen_default_p6[256];
-extern const int32_t tvmgen_default_p7[16];
-extern const int32_t tvmgen_default_p8_multiplier[16];
-extern const int8_t tvmgen_default_p8_rounding_shift[16];
-extern const int8_t tvmgen_default_p9[2560];
-extern const int32_t tvmgen_default_p10[10];
-extern const int32_t tvmgen_default_p11_multiplier[1];
-extern const int8_t tvmgen_default_p11_shift[1];
+extern const int8_t tvmgen_default_conv1_Relu_weight[144];
+extern const int32_t tvmgen_default_conv1_Relu_bias[16];
+extern const int32_t tvmgen_default_conv1_Relu_multiplier[16];
+extern const int8_t tvmgen_default_conv1_Relu_rounding_shift[16];
+extern const int8_t tvmgen_default_block_depthwise_Relu_weight[144];
+extern const int32_t tvmgen_default_block_depthwise_Relu_bias[16];
+extern const int32_t tvmgen_default_block_depthwise_Relu_multiplier[16];
+extern const int8_t tvmgen_default_block_depthwise_Relu_rounding_shift[16];
+extern const int8_t tvmgen_default_block_pointwise_BiasAdd_weight[256];
+extern const int32_t tvmgen_default_block_pointwise_BiasAdd_bias[16];
+extern const int32_t tvmgen_default_block_pointwise_BiasAdd_multiplier[16];
+extern const int8_t tvmgen_default_block_pointwise_BiasAdd_rounding_shift[16];
+extern const int8_t tvmgen_default_dense_BiasAdd_weight[2560];
+extern const int32_t tvmgen_default_dense_BiasAdd_bias[10];
+extern const int32_t tvmgen_default_dense_BiasAdd_multiplier[1];
+extern const int8_t tvmgen_default_dense_BiasAdd_shift[1];
 
 #endif /* TVMGEN_DEFAULT_PARAMS_H_ */
