@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from microgen.errors import InternalError
 from microgen.ir.graph import Array
 from microgen.program.types import Value
@@ -41,6 +43,17 @@ def _float(value: float) -> str:
     mantissa, exponent = float(value).hex().split("p")
     digits = mantissa.rstrip("0") if "." in mantissa else mantissa
     return f"{digits}0p{exponent}F" if digits.endswith(".") else f"{digits}p{exponent}F"
+
+
+def decimal(value: float) -> str:
+    """A positive, finite float32 value, exactly, in decimal: C++ had no hexadecimal ones once."""
+    text = str(np.float32(value))  # as many digits as tell it from others
+    return f"{text}F" if "." in text or "e" in text else f"{text}.0F"
+
+
+def negatable(value: int) -> str:
+    """An integer that may stand anywhere in an expression."""
+    return f"({value})" if value < 0 else str(value)
 
 
 def scalar(value: Value) -> str:

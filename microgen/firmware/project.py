@@ -12,6 +12,7 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
+from microgen.emit.ports import ctype
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
@@ -44,17 +45,6 @@ _ZEPHYR_HOST_STACK_BYTES = 4096
 
 # What the linker keeps though nothing in the project may refer to it.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
-
-# How main.c declares an output's elements, and what prints one: integers as such, others by words.
-_PRINTED = {
-    DType.INT8: ("int8_t", "mg_io_print_int"),
-    DType.UINT8: ("uint8_t", "mg_io_print_int"),
-    DType.BOOL: ("uint8_t", "mg_io_print_int"),
-    DType.INT16: ("int16_t", "mg_io_print_int"),
-    DType.INT32: ("int32_t", "mg_io_print_int"),
-    DType.INT64: ("uint32_t", "mg_io_print_hex"),
-    DType.FLOAT32: ("uint32_t", "mg_io_print_hex"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +189,7 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
+        "prints_floats": any(p.type.dtype is DType.FLOAT32 for m in models for p in m.outputs),
         "passed_pools": [pool for model in described for pool in model["passed_pools"]],
         "devices": list(devices.values()),
         "shared_workspace": symbols.SHARED_WORKSPACE,
@@ -251,17 +242,19 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
 
 def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
     """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
-    ctype, print_function = _PRINTED[port.type.dtype]
+    macro = f"tvmgen_{module}_{port.name}".upper()
     return {
         "name": f"{module}_{port.name}" if several else port.name,
         "field": port.name,
         "label": f"{module}.{port.name}" if several else port.name,
-        "ctype": ctype,
-        "print": print_function,
+        "ctype": ctype(port.type.dtype),
         "dims": port.type.shape,
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
-        "size_macro": f"tvmgen_{module}_{port.name}_SIZE".upper(),
+        **{
+            f"{what}_macro": f"{macro}_{what.upper()}"
+            for what in ("size", "count", "rank", "shape")
+        },
     }
 
 

@@ -100,7 +100,7 @@ def _add_malloc(project: Path) -> None:
 __attribute__((noinline)) void *malloc(unsigned n);
 void *malloc(unsigned n)
 {
-    return &input_image[n];
+    return &image_buffer[n];
 }
 """
     _into_main(project, own, '__asm__ volatile("" : : "r"(malloc(1U)) : "memory");')

@@ -3,8 +3,8 @@
  * microgen_input.bin, in the current directory, holds samples back to back: the bytes of every
  * input in order. microgen_output.bin receives the bytes of every output, sample by sample. Without
  * an input file there is one inference on zeros, and the outputs go to the console: a line for
- * each, "microgen: output <name> =" and its elements (integers up to
- * 32 bits in decimal, others as their words).
+ * each, "microgen: output <name> =" and its elements (integers of up to 32 bits in decimal, others
+ * as the words that they are in memory).
  *
  * Exit status: 0; 1 if an inference failed; 2 if a file did; 3 after a fault. */
 #include "io.h"
@@ -16,26 +16,31 @@
 #define INPUT_FILE "microgen_input.bin"
 #define OUTPUT_FILE "microgen_output.bin"
 
+/* Of one sample. */
+#define INPUT_BYTES \
+    (TVMGEN_DEFAULT_IMAGE_SIZE)
+#define OUTPUT_BYTES \
+    (TVMGEN_DEFAULT_OUTPUT_SIZE)
+
 #define EXIT_RUN_FAILED 1
 #define EXIT_FILE_FAILED 2
 
 #define ALIGNED __attribute__((aligned(16)))
 
-static ALIGNED uint8_t input_image[TVMGEN_DEFAULT_IMAGE_SIZE];
-static ALIGNED int8_t output_output[TVMGEN_DEFAULT_OUTPUT_SIZE / sizeof(int8_t)];
+static ALIGNED int8_t image_buffer[TVMGEN_DEFAULT_IMAGE_COUNT];
+static ALIGNED int8_t output_buffer[TVMGEN_DEFAULT_OUTPUT_COUNT];
 
-/* One inference, timed. Returns the model's status, 0 for success. */
+/* One inference, between the calls that `microgen run --profile` counts from and to. Returns the
+ * model's status, 0 for success. */
 static int32_t infer(void)
 {
-    struct tvmgen_default_inputs inputs = {
-        .image = input_image,
-    };
-    struct tvmgen_default_outputs outputs = {
-        .output = output_output,
-    };
+    struct tvmgen_default_inputs inputs;
+    struct tvmgen_default_outputs outputs;
     double seconds;
     int32_t status;
 
+    tvmgen_default_set_image(&inputs, image_buffer);
+    tvmgen_default_set_output(&outputs, output_buffer);
     (void)TVMPlatformTimerStart();
     status = tvmgen_default_run(&inputs, &outputs);
     (void)TVMPlatformTimerStop(&seconds);
@@ -45,19 +50,13 @@ static int32_t infer(void)
 /* Reads one sample. Returns the bytes that came: 0 at the end of the file. */
 static uint32_t read_sample(int32_t file)
 {
-    uint32_t nbytes = 0U;
-
-    nbytes += mg_io_read(file, input_image, TVMGEN_DEFAULT_IMAGE_SIZE);
-    return nbytes;
+    return mg_io_read(file, image_buffer, TVMGEN_DEFAULT_IMAGE_SIZE);
 }
 
 /* Writes the outputs of one sample. Returns the bytes that went. */
 static uint32_t write_sample(int32_t file)
 {
-    uint32_t nbytes = 0U;
-
-    nbytes += mg_io_write(file, output_output, TVMGEN_DEFAULT_OUTPUT_SIZE);
-    return nbytes;
+    return mg_io_write(file, output_buffer, TVMGEN_DEFAULT_OUTPUT_SIZE);
 }
 
 static void print_outputs(void)
@@ -65,15 +64,12 @@ static void print_outputs(void)
     uint32_t i;
 
     mg_io_print("microgen: output output =");
-    for (i = 0U; i < TVMGEN_DEFAULT_OUTPUT_SIZE / sizeof(output_output[0]); i++) {
+    for (i = 0U; i < TVMGEN_DEFAULT_OUTPUT_COUNT; i++) {
         mg_io_print(" ");
-        mg_io_print_int(output_output[i]);
+        mg_io_print_int(output_buffer[i]);
     }
     mg_io_print("\n");
 }
-
-#define INPUT_BYTES (TVMGEN_DEFAULT_IMAGE_SIZE)
-#define OUTPUT_BYTES (TVMGEN_DEFAULT_OUTPUT_SIZE)
 
 static int file_failed(const char *what)
 {
@@ -83,7 +79,8 @@ static int file_failed(const char *what)
     return EXIT_FILE_FAILED;
 }
 
-/* Runs every sample until one fails. Stores the last status and the inferences done. */
+/* Runs every sample until one fails. Stores the last status and the inferences done. Returns 0, or
+ * EXIT_FILE_FAILED, upon which the program ends, and its files are closed. */
 static int run_file(int32_t input, int32_t *status, int32_t *samples)
 {
     const int32_t output = mg_io_open(OUTPUT_FILE, sizeof(OUTPUT_FILE) - 1U, MG_IO_WRITE);
@@ -92,7 +89,11 @@ static int run_file(int32_t input, int32_t *status, int32_t *samples)
     if (output == MG_IO_NONE) {
         return file_failed("cannot write " OUTPUT_FILE);
     }
-    while (*status == 0 && (nbytes = read_sample(input)) != 0U) {
+    do {
+        nbytes = read_sample(input);
+        if (nbytes == 0U) {
+            break;
+        }
         if (nbytes != INPUT_BYTES) {
             return file_failed(INPUT_FILE " ends inside a sample");
         }
@@ -101,7 +102,7 @@ static int run_file(int32_t input, int32_t *status, int32_t *samples)
         if (*status == 0 && write_sample(output) != OUTPUT_BYTES) {
             return file_failed("cannot write " OUTPUT_FILE);
         }
-    }
+    } while (*status == 0);
     return mg_io_close(output) == 0 ? 0 : file_failed("cannot write " OUTPUT_FILE);
 }
 
@@ -131,6 +132,6 @@ int main(void)
     mg_io_print(" stack=");
     mg_io_print_int((int32_t)mg_io_stack_used());
     mg_io_print("\n");
-    /* Where a system started main, what it returns may go nowhere. */
+    /* main does not return: on bare metal there is nobody to return to. */
     mg_io_exit(status != 0 ? EXIT_RUN_FAILED : result);
 }
