@@ -10,7 +10,7 @@ from microgen.blob import c_source
 from microgen.emit import layout, symbols
 from microgen.emit.operators import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
-from microgen.emit.unit import Unit
+from microgen.emit.unit import Unit, model_files
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
 from microgen.program.made import (
@@ -117,7 +117,7 @@ def loaders(units: Sequence[Unit]) -> dict[str, Any]:
     """Values of ``src/loaders.c.j2``."""
     needed = runtimes(units)
     return {
-        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "model": model_files(units),
         "headers": sorted({runtime.header for runtime in needed}),
         "names": [f"runtime.module.loadbinary_{r.type_key}" for r in needed],
         "prefixes": [runtime.prefix for runtime in needed],

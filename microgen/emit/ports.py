@@ -50,18 +50,19 @@ def _macros(port: Port, prefix: str) -> Iterator[tuple[str, str]]:
     yield f"{prefix}_RANK", str(len(kind.shape))
     if kind.shape:
         yield f"{prefix}_SHAPE", f"{{{', '.join(map(str, kind.shape))}}}"
-    if _is_scaled(kind):
+    if is_scaled(kind):
         yield f"{prefix}_SCALE", literals.decimal(kind.scale)
         yield f"{prefix}_ZERO_POINT", literals.negatable(kind.zero_point)
 
 
-def _is_scaled(kind: TensorType) -> bool:
+def is_scaled(kind: TensorType) -> bool:
+    """Whether elements stand for real numbers by one scale and one zero point."""
     return kind.quant is not None and kind.quant.is_per_tensor
 
 
 def _has_helpers(kind: TensorType) -> bool:
     """Whether ``value / scale + zero_point`` is computed within int32."""
-    return _is_scaled(kind) and (kind.dtype.nbytes < DType.INT32.nbytes or not kind.zero_point)
+    return is_scaled(kind) and (kind.dtype.nbytes < DType.INT32.nbytes or not kind.zero_point)
 
 
 def _quantized(port: Port, unit: Unit) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,9 @@ class EmitOptions:
     constant_alignment: int = 4
     pointer_bytes: int = 4
     blob_prefix: str = ""
+
+
+_LONGEST_NAMES = 60
 
 
 @dataclass(frozen=True)
@@ -113,9 +116,14 @@ class Unit:
             "module": self.module,
             "prefix": self.prefix,
             "macro_prefix": self.prefix.upper(),
-            "model": cnames.comment(self.options.model_file),
+            "model": model_files([self]),
             "guard": f"{self.prefix.upper()}_{guard}H_",
             "workspace_bytes": self.plan.peak,
             "interface": self.options.interface,
             "unpacked": self.options.unpacked,
         }
+
+
+def model_files(units: Sequence[Unit]) -> str:
+    """The names of the models' files, as the heads of generated files have them."""
+    return cnames.comment(", ".join(unit.options.model_file for unit in units), _LONGEST_NAMES)

@@ -12,7 +12,7 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
-from microgen.emit.ports import ctype
+from microgen.emit.ports import ctype, is_scaled
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
@@ -29,6 +29,7 @@ CODEGENS = "codegens"  # what external code generators brought of their own
 _MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
+    "NOTICE",
     "README.md",
     "boards/zephyr.ld",
     "prj.conf",
@@ -36,6 +37,7 @@ _TEMPLATES = (
     "src/main.c",
 )
 
+_LONGEST_TITLE = 60
 _DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
@@ -125,7 +127,8 @@ def assemble(
     rendered[values["linker_script"]] = _render(f"boards/{script}", values)
     needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
     crt = {f"crt/{name}": data for name, data in needed.items()}
-    return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+    licence = {"LICENSE": resources.licence()}
+    return model_files.merged(FileTree({**rendered, **fixed, **crt, **licence}))
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
@@ -181,11 +184,14 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
+    title = " and ".join(prefixes)
     devices = {own["name"]: own for model in described for own in model["devices"]}
     return {
         "models": described,
         "several": several,
-        "title": " and ".join(prefixes),
+        "title": title
+        if len(title) <= _LONGEST_TITLE
+        else f"{prefixes[0]} and {len(models) - 1} more",
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
@@ -212,6 +218,7 @@ def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
         "suffix": suffix,
         "inputs": [_port(model.module, port, several) for port in model.inputs],
         "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "has_scales": any(is_scaled(p.type) for p in (*model.inputs, *model.outputs)),
         "has_state": model.has_state,
         "has_modules": model.has_modules,
         "devices": [device(d) for d in model.devices],
@@ -249,6 +256,8 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
         "label": f"{module}.{port.name}" if several else port.name,
         "ctype": ctype(port.type.dtype),
         "dims": port.type.shape,
+        "declared": f"{ctype(port.type.dtype)}{''.join(f'[{dim}]' for dim in port.type.shape)}",
+        "meaning": _meaning(port),
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
         **{
@@ -258,18 +267,22 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
     }
 
 
+def _meaning(port: Port) -> str:
+    """What an element is in real numbers, for people."""
+    kind = port.type
+    if not is_scaled(kind):
+        return "itself"
+    sign = "+" if kind.zero_point < 0 else "-"
+    offset = f"(element {sign} {abs(kind.zero_point)})" if kind.zero_point else "element"
+    return f"{kind.scale:.6g} * {offset}"
+
+
 def _qemu_command(board: Board) -> str:
     if board.qemu is None:
         return ""
-    return " ".join(
-        (
-            board.qemu.system,
-            f"-M {board.qemu.machine}",
-            *board.qemu.args,
-            "-nographic -semihosting-config enable=on,target=native",
-            "-kernel build/firmware.elf",
-        )
-    )
+    machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
+    rest = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
+    return f"{machine} -nographic \\\n    {rest}"
 
 
 def _toolchain_note(board: Board, toolchain: str) -> str:

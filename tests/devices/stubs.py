@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from microgen import planner
@@ -33,6 +34,15 @@ static int32_t step(const char *who, const char *what)
     return 0;
 }
 """
+
+
+def fallible(program: Program) -> Program:
+    """The program, each of whose operators may return an error."""
+    functions = tuple(
+        replace(f, body=tuple(replace(kernel, can_fail=True) for kernel in f.body))
+        for f in program.functions
+    )
+    return replace(program, functions=functions)
 
 
 def build(program: Program, folder: Path) -> Path:
