@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import microgen
 from microgen import planner
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
@@ -18,7 +19,9 @@ from microgen.ops.base import Operands
 from tests.compiling import program_of
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX
 
-PATH = "model/codegen/host/include/tvmgen_default.h"
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
+HOST = "model/codegen/host"
+PATH = f"{HOST}/include/tvmgen_default.h"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Wcast-qual"]
 WARNINGS += ["-Wdouble-promotion", "-Wfloat-equal", "-Werror"]
 OF_C = ["-std=c99", "-Wstrict-prototypes", "-Wmissing-prototypes"]
@@ -186,3 +189,17 @@ def test_only_who_calls_a_helper_needs_floating_point(
     listing = ["arm-none-eabi-nm", "own.o"]
     done = subprocess.run(listing, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ("__aeabi_f" in done.stdout) is needs_floats
+
+
+@NEEDS_CXX
+@pytest.mark.parametrize("options", [{"interface": "packed"}, {"executor": "graph"}, {}])
+def test_every_header_is_cpp_and_names_are_cs(options: dict[str, str], tmp_path: Path) -> None:
+    microgen.generate(DIGITS, "native", tmp_path / "p", **options)
+    folders = [
+        f"-Ip/{path}" for path in (f"{HOST}/include", f"{HOST}/src", "crt/include", "crt/src")
+    ]
+    for header in sorted((tmp_path / "p" / HOST).rglob("*.h")):
+        assert 'extern "C" {' in header.read_text()
+        (tmp_path / "own.cc").write_text(f'#include "{header.name}"\n')
+        command = ["g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *folders]
+        subprocess.run([*command, "own.cc"], check=True, cwd=tmp_path)

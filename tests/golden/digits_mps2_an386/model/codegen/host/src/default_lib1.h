@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int8_t *weight,
@@ -46,5 +50,9 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
     int8_t *out0);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* TVMGEN_DEFAULT_LIB1_H_ */

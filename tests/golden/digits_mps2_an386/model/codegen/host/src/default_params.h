@@ -6,6 +6,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern const int8_t tvmgen_default_conv1_Relu_weight[144];
 extern const int32_t tvmgen_default_conv1_Relu_bias[16];
 extern const int32_t tvmgen_default_conv1_Relu_multiplier[16];
@@ -22,5 +26,9 @@ extern const int8_t tvmgen_default_dense_BiasAdd_weight[2560];
 extern const int32_t tvmgen_default_dense_BiasAdd_bias[10];
 extern const int32_t tvmgen_default_dense_BiasAdd_multiplier[1];
 extern const int8_t tvmgen_default_dense_BiasAdd_shift[1];
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* TVMGEN_DEFAULT_PARAMS_H_ */
