@@ -54,3 +54,8 @@ def close(found: Array, expected: Array) -> None:
         return
     span = max(float(np.ptp(expected)), float(np.abs(expected).max()), 1e-30)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * span)
+
+
+def moved(array: Array, source: str, target: str) -> Array:
+    """The axes in another order, each named by a letter."""
+    return np.ascontiguousarray(array.transpose([source.index(letter) for letter in target]))
