@@ -87,7 +87,7 @@ def _project_model(program: Program, plan: MemoryPlan, options: Options) -> proj
         devices=program.devices,
         pools=plan.used_pools,
         kernel_headers=tuple(sorted({k.header for k in kernels})),
-        kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
+        shares_kernels=not options.specialises,
     )
 
 

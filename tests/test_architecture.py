@@ -42,8 +42,8 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "relay"}
-    | {"target"},
+    "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "planner"}
+    | {"relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "lowering": {*PROGRAM, "codegens", "kernels", "names", "partition", "passes", "target"},
     "planner": {*PROGRAM, "formats", "names"},

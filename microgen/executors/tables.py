@@ -1,7 +1,7 @@
 """How many bytes the C graph executor's own tables take, on a target with pointers of some size.
 
-The structures are those of ``crt/include/tvm/runtime/crt/graph_executor.h``. Generated C compares
-the number with the compiler's, so that one that is out of date does not compile.
+The structures are those of ``crt/include/tvm/runtime/crt/graph_executor_types.h``. Generated C
+compares the number with the compiler's, so that one that is out of date does not compile.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory
+from microgen.firmware import app_memory, kernel_sources
 from microgen.ir.graph import DType
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
@@ -55,17 +56,18 @@ _PRINTED = {
 class Model:
     """What the project must know of one of its models.
 
-    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
-    they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
-    loads modules. ``devices`` are those that it passes contexts to, ``pools`` those that its plan
-    uses. ``shares_workspace``: its memory is a part of the one that several models share.
+    ``kernel_headers`` are paths below ``crt/include``; what they include comes along.
+    ``shares_kernels``: it calls their out-of-line forms. ``has_state``: its header has a reset
+    function. ``has_modules``: it loads modules. ``devices`` are those that it passes contexts to,
+    ``pools`` those that its plan uses. ``shares_workspace``: its memory is a part of the one that
+    several models share.
     """
 
     module: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     kernel_headers: tuple[str, ...]
-    kernel_sources: tuple[str, ...]
+    shares_kernels: bool = False
     has_state: bool = False
     has_modules: bool = False
     devices: tuple[Device, ...] = ()
@@ -116,9 +118,10 @@ def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
 
 def _fixed(board: Board) -> dict[str, bytes]:
     """Files of ``crt`` that have another place in a project: path -> contents."""
-    start_up = {} if board.is_host else {"boards/startup.c": f"src/startup_{board.startup}.c"}
-    taken = {_PLATFORM: f"src/platform_{board.platform}.c", _ZEPHYR: _ZEPHYR, **start_up}
-    return {name: _crt_file(source) for name, source in taken.items()}
+    taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
+    if not board.is_host:
+        taken["boards/startup.c"] = f"startup_{board.startup}.c"
+    return {name: _crt_file(f"src/platform/{source}") for name, source in taken.items()}
 
 
 def _linker_script(board: Board) -> str:
@@ -139,9 +142,9 @@ def _source_lists(
     runtime = _closure([*used, fixed[_PLATFORM]], ())
     freestanding = _closure(fixed.values(), ())
     semihosting = _closure([fixed[_ZEPHYR]], ())
-    kernels = {f"crt/{source}" for model in models for source in model.kernel_sources}
+    kernels = [f"crt/{name}" for name in _kernels(models)]
     return {
-        "model_sources": [*_model_sources(model_files, models), *sorted(kernels)],
+        "model_sources": [*_model_sources(model_files, models), *kernels],
         "runtime_sources": [*mains, _PLATFORM, *_sources(runtime)],
         "freestanding_sources": _sources(freestanding.keys() - runtime.keys()),
         "zephyr_sources": [*mains, _ZEPHYR, *_sources(always)],
@@ -157,9 +160,16 @@ def _crt(
 ) -> dict[str, bytes]:
     """The files of ``crt`` that anything in the project needs."""
     headers = [f"include/{header}" for model in models for header in model.kernel_headers]
-    sources = [source for model in models for source in model.kernel_sources]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
-    return {f"crt/{name}": data for name, data in _closure(texts, [*headers, *sources]).items()}
+    needed = _closure(texts, headers) | _kernels(models)
+    return {f"crt/{name}": data for name, data in needed.items()}
+
+
+def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
+    """The sources of kernels whose out-of-line forms are called: path below ``crt`` -> contents."""
+    shared = {header for m in models if m.shares_kernels for header in m.kernel_headers}
+    texts = kernel_sources.sources(sorted(shared))
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
@@ -220,7 +230,9 @@ def _render(name: str, values: dict[str, Any]) -> bytes:
 
 
 def _sources(names: Iterable[str]) -> list[str]:
-    return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
+    """The C files, in the order in which they are linked: that of their names without folders."""
+    paths = (PurePosixPath("crt", name) for name in names if name.endswith(".c"))
+    return [str(path) for path in sorted(paths, key=lambda path: path.name)]
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
@@ -357,11 +369,17 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = f"src/{PurePosixPath(name).stem}.c"
-        is_runtime = name.startswith(_RUNTIME_HEADERS)
-        if is_runtime and (resources.folder("crt") / source).is_file():
-            pending.append(source)
+        if name.startswith(_RUNTIME_HEADERS):
+            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
     return found
+
+
+@functools.cache
+def _runtime_sources() -> dict[str, tuple[str]]:
+    """Name without suffix -> the runtime's source of that name, a path below ``crt``."""
+    crt = resources.folder("crt")
+    sources = (crt / "src").rglob("*.c")
+    return {path.stem: (path.relative_to(crt).as_posix(),) for path in sources}
 
 
 def _included(text: bytes) -> list[str]:

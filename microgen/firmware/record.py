@@ -36,7 +36,7 @@ from microgen.manifest import (
     record_fields,
 )
 from microgen.options import Options
-from microgen.program.made import MODULE_POOL, ExternalModule, RuntimeModule
+from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -208,22 +208,22 @@ def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantReco
 
 
 def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
-    code = module.code
+    made = module.made
     functions = tuple(_function(name, module, unit) for name in module.functions)
-    if code is None:
+    if made is None:
         return ExternalRecord(codegen=module.target, kind="kernels", functions=functions)
-    if isinstance(code, RuntimeModule):
+    if isinstance(made, LoadedModule):
         return ExternalRecord(
-            codegen=code.codegen,
+            codegen=module.codegen,
             kind="runtime",
             functions=functions,
-            type_key=code.runtime.type_key,
-            prefix=code.runtime.prefix,
-            nbytes=len(code.payload),
-            sha256=hashlib.sha256(code.payload).hexdigest(),
+            type_key=made.runtime.type_key,
+            prefix=made.runtime.prefix,
+            nbytes=len(made.payload),
+            sha256=hashlib.sha256(made.payload).hexdigest(),
         )
     source = modules.source(module, unit)
-    return ExternalRecord(codegen=code.codegen, kind="c", functions=functions, source=source)
+    return ExternalRecord(codegen=module.codegen, kind="c", functions=functions, source=source)
 
 
 def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:

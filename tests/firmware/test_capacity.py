@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import cli, manifest, resources, verifier
+from microgen import cli, kernels, manifest, verifier
 from microgen.errors import CapacityError
 from microgen.firmware.code_size import _table
 from microgen.target import board as boards
@@ -75,11 +75,12 @@ def test_a_doubt_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_every_kernel_is_measured_for_every_core() -> None:
-    kernels = {path.stem for path in (resources.folder("crt") / "kernels").glob("*.c")}
+    entries = [kernel for found in kernels.registry().values() for kernel in found]
+    headers = {Path(kernel.header).stem for kernel in entries}
     cores = {cpu.name for cpu in CPUS.values() if cpu.architecture != "host"}
     measured = _table()["kernels"]
     assert measured.keys() == {f"{core} {tool}" for core in cores for tool in ("gcc", "llvm")}
-    missing = {kernel for own in measured.values() for kernel in kernels ^ own.keys()}
+    missing = {kernel for own in measured.values() for kernel in headers ^ own.keys()}
     assert not missing, "run scripts/kernel_code.py"
 
 
