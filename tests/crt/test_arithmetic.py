@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from microgen import resources
 from microgen.arithmetic import int8
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
 from microgen.ops import fixed_point
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt.expressions import evaluated
 
 INT32 = np.iinfo(np.int32)
 COUNT = 20000
@@ -102,21 +100,10 @@ def test_c_equals_numpy(expression: str, tmp_path: Path) -> None:
     first, second, third, twin = CASES[expression]
     rng = np.random.default_rng(1)
     arguments = [draw(rng) for draw in (first, second, third)]
-    found = _evaluate(expression, np.stack(arguments, axis=1).astype("<i4"), tmp_path)
+    found = evaluated(DRIVER, expression, np.stack(arguments, axis=1).astype("<i4"), tmp_path)
     expected = twin(*arguments)
     wrong = np.flatnonzero(found != expected)
     assert not wrong.size, (
         f"{expression} of {[int(a[wrong[0]]) for a in arguments]} is {found[wrong[0]]} in C, "
         f"{expected[wrong[0]]} in numpy"
     )
-
-
-def _evaluate(expression: str, rows: Array, folder: Path) -> Array:
-    (folder / "driver.c").write_text(DRIVER.replace("EXPRESSION", expression))
-    include = f"-I{resources.folder('crt') / 'include'}"
-    program = folder / "driver"
-    command = [host_cc(), *WARNINGS, *SANITIZERS, include, str(folder / "driver.c")]
-    subprocess.run([*command, "-o", str(program)], check=True)
-    done = subprocess.run([program], input=rows.tobytes(), capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return np.frombuffer(done.stdout, "<i4")

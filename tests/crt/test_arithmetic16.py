@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from microgen import resources
 from microgen.arithmetic import int16
 from microgen.arithmetic.int8 import multiply_by_quantized_multiplier
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt.expressions import evaluated
 
 COUNT = 20000
 ROW = np.dtype(
@@ -93,19 +91,8 @@ CASES: dict[str, Callable[[Array], Array]] = {
 def test_c_equals_numpy(expression: str, tmp_path: Path) -> None:
     rows = _rows(1)
     expected = CASES[expression](rows)
-    found = _evaluate(expression, rows, tmp_path)
+    found = evaluated(DRIVER, expression, rows, tmp_path)
     wrong = np.flatnonzero(found != expected)
     assert not wrong.size, (
         f"{expression} of {rows[wrong[0]]} is {found[wrong[0]]} in C, {expected[wrong[0]]} in numpy"
     )
-
-
-def _evaluate(expression: str, rows: Array, folder: Path) -> Array:
-    (folder / "driver.c").write_text(DRIVER.replace("EXPRESSION", expression))
-    include = f"-I{resources.folder('crt') / 'include'}"
-    program = folder / "driver"
-    command = [host_cc(), *WARNINGS, *SANITIZERS, include, str(folder / "driver.c")]
-    subprocess.run([*command, "-o", str(program)], check=True)
-    done = subprocess.run([program], input=rows.tobytes(), capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return np.frombuffer(done.stdout, "<i4")

@@ -1,0 +1,24 @@
+"""C expressions evaluated on rows of arguments, by a small program of their own."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from microgen import resources
+from microgen.ir.graph import Array
+from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+
+
+def evaluated(driver: str, expression: str, rows: Array, folder: Path) -> Array:
+    """An int32 for each row; ``driver`` is C with EXPRESSION, a program that reads them."""
+    (folder / "driver.c").write_text(driver.replace("EXPRESSION", expression))
+    include = f"-I{resources.folder('crt') / 'include'}"
+    program = folder / "driver"
+    command = [host_cc(), *WARNINGS, *SANITIZERS, include, str(folder / "driver.c")]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    done = subprocess.run([program], input=rows.tobytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return np.frombuffer(done.stdout, "<i4")
