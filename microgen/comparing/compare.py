@@ -21,7 +21,7 @@ import numpy as np
 from microgen import frontends, manifest, passes, runner
 from microgen.errors import InternalError, ToolError, short
 from microgen.files import inside
-from microgen.frontends.formats import Oracle, OracleError
+from microgen.frontends.model_format import Oracle, OracleError
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
 from microgen.ir.graph import Array, DType, Graph

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from microgen.errors import MicrogenError
 from microgen.frontends import numerics as profiles
-from microgen.frontends.formats import Format, ModuleFormat, Oracle, Request
+from microgen.frontends.model_format import Format, ModuleFormat, Oracle, Request
 from microgen.ir.graph import Graph
 from microgen.ops import budget
 
@@ -47,7 +47,7 @@ def load(
     generators: Collection[str] = (),
 ) -> Graph:
     """The graph of the model file at ``path``, checked, under the numerics profile named; the other
-    arguments are those of ``formats.Request``.
+    arguments are those of ``Request``.
 
     Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
     is malformed, and UnsupportedError when it asks for what microgen does not have.

@@ -15,7 +15,7 @@ import pytest
 import microgen
 from microgen import frontends
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
-from microgen.frontends.formats import Format, ModuleFormat
+from microgen.frontends.model_format import Format, ModuleFormat
 from microgen.inspection import support
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate

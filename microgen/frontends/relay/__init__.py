@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from microgen.frontends.formats import ModuleFormat, Request
+from microgen.frontends.model_format import ModuleFormat, Request
 from microgen.ir.graph import Graph
 
 if TYPE_CHECKING:

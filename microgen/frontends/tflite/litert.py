@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.frontends.formats import OracleError
+from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite.convert import tensor_names
 from microgen.ir.graph import Array
 

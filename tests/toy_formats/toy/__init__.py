@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.frontends.formats import Format, Oracle, Request
+from microgen.frontends.model_format import Format, Oracle, Request
 from microgen.ir.graph import Graph
 
 
