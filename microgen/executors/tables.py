@@ -1,7 +1,7 @@
 """How many bytes the C graph executor's own tables take, on a target with pointers of some size.
 
-The structures are those of ``crt/include/tvm/runtime/crt/graph_executor.h``. Generated C compares
-the number with the compiler's, so that one that is out of date does not compile.
+The structures are those of ``crt/include/tvm/runtime/crt/graph_executor_types.h``. Generated C
+compares the number with the compiler's, so that one that is out of date does not compile.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microgen.executors.graph import ExecutorGraph
+from microgen.formats import c_layout
 from microgen.formats.c_layout import struct_bytes
 
 ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
@@ -56,7 +57,7 @@ def counts(graph: ExecutorGraph) -> Counts:
 
 def aligned(nbytes: int) -> int:
     """``TVM_GRAPH_EXECUTOR_ALIGNED``."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+    return c_layout.aligned(nbytes, ALIGNMENT)
 
 
 def table_bytes(found: Counts, pointer_bytes: int) -> int:

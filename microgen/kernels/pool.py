@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.geometry import resolve
-from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.geometry import explicit
+from microgen.ops.pooling import PoolAttrs
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
     attrs = node.attrs
-    assert isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs)
+    assert isinstance(attrs, PoolAttrs)
     inputs, output = base.types(node, graph)
     data = inputs[0].shape
-    pads = resolve(attrs.padding, base.spatial(inputs[0]), attrs.pool_size, attrs.strides, (1, 1))
+    top, left, _, _ = explicit(attrs.padding)
     return (
         ("batches", data[0]),
         ("input_height", data[1]),
@@ -27,8 +26,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("pool_width", attrs.pool_size[1]),
         ("stride_height", attrs.strides[0]),
         ("stride_width", attrs.strides[1]),
-        ("pad_top", pads[0]),
-        ("pad_left", pads[1]),
+        ("pad_top", top),
+        ("pad_left", left),
         *base.activation_fields(attrs.activation, output),
     )
 

@@ -36,8 +36,27 @@ class StatusError(Exception):
         self.node: Node | None = None
 
 
-def _writes_nothing(_attrs: Attrs, _n_inputs: int) -> tuple[int, ...]:
-    return ()
+def one_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+    """The only input of the op of that name; ValueError unless there is one."""
+    if len(inputs) != 1:
+        raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
+    return inputs[0]
+
+
+def rows_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+    """The only input, of an op along its last axis; ValueError if it has none, or an empty one."""
+    data = one_input(name, inputs)
+    if not data.shape or data.shape[-1] < 1:
+        raise ValueError(f"the input {data} has no last axis to normalise over")
+    return data
+
+
+def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
+    """``Op.writes`` of an op that always updates the inputs at these positions."""
+    return lambda _attrs, _n_inputs: positions
+
+
+_NOTHING = writing()
 
 
 Padding = Pads | Literal["SAME", "VALID"]
@@ -95,7 +114,7 @@ EXACT = Bound("equal", _same_bits)
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """The definition of an op. ``A`` below is its attributes dataclass.
+    """The definition of an op.
 
     ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
     sentence that says what was found and what was expected. The dtype of outputs is ``dtype``
@@ -126,6 +145,6 @@ class Op:
     tables: Mapping[DType, Callable[[Any, TensorType, TensorType], Array]] = field(
         default_factory=dict, hash=False
     )
-    writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing
+    writes: Callable[[Any, int], tuple[int, ...]] = _NOTHING
     bound: Bound = EXACT
     cost: costs.Rule = costs.elementwise

@@ -12,7 +12,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds, convolution
 from microgen.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.ops.cost import Cost
-from microgen.ops.geometry import output_size, resolve
+from microgen.ops.geometry import output_size
 from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
 
 
@@ -35,16 +35,12 @@ class Conv2DTransposeAttrs(Attrs):
 
 def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, *size, O]."""
-    if len(inputs) not in (2, 3):
-        raise ValueError(
-            f"nn.conv2d_transpose has {len(inputs)} inputs; data, weight and a bias are expected"
-        )
+    convolution.check_count("nn.conv2d_transpose", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
     filters, _, _, depth = nhwc("weight", inputs[1])
     if depth != channels:
         raise ValueError(f"the filters have {depth} channels, the input {channels}: must be equal")
-    if len(inputs) == 3 and inputs[2].shape != (filters,):
-        raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
+    convolution.check_bias(inputs, filters, "filter")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     found = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
     if found != size:
@@ -85,12 +81,6 @@ def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Arr
 def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
     """Those of the convolution that goes the other way: its places are the pixels of the data."""
     return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
-
-
-def crop(attrs: Conv2DTransposeAttrs, kernel: Pair) -> Pair:
-    """Rows and columns of the full result that lie before the output."""
-    top, left, _, _ = resolve(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
-    return top, left
 
 
 def cost(

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir import beside, verify
 from microgen.ir.beside import Kept
 from microgen.ir.graph import Array, Graph
@@ -35,6 +36,10 @@ class Network:
 
     def to_bytes(self) -> bytes:
         """The file."""
+        return self._bytes
+
+    @cached_property
+    def _bytes(self) -> bytes:
         return build_model(self.tensors, [self.operator], ["x"], ["y"])
 
     def load(self) -> Graph:
