@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from microgen.emit import layout
 from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
 from microgen.emit.unit import Unit, model_files
@@ -24,10 +25,13 @@ def packed(unit: Unit) -> dict[str, Any]:
 
 
 def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    takes = [_spec(taken, unit) for taken in taken_arguments(function, unit)]
+    specs = f"{function.name}_takes[{len(takes)}] = {{"
     return {
         "name": function.name,
         "implementation": unit.implementation(function.name),
-        "takes": [_spec(taken, unit) for taken in taken_arguments(function, unit)],
+        "takes": takes,
+        "defined": layout.words("static const mg_tensor_spec", specs),
         "arguments": list(_arguments(function, unit)),
         "device": _device(function, unit),
     }

@@ -17,7 +17,7 @@ from microgen.emit.ports import ctype, is_scaled
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory, kernel_sources
+from microgen.firmware import app_memory, kernel_sources, readme
 from microgen.ir.graph import DType
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
@@ -29,12 +29,16 @@ _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # what external code generators brought of their own
 _MODEL_DATA = "model/executor-config/graph"
 _BUILD_FILES = (
-    *("CMakeLists.txt", "NOTICE", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml"),
+    "CMakeLists.txt",
+    "NOTICE",
+    "README.md",
+    "boards/zephyr.ld",
+    "prj.conf",
+    "sample.yaml",
 )
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
-_LONGEST_TITLE = 60
 
 # Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
 # too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
@@ -96,13 +100,13 @@ def assemble(
     main = {name: _render(name, about) for name in _main_files(models)}
     fixed = _fixed(board)
     lists = _source_lists(model_files, models, main, fixed)
-    others = {
-        "LICENSE": resources.licence(),
+    build_files = {
         **{name: _render(name, {**about, **lists}) for name in _BUILD_FILES},
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
     }
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
-    return model_files.merged(FileTree({**main, **others, **fixed, **crt}))
+    licence = {"LICENSE": resources.licence()}
+    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt, **licence}))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
@@ -212,12 +216,6 @@ _RUNTIME_HEADERS = (
 # own stdint.h needs no other, and takes one that it finds.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
-# Debian's packages, by the compiler's prefix.
-_COMPILERS = {
-    "arm-none-eabi-": "gcc-arm-none-eabi",
-    "riscv64-unknown-elf-": "gcc-riscv64-unknown-elf",
-}
-
 
 def _render(name: str, values: dict[str, Any]) -> bytes:
     return environment("project").get_template(f"{name}.j2").render(values).encode()
@@ -234,14 +232,11 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
-    title = " and ".join(prefixes)
     devices = {own["name"]: own for model in described for own in model["devices"]}
     return {
         "models": described,
         "several": several,
-        "title": title
-        if len(title) <= _LONGEST_TITLE
-        else f"{prefixes[0]} and {len(models) - 1} more",
+        "title": readme.title(prefixes),
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
@@ -290,8 +285,8 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
         "has_fpu": Feature.FPU in board.cpu.features,
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
-        "qemu_command": _qemu_command(board),
-        "toolchain_note": _toolchain_note(board, toolchain),
+        "qemu_command": readme.qemu_command(board),
+        "toolchain_note": readme.toolchain_note(board, toolchain),
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
         + _ZEPHYR_OWN_STACK_BYTES,
     }
@@ -307,7 +302,7 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
         "ctype": ctype(port.type.dtype),
         "dims": port.type.shape,
         "declared": f"{ctype(port.type.dtype)}{''.join(f'[{dim}]' for dim in port.type.shape)}",
-        "meaning": _meaning(port),
+        "meaning": readme.meaning(port),
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
         **{
@@ -315,45 +310,6 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
             for what in ("size", "count", "rank", "shape")
         },
     }
-
-
-def _meaning(port: Port) -> str:
-    """What an element is in real numbers, for people."""
-    kind = port.type
-    if not is_scaled(kind):
-        return "itself"
-    sign = "+" if kind.zero_point < 0 else "-"
-    offset = f"(element {sign} {abs(kind.zero_point)})" if kind.zero_point else "element"
-    return f"{kind.scale:.6g} * {offset}"
-
-
-def _qemu_command(board: Board) -> str:
-    if board.qemu is None:
-        return ""
-    machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
-    rest = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
-    return f"{machine} -nographic \\\n    {rest}"
-
-
-def _toolchain_note(board: Board, toolchain: str) -> str:
-    if toolchain == "llvm":
-        helpers = "" if board.is_host else _libgcc_note(board)
-        return (
-            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
-        )
-    if board.is_host:
-        return "It needs CMake, Ninja and a C compiler."
-    return (
-        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
-        f"{_COMPILERS[board.toolchain]}); no C library."
-    )
-
-
-def _libgcc_note(board: Board) -> str:
-    return (
-        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
-        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
-    )
 
 
 def _crt_file(name: str) -> bytes:

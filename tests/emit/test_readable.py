@@ -23,15 +23,17 @@ DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
 SEED = ROOT / "examples" / "seed_demo.relay"
 GUIDE = ROOT / "examples" / "byoc_guide.relay"
 
+LONG = "keyword_spotting_small"
+
 PROJECTS = {
     "int8": (DIGITS, "mps2_an386", {}),
-    "packed": (DIGITS, "microbit", {"interface": "packed"}),
-    "graph": (DIGITS, "mps2_an386", {"executor": "graph"}),
+    "packed": (DIGITS, "microbit", {"interface": "packed", "name": LONG}),
+    "graph": (DIGITS, "mps2_an386", {"executor": "graph", "name": LONG}),
     "llvm": (DIGITS, "mps3_an547", {"toolchain": "llvm", "optimize": "flash"}),
-    "workspace I/O": (DIGITS, "qemu_riscv32", {"workspace_io": True}),
+    "workspace I/O": (DIGITS, "qemu_riscv32", {"workspace_io": True, "name": LONG}),
     "pools": (DIGITS, "native", {"pool": ("fast:*:external", "slow:*:external:const")}),
     "graph of Relay": (SEED, "mps3_an547", {"executor": "graph"}),
-    "dnnl": (SEED, "mps3_an547", {"codegen": ("dnnl",)}),
+    "dnnl": (SEED, "mps3_an547", {"codegen": ("dnnl",), "name": LONG}),
     "examplejson": (GUIDE, "qemu_riscv32", {"codegen": ("examplejsoncompiler",)}),
     "ccompiler": (GUIDE, "native", {"codegen": ("ccompiler",)}),
 }

@@ -18,10 +18,8 @@
 #define OUTPUT_FILE "microgen_output.bin"
 
 /* Of one sample. */
-#define INPUT_BYTES \
-    (TVMGEN_DEFAULT_IMAGE_SIZE)
-#define OUTPUT_BYTES \
-    (TVMGEN_DEFAULT_OUTPUT_SIZE)
+#define INPUT_BYTES TVMGEN_DEFAULT_IMAGE_SIZE
+#define OUTPUT_BYTES TVMGEN_DEFAULT_OUTPUT_SIZE
 
 #define EXIT_RUN_FAILED 1
 #define EXIT_FILE_FAILED 2
@@ -90,7 +88,7 @@ static int run_file(int32_t input, int32_t *status, int32_t *samples)
     if (output == MG_IO_NONE) {
         return file_failed("cannot write " OUTPUT_FILE);
     }
-    do {
+    while (*status == 0) {
         nbytes = read_sample(input);
         if (nbytes == 0U) {
             break;
@@ -103,7 +101,7 @@ static int run_file(int32_t input, int32_t *status, int32_t *samples)
         if (*status == 0 && write_sample(output) != OUTPUT_BYTES) {
             return file_failed("cannot write " OUTPUT_FILE);
         }
-    } while (*status == 0);
+    }
     return mg_io_close(output) == 0 ? 0 : file_failed("cannot write " OUTPUT_FILE);
 }
 

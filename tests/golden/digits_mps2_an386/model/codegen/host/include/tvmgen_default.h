@@ -74,7 +74,8 @@ static inline void tvmgen_default_set_image(
     inputs->image = (void *)(uintptr_t)data;
 }
 
-static inline int8_t *tvmgen_default_get_image(const struct tvmgen_default_inputs *inputs)
+static inline int8_t *tvmgen_default_get_image(
+    const struct tvmgen_default_inputs *inputs)
 {
     return (int8_t *)inputs->image;
 }
@@ -86,7 +87,8 @@ static inline void tvmgen_default_set_output(
     outputs->output = data;
 }
 
-static inline int8_t *tvmgen_default_get_output(const struct tvmgen_default_outputs *outputs)
+static inline int8_t *tvmgen_default_get_output(
+    const struct tvmgen_default_outputs *outputs)
 {
     return (int8_t *)outputs->output;
 }
@@ -138,7 +140,8 @@ static inline int8_t tvmgen_default_quantize_image(float value)
 
 static inline float tvmgen_default_dequantize_image(int8_t element)
 {
-    return (float)(element - TVMGEN_DEFAULT_IMAGE_ZERO_POINT) * TVMGEN_DEFAULT_IMAGE_SCALE;
+    return (float)(element - TVMGEN_DEFAULT_IMAGE_ZERO_POINT) *
+           TVMGEN_DEFAULT_IMAGE_SCALE;
 }
 
 static inline int8_t tvmgen_default_quantize_output(float value)
@@ -153,7 +156,8 @@ static inline int8_t tvmgen_default_quantize_output(float value)
 
 static inline float tvmgen_default_dequantize_output(int8_t element)
 {
-    return (float)(element - TVMGEN_DEFAULT_OUTPUT_ZERO_POINT) * TVMGEN_DEFAULT_OUTPUT_SCALE;
+    return (float)(element - TVMGEN_DEFAULT_OUTPUT_ZERO_POINT) *
+           TVMGEN_DEFAULT_OUTPUT_SCALE;
 }
 
 #ifdef __cplusplus
