@@ -15,7 +15,7 @@ from microgen.ops.cost import moved
 @dataclass(frozen=True, slots=True)
 class LayoutTransformAttrs(Attrs):
     """Input: data of any dtype. A layout has one upper-case letter per axis, outermost first:
-    "NCHW" is what Relay's 2-D ops have by default, "NHWC" what kernels compute in."""
+    "NCHW" is the default of Relay's 2-D ops, and kernels compute in "NHWC"."""
 
     src_layout: str
     dst_layout: str
@@ -49,7 +49,7 @@ def check(
 
 
 def reference(attrs: LayoutTransformAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TVM topi/transform.h, layout_transform, of layouts that split no axis."""
+    """Source: TVM topi/transform.h, layout_transform, for layouts that split no axis."""
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
 

@@ -41,7 +41,7 @@ def check(
 
 
 def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """NaN does not count, no more than padding. Source: TFLite
+    """NaN is ignored, like padding. Source: TFLite
     reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
     data, output = operands.inputs[0], operands.output_types[0]
     largest = _greatest(attrs, data, limits.least(data.dtype))
@@ -51,7 +51,7 @@ def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
-    """Of each window and ``least``, of data's dtype."""
+    """The greatest of each window and ``least``, in the dtype of data."""
     rows, columns = pool_axes(data.shape, (attrs.padding, attrs.pool_size, attrs.strides))
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)
