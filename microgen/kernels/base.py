@@ -1,5 +1,4 @@
-"""A kernel entry: which C function it is, which nodes it fits, with which constants it is called.
-"""
+"""A kernel entry: which C function it is, which nodes it fits, with which constants it is called."""
 
 from __future__ import annotations
 
