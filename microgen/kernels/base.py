@@ -1,4 +1,4 @@
-"""A kernel entry: which C function it is, which nodes it fits, with which constants it is called."""
+"""A kernel entry: its C function, the nodes that it fits, the constants it is called with."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _batches(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Fields:
-    """Elements from one batch (0 if the operand is broadcast), matrix row and column to the next."""
+    """Elements between batches (0 if the operand is broadcast), matrix rows and columns."""
     batches = _batches(shape)
     steps = strided.row_major((*batches, *shape[-2:]))
     row, column = steps[:-3:-1] if is_transposed else steps[-2:]

@@ -92,7 +92,7 @@ def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Grap
 
 
 def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The operands with the same layout as the output: each element is read before it is written."""
+    """The operands with the output's layout: each element is read before it is written."""
     inputs, output = base.types(node, graph)
     return tuple(
         i

@@ -16,7 +16,7 @@ Axis = tuple[int, int, int]  # number of elements before the data, in it, and af
 
 
 def _merged(node: Node, graph: Graph) -> list[Axis]:
-    """The fewest axes of the output: an axis that is not padded is merged into the axis before it."""
+    """The fewest axes of the output: an unpadded axis is merged into the axis before it."""
     attrs = node.attrs
     assert isinstance(attrs, PadAttrs)
     found: list[Axis] = []

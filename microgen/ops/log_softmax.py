@@ -79,7 +79,7 @@ def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """For int8: an output in (-16, 0], and few enough values for their sum to fit its fixed point."""
+    """For int8: an output in (-16, 0], and so few values that their sum fits its fixed point."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
     if sentence or data.quant is None:

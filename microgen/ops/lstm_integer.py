@@ -55,7 +55,7 @@ class LstmParameters:
 def parameters(
     types: Inputs[TensorType], hidden: Quant, output: TensorType, clips: tuple[float, float]
 ) -> LstmParameters:
-    """The parameters. ValueError if a scale is too large, or the cell state's not a power of two."""
+    """The parameters. ValueError if a scale is too large, or the cell state's no power of two."""
     bits = _cell_bits(types.cell_state.scale)
     state = types.output_state
     projection = None

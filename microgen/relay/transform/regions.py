@@ -1,8 +1,8 @@
 """Regions: the expressions between annotations, by compiler.
 
 Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
-region, counted from 0 in the order of evaluation; an expression joins the regions of its operands
-to one, which keeps the number of the first.
+region, counted from 0 in the order of evaluation. An expression joins the regions of its operands
+into one, which keeps the number of the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from microgen.relay.visit import depth_first, operands
 
 @dataclass(eq=False)
 class Region:
-    """``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls, in order."""
+    """A region. ``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls."""
 
     number: int
     target: str
@@ -30,7 +30,7 @@ class Region:
 
     @property
     def computes(self) -> bool:
-        """Whether it has more in it than tuples and their fields."""
+        """Whether it contains more than tuples and their fields."""
         return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
 
 
@@ -38,7 +38,7 @@ Item = Region | Expr
 
 
 class Regions:
-    """The regions of a function's body. Raises ModelError for annotations without a partner."""
+    """The regions of a function's body. Raises ModelError for unpaired annotations."""
 
     def __init__(self, body: Expr) -> None:
         self.of: dict[Expr, Region] = {}
@@ -97,19 +97,19 @@ class Regions:
         into.outs += source.outs
 
     def item(self, expr: Expr) -> Item:
-        """The expression's region, or itself if it is in none."""
+        """The expression's region, or the expression itself if it is in none."""
         return self.of.get(expr, expr)
 
     def below(self, item: Item) -> Sequence[Item]:
-        """What an item needs, from outside of it if it is a region."""
+        """The items that an item needs; for a region, those outside of it."""
         if isinstance(item, Region):
             return [self.item(b.args[0]) for b in item.ins]
         return [self.item(e) for e in operands(item)]
 
     def ordered(self, body: Expr) -> list[Item]:
-        """Regions and what is in none, each after what it needs.
+        """Regions, and expressions that are in none, each after those that it needs.
 
-        Raises ModelError if a region needs, by way of others, what it gives: it is not convex.
+        Raises ModelError if a region is not convex: it needs, through others, its own results.
         """
         done: set[Item] = set()
         for item in (order := list(depth_first(self.item(body), self.below))):
