@@ -1,4 +1,4 @@
-"""What is inside a model, a generated project, a model library, an ELF or a module blob, as data
+"""The contents of a model, a generated project, a model library, an ELF or a module blob, as data
 and as text."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from microgen.names import cnames
 def inspect(path: Path, *, verbose: bool = False) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    ``verbose``: of a project, why each kernel was chosen and others were not, too. Raises
+    ``verbose``: for a project, also why each kernel was chosen and others were not. Raises
     MicrogenError for anything else.
     """
     if path.is_dir():
@@ -41,7 +41,7 @@ def inspect(path: Path, *, verbose: bool = False) -> Inspected:
     return _model(frontends.load(path))
 
 
-_HEAD_BYTES = 262  # up to tar's magic
+_HEAD_BYTES = 262  # up to tar's magic number
 
 
 def _of_project(path: Path, *, verbose: bool) -> Inspected:

@@ -1,4 +1,4 @@
-"""What a status means that a model's run function returns, and what to do about it."""
+"""The meaning of the statuses that a model's run function returns, and what to do about them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Meaning:
     hint: str
 
 
-# crt/include/tvm/runtime/crt/error_codes.h: what generated code and crt/ return, and what is TVM's.
+# crt/include/tvm/runtime/crt/error_codes.h: codes of generated code and crt/, and those of TVM.
 MEANINGS = {
     0x0100: Meaning("FunctionNameNotFound", "a function is called that is not linked", _PROJECT),
     0x0101: Meaning("FunctionIndexInvalid", "a function is called that a module has not", _PROJECT),
@@ -76,7 +76,7 @@ MEANINGS = {
 
 
 def said(status: int) -> str:
-    """A status in words: its number in hexadecimal, its name and meaning."""
+    """A status as text: its number in hexadecimal, its name and meaning."""
     code = f"status {status & 0xFFFFFFFF:#x}"
     meaning = MEANINGS.get(status)
     if meaning:

@@ -1,4 +1,4 @@
-"""What a module of the blob says of its functions, against the partition."""
+"""Compares the signatures of functions in a module of the blob with the partition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DTYPES = {"uint1": "bool"}  # DLPack's name
 
 @dataclass(frozen=True, slots=True)
 class _Signature:
-    """Types as texts, those of constants behind their names; the name that the graph has."""
+    """Types as texts, with constants' types after their names, and the name in the graph."""
 
     symbol: str
     inputs: tuple[str, ...]
@@ -26,7 +26,7 @@ class _Signature:
 
 
 def signature_problems(function: FunctionRecord, codegen: str, content: Payload) -> Iterator[str]:
-    """Names, shapes and dtypes that differ. Payloads that have none say nothing."""
+    """Names, shapes and dtypes that differ. Payloads without signatures have no problems."""
     planned = _planned(function)
     try:
         found = _found(function.symbol, content)
@@ -72,7 +72,7 @@ def _of_json(symbol: str, content: JsonRuntime) -> _Signature:
 
 
 def _constants(content: JsonRuntime, nodes: Sequence[JSONNode]) -> tuple[str, ...]:
-    """By the nodes' names, which the module lists in the same order."""
+    """Constants by the nodes' names, which the module lists in the same order."""
     names = tuple(node.name for node in nodes)
     if content.const_names != names:
         return content.const_names
