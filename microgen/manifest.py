@@ -1,6 +1,6 @@
-"""``microgen.json``: what a generated project promises, as typed records.
+"""``microgen.json``: the promises of a generated project, as typed records.
 
-Verify, run and inspect know a project only through this file and the files beside it.
+Verify, run and inspect know a project only from this file and from the project's other files.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from microgen.formats import checked_json
 from microgen.formats.structuring import structure
 
 FORMAT = 1
-_DIGEST = "digest"  # of all else in the file
-_OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
+_DIGEST = "digest"  # of everything else in the file
+_OPTIONAL = ("blob", "external", "shared_workspace")  # absent if there is none
 
 
 def _check_alignment(alignment: int) -> None:
@@ -30,9 +30,10 @@ def _check_alignment(alignment: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PortRecord:
-    """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
-    quantization, scale 0 where there is none. ``fixed``: the only value an input may have, flat;
-    empty for all but those that the firmware ignores, because the model's shapes give them."""
+    """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
+    tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
+    It is empty except for inputs that the firmware ignores, because the model's shapes give them.
+    """
 
     name: str
     tensor: str
@@ -46,8 +47,8 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` the port's or device's C name, the buffer's name, the constant's symbol."""
+    """An argument of a call. ``storage`` is "input", "output", "sid", "scratch", "constant" or
+    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol."""
 
     storage: str
     name: str
@@ -57,11 +58,11 @@ class ArgumentRecord:
 class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
-    ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
-    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``packed`` is the ELF symbol
-    of the packed function that calls ``function``, empty where the runner calls it itself.
-    ``target`` computes it, the host if empty; ``device`` is the C name of the device whose hooks
-    stand around it, if any.
+    ``function`` is the ELF symbol. ``args`` are in C order, including scratch. ``tensor``,
+    ``shape`` and ``dtype`` describe the output ``args[output]``. ``packed`` is the ELF symbol of the packed
+    function that calls ``function``; it is empty if the runner calls ``function`` directly.
+    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
+    whose hooks surround it, if any.
     """
 
     index: int
@@ -95,7 +96,7 @@ class PoolRecord:
     """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
 
     A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
-    the board that was asked for, ``targets`` whose calls may use the pool (empty: all).
+    the board that was asked for, ``targets`` those whose calls may use the pool (empty: all).
     """
 
     name: str
@@ -129,8 +130,8 @@ class BufferRecord:
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
-    """The memory plan. Bytes; ``io_bytes`` are the caller's buffers, on top of ``peak`` and
-    ``lower_bound`` alike."""
+    """The memory plan, in bytes. ``io_bytes`` are the caller's buffers, which neither ``peak`` nor
+    ``lower_bound`` includes."""
 
     algorithm: str
     peak: int
@@ -145,9 +146,9 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
-    """A constant of the firmware: ELF symbol, size, and how ``kernels.transforms`` makes its bytes
-    from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
-    the caller passes has no symbol, but ``offset`` in ``pool``."""
+    """A constant of the firmware: its ELF symbol and size. ``kernels.transforms`` makes its bytes
+    from ``sources``, which are names in ``model/parameters/<module>.params``. A constant in a pool
+    that the caller passes has no symbol, but an ``offset`` in ``pool``."""
 
     symbol: str
     nbytes: int
@@ -163,7 +164,7 @@ class ConstantRecord:
 
 @dataclass(frozen=True, slots=True)
 class TypeRecord:
-    """What a function of a module takes or gives: a tensor."""
+    """A tensor that a function of a module takes or returns."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -171,7 +172,7 @@ class TypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecord:
-    """A constant handed to a function as its module is loaded: its name there, its ELF symbol."""
+    """A constant passed to a function when its module is loaded: its name there, its ELF symbol."""
 
     name: str
     symbol: str
@@ -181,8 +182,8 @@ class HeldRecord:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
-    """An external function by its symbol, as TVM names it: what it is called with, in order, and
-    the constants it is handed before that."""
+    """An external function by its symbol, as TVM names it: its arguments in order, and the
+    constants that are passed to it before."""
 
     symbol: str
     inputs: tuple[TypeRecord, ...]
@@ -192,11 +193,11 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalRecord:
-    """What an external code generator made of functions.
+    """The result of an external code generator.
 
-    ``kind`` is "c", "runtime" or "kernels", where the built-in ones stand in. C has a ``source``,
-    below the project. A module for a runtime lies in the blob: its ``type_key``, the bytes and the
-    SHA-256 of its payload, and what the names of the runtime's C functions begin with, ``prefix``.
+    ``kind`` is "c", "runtime" or "kernels" (the built-in kernels are used instead). C has a
+    ``source``, below the project. A module for a runtime is in the blob. It has a ``type_key``, the
+    size and SHA-256 of its payload, and ``prefix``, with which the runtime's C functions begin.
     """
 
     codegen: str
@@ -222,7 +223,7 @@ class BlobRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The model: its file's name, digest, and where the project keeps it."""
+    """The model: its file's name, digest, and path in the project."""
 
     file: str
     sha256: str
@@ -231,8 +232,8 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
-    """Bytes needed as estimated before building, and the budgets asked for (0: none). A firmware
-    needs no less than ``least`` and no more than ``most`` (0: not known)."""
+    """Bytes needed as estimated before building, and the requested budgets (0: none). A firmware
+    needs at least ``least`` and at most ``most`` (0: unknown)."""
 
     flash: int
     ram: int
@@ -246,7 +247,7 @@ class EstimateRecord:
 
 @dataclass(frozen=True, slots=True)
 class SharedRecord:
-    """The memory that several modules' workspaces lie in: its ELF symbol, output section, bytes,
+    """The memory in which several modules' workspaces lie: its ELF symbol, output section, bytes,
     alignment, and the modules."""
 
     symbol: str
@@ -261,9 +262,9 @@ class SharedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
-    """One model of the firmware. ``options`` are those of ``generate``; ``kernels`` are the C
-    kernel symbols whose code the operators contain or call. ``external`` and ``blob`` are what
-    external code generators made, if there are any."""
+    """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
+    symbols of kernels whose code the operators contain or call. ``external`` and ``blob`` are
+    from external code generators, if there are any."""
 
     module: str
     model: ModelRecord
@@ -280,21 +281,21 @@ class ModuleRecord:
 
     @property
     def prefix(self) -> str:
-        """``tvmgen_<module>``, which every symbol of the model starts with."""
+        """``tvmgen_<module>``, with which every symbol of the model begins."""
         return f"tvmgen_{self.module}"
 
     @property
     def loaded(self) -> tuple[ExternalRecord, ...]:
-        """The modules that lie in the blob."""
+        """The modules in the blob."""
         return tuple(module for module in self.external if module.kind == "runtime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(ModuleRecord):
-    """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
+    """The whole ``microgen.json``: the first model's record, and the firmware's own fields.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None if there is none.
     """
 
     format: int
@@ -316,18 +317,18 @@ class Manifest(ModuleRecord):
         return sum(len(module.calls) for module in self.modules)
 
     def pool_array(self, pool: str) -> str:
-        """The symbol of main's array for a pool that it passes to the manifest's own module."""
+        """The symbol of main's array for a pool that it passes to the manifest's first module."""
         return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
 
     def seen_from(self, module: ModuleRecord) -> Manifest:
-        """The same with that one of the modules as its own, and the others as ``more``."""
+        """The same manifest with that module as its own record, and the others in ``more``."""
         others = tuple(m for m in self.modules if m.module != module.module)
         of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
     def dumps(self) -> bytes:
-        """The file's content: sorted keys, so that equal manifests are equal bytes; and the digest
-        of all else that it says."""
+        """The file's content with sorted keys, so that equal manifests are equal bytes, and with
+        the digest of everything else in it."""
         data = cattrs.unstructure(self)
         for record in (data, *data["more"]):
             for key in _OPTIONAL:
@@ -363,21 +364,21 @@ def load(project: Path) -> Manifest:
 
 
 def is_as_written(project: Path) -> bool:
-    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. That finds
-    what was edited by mistake: who means it can write another digest. Raises as ``load``."""
+    """Whether a project's manifest is what ``dumps`` wrote, according to its digest of itself. This
+    finds accidental edits; a forger can write another digest. Raises as ``load``."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
 
 
 def digested(data: dict[str, Any]) -> str:
-    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    """The text of a manifest's JSON value, with the digest of the rest."""
     said = {key: value for key, value in data.items() if key != _DIGEST}
     whole = {**said, _DIGEST: _digest(said)}
     return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _digest(data: dict[str, Any]) -> str:
-    """The SHA-256 of the JSON value, however it is laid out."""
+    """The SHA-256 of the JSON value, independent of its layout."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""``microgen inspect``: what is inside a model, a project, a model library, an ELF or a blob."""
+"""``microgen inspect``: the contents of a model, a project, a model library, an ELF or a blob."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Tell the kinds apart by what they are, not by their names."""
+    """Inspect, and print. Kinds are recognised by content, not by name."""
     found = inspection.inspect(args.path, verbose=console.verbose)
     if args.extract is None:
         return Outcome(found.data, found.text)

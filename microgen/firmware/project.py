@@ -1,4 +1,4 @@
-"""Puts a project together: the model's files, the runtime that it needs, board and build files."""
+"""Assembles a project: the model's files, the runtime that it needs, board and build files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
-CODEGENS = "codegens"  # what external code generators brought of their own
+CODEGENS = "codegens"  # files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
 _TEMPLATES = (
     "CMakeLists.txt",
@@ -35,17 +35,18 @@ _TEMPLATES = (
     "src/main.c",
 )
 
-_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only where the model has devices
+_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only if the model has devices
 
-# Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
-# too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
+# Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
+# prints. Those bytes are added to the board's, which bound the model's (`microgen verify`).
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
 
-# What the linker keeps though nothing in the project may refer to it.
+# Symbols that the linker keeps even if nothing in the project refers to them.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
 
-# How main.c declares an output's elements, and what prints one: integers as such, others by words.
+# How main.c declares an output's elements, and the function that prints one: integers in decimal,
+# others as words.
 _PRINTED = {
     DType.INT8: ("int8_t", "mg_io_print_int"),
     DType.UINT8: ("uint8_t", "mg_io_print_int"),
@@ -59,12 +60,12 @@ _PRINTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """What the project must know of one of its models.
+    """The facts about one model that the project needs.
 
-    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``; what
-    they include comes along. ``has_state``: its header has a reset function. ``has_modules``: it
-    loads modules. ``devices`` are those that it passes contexts to, ``pools`` those that its plan
-    uses. ``shares_workspace``: its memory is a part of the one that several models share.
+    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``;
+    everything that they include is added. ``has_state``: the header has a reset function.
+    ``has_modules``: it loads modules. ``devices`` are those whose contexts it gets, ``pools`` those
+    that its plan uses. ``shares_workspace``: its memory is part of one that several models share.
     """
 
     module: str
@@ -89,7 +90,7 @@ def assemble(
     executor: str = "aot",
     include_dirs: Sequence[str] = (),
 ) -> FileTree:
-    """The whole project but its manifest.
+    """The whole project without its manifest.
 
     ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
     runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
@@ -139,8 +140,8 @@ def assemble(
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
-    """The sources below ``model/``, sorted; but first all others, then those whose symbols lie in
-    the shared workspace, then its own: nothing may come between them in memory."""
+    """The sources below ``model/``, sorted, but in three groups: all others, those with symbols in
+    the shared workspace, the workspace itself. Nothing may come between the last two in memory."""
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
@@ -154,7 +155,7 @@ def _is_codegens(name: str) -> bool:
 
 
 def _model_folders(model_files: FileTree) -> list[str]:
-    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    """The folders in which the compiler finds the model's headers, and the assembler its data."""
     has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
     return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
@@ -168,7 +169,7 @@ _RUNTIME_HEADERS = (
 )
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
-# own stdint.h needs no other, and takes one that it finds.
+# own stdint.h needs no other header, but uses one that it finds.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 # Debian's packages, by the compiler's prefix.
@@ -187,7 +188,7 @@ def _sources(names: Iterable[str]) -> list[str]:
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
-    """What the templates are given of the models. A device that several have is one."""
+    """The templates' values for the models. If several have one device, it is there once."""
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
@@ -209,7 +210,7 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
 
 
 def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
-    """One model; ``suffix`` tells its names in main.c from other models'."""
+    """One model; ``suffix`` makes its names in main.c unique."""
     prefix = f"tvmgen_{model.module}"
     suffix = f"_{model.module}" if several else ""
     memory = app_memory.of_model(prefix, suffix, _ports([model]), board, model.pools)
@@ -233,7 +234,7 @@ def _ports(models: Sequence[Model]) -> list[Port]:
 
 
 def _values(board: Board, toolchain: str) -> dict[str, Any]:
-    """What the templates are given of the board; the lists of sources are added to it."""
+    """The templates' values for the board; the lists of sources are added later."""
     return {
         "board": board,
         "is_llvm": toolchain == "llvm",
@@ -250,7 +251,7 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
 
 
 def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
-    """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
+    """``name`` is the port's name in main.c, ``field`` the header's, ``label`` that for people."""
     ctype, print_function = _PRINTED[port.type.dtype]
     return {
         "name": f"{module}_{port.name}" if several else port.name,
@@ -310,8 +311,8 @@ def _crt_file(name: str) -> bytes:
 
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
-    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header of the runtime the source of the same name."""
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: everything that
+    they include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -328,7 +329,7 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
 
 
 def _included(text: bytes) -> list[str]:
-    """Paths below ``crt`` of the runtime's headers that a C file includes; others are not ours."""
+    """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
     crt = resources.folder("crt")
     names = (match.decode() for match in _INCLUDE.findall(text))
     candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))

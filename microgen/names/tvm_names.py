@@ -1,8 +1,8 @@
-"""TVM's rules for names, so that code written against TVM finds what it looks for.
+"""TVM's rules for names, so that code written for TVM finds the names that it expects.
 
 Source: TVM v0.14, ``relay/backend/utils.py``, ``runtime/meta_data.h`` and
-``relay/backend/name_transforms.cc``. One difference: a name in the style of a C function keeps its
-digits, which TVM drops, so that the hooks of ``npu0`` and ``npu1`` would be one function.
+``relay/backend/name_transforms.cc``. There is one difference: a name in the style of a C function
+keeps its digits. TVM drops them, so the hooks of ``npu0`` and ``npu1`` would be one function.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def get_name_mangled(module: str, name: str) -> str:
 
 
 def sanitize_name(name: str) -> str:
-    """Every character but ASCII letters and digits becomes ``_``, one for one.
+    """The name with every character except ASCII letters and digits replaced by ``_``.
 
     Raises MicrogenError for an empty name.
     """
@@ -38,28 +38,28 @@ def sanitize_name(name: str) -> str:
 
 
 def combine_names(*segments: str) -> str:
-    """The segments with ``_`` between them. Raises MicrogenError if there is none, or an empty
-    one."""
+    """The segments joined with ``_``. Raises MicrogenError if there is none, or if one is empty."""
     if not all(segments) or not segments:
         raise MicrogenError("a segment of a name is empty", where=f"name {segments!r}")
     return "_".join(segments)
 
 
 def prefix_name(*segments: str) -> str:
-    """``TVM_<segment>_...``, for what is the same with every model. Raises as combine_names."""
+    """``TVM_<segment>_...``, for names that do not depend on a model. Raises as combine_names."""
     return f"TVM_{combine_names(*segments)}"
 
 
 def prefix_generated_name(*segments: str) -> str:
-    """``TVMGen_<segment>_...``, for what a model gives. Raises as combine_names."""
+    """``TVMGen_<segment>_...``, for names that depend on a model. Raises as combine_names."""
     return f"TVMGen_{combine_names(*segments)}"
 
 
 def to_c_function_style(name: str) -> str:
     """``TVM_Device_npu0_Activate`` -> ``TVMDeviceNpu0Activate``.
 
-    In each block between ``_`` the first letter becomes upper case, the others lower case; what is
-    neither a letter nor a digit goes. Raises MicrogenError unless the name starts with ``TVM``.
+    In each block between ``_`` the first letter becomes upper case and the others lower case.
+    Characters other than letters and digits are removed. Raises MicrogenError unless the name
+    starts with ``TVM``.
     """
     blocks = (re.sub(r"[^A-Za-z0-9]", "", block) for block in _tvm(name)[3:].split("_"))
     return "TVM" + "".join(re.sub(r"[A-Za-z]", _upper, block.lower(), count=1) for block in blocks)
