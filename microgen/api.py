@@ -211,12 +211,12 @@ def run(
     UBSan. ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails
     before anything runs.
     """
-    from microgen import runner
+    from microgen import runner, verifier
     from microgen.building import builder
 
     project = Path(project)
     elf = builder.up_to_date(project, sanitize=sanitize)
-    checks = _checked(project, elf=elf)
+    checks = _sound(project, verify(project, elf=elf))
     if compare and inputs is None:
         inputs = _own_samples(project)
     try:
@@ -226,14 +226,13 @@ def run(
 
         raise blame.explained(error, project, inputs, elf) from error
     if ran.stack:
-        checks = _checked(project, elf=elf, painted_stack=ran.stack)
+        checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
     result = _result(ran, checks)
     return replace(result, verdicts=_compared(project, inputs, ran, elf)) if compare else result
 
 
-def _checked(project: Path, **options: Any) -> VerifyReport:
-    """Verify's report. Raises RunError if a check failed."""
-    report = verify(project, **options)
+def _sound(project: Path, report: VerifyReport) -> VerifyReport:
+    """The report. Raises RunError if a check failed."""
     if report.ok:
         return report
     failed = "; ".join(f"{c.name}: expected {c.expected}, found {c.found}" for c in report.failed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
 from microgen.building import llvm_ir
@@ -24,19 +25,20 @@ from microgen.firmware import (
     conventions,
     external_files,
     metadata,
-    module_tree,
+    module_blob,
     project,
     record,
 )
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.ir.refusal import Refusal
 from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.ops import budget
 from microgen.options import Options
 from microgen.partition import Partition, external
-from microgen.partition.external import GeneratorRefusal, Idle
+from microgen.partition.external import Idle
 from microgen.partition.relay_module import PartitionedModule
 from microgen.planner import pools
 from microgen.program import workspace_io
@@ -155,7 +157,7 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
 def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
     options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
-    blob = module_tree.blob_of(part.program)
+    blob = module_blob.blob_of(part.program)
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
@@ -216,7 +218,6 @@ def _graph_json(executed: ExecutorGraph | None) -> bytes | None:
 
 
 def _project_model(part: _Part, unit: Unit) -> project.Model:
-    headers, sources = _kernel_files(part.program)
     return project.Model(
         module=part.options.name,
         inputs=part.program.inputs,
@@ -226,8 +227,8 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
-        kernel_headers=headers,
-        kernel_sources=() if part.options.specialises else sources,
+        kernel_headers=_kernel_headers(part.program),
+        shares_kernels=not part.options.specialises,
     )
 
 
@@ -249,12 +250,12 @@ def _executed(
     """The program in the form of its executor, its plan, and the graph executor's graph."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), None
+        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
     stored.refuse_unsupported(program)
     executed = executor_graph.build(program)
     program = stored.stored(program, executed)
     plan = stored.plan(program, executed, board.cpu.pointer_bytes)
-    return program, module_tree.with_pool(plan, program, board.cpu.pointer_bytes), executed
+    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
 def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
@@ -283,7 +284,7 @@ class Partitioned:
     files: Mapping[str, bytes]
     partition: Partition
     module: PartitionedModule | None = None
-    refusals: tuple[GeneratorRefusal, ...] = ()
+    refusals: tuple[Refusal[Any], ...] = ()
     idle: tuple[Idle, ...] = ()
 
 
@@ -294,8 +295,8 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
-    refusals = external.refusals_of(module, model.name)
-    # Generators that take Relay have already seen a Relay model as it was.
+    refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
+    # Those that take Relay have seen a Relay model as it was.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
     graph, more = external.partition_graph(
         graph, asked, board, name=options.name, **_partitioning(options)
@@ -370,7 +371,7 @@ def load_board(name: str) -> Board:
     return boards.load(name)
 
 
-def _kernel_files(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Headers and sources of the kernels that the program calls, sorted."""
+def _kernel_headers(program: Program) -> tuple[str, ...]:
+    """The headers of the kernels that the program calls, sorted."""
     calls = [kernel for function in program.functions for kernel in function.body]
-    return tuple(sorted({k.header for k in calls})), tuple(sorted({k.source for k in calls}))
+    return tuple(sorted({k.header for k in calls}))

@@ -1,6 +1,7 @@
 """Measures how much code each C kernel takes, for ``microgen/kernels/code_bytes.json``.
 
-Every file of ``crt/kernels`` is compiled for every core by every toolchain, as projects compile it.
+Every kernel's out-of-line form is compiled for every core by every toolchain, as projects compile
+it.
 Of each the table has code and read-only data in bytes; under ``helpers`` what GCC's library adds to
 all kernels together, and to those that compute no floats: a firmware can need no more of it.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from microgen.firmware.kernel_sources import sources
+from microgen.kernels import registry
 from microgen.resources import folder
 from microgen.target.cpu import CPUS, Cpu
 
@@ -26,10 +29,10 @@ _FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-con
 
 def main() -> None:
     """Measure, and write the table."""
-    kernels = sorted((folder("crt") / "kernels").glob("*.c"))
     cores = [cpu for cpu in CPUS.values() if cpu.architecture in GCC]
     table: dict[str, dict[str, dict[str, int]]] = {"kernels": {}, "helpers": {}}
     with tempfile.TemporaryDirectory() as scratch:
+        kernels = _written(Path(scratch))
         for cpu in cores:
             for toolchain in ("gcc", "llvm"):
                 made = _compiled(kernels, cpu, toolchain, Path(scratch))
@@ -41,6 +44,15 @@ def main() -> None:
                         "integer": _helpers(plain, cpu, Path(scratch)),
                     }
     TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _written(scratch: Path) -> list[Path]:
+    """A source for each kernel's out-of-line form."""
+    entries = [kernel for found in registry().values() for kernel in found]
+    for name, text in sources(kernel.header for kernel in entries).items():
+        (scratch / name).parent.mkdir(exist_ok=True)
+        (scratch / name).write_text(text, encoding="ascii")
+    return sorted((scratch / "kernels").iterdir())
 
 
 def _compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:

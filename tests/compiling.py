@@ -34,6 +34,16 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
     )
 
 
+def _emit_options(options: Options, model: str) -> EmitOptions:
+    return EmitOptions(
+        model,
+        options.specialises,
+        options.interface,
+        options.is_unpacked,
+        options.constant_alignment,
+    )
+
+
 def write_project(
     graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
 ) -> Program:
@@ -45,34 +55,16 @@ def write_project(
     plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
-    unit = Unit(
-        program,
-        plan,
-        EmitOptions(
-            model.name,
-            options.specialises,
-            options.interface,
-            options.is_unpacked,
-            options.constant_alignment,
-        ),
-    )
+    unit = Unit(program, plan, _emit_options(options, model.name))
     emitted = emit(unit)
-    kernels = {k for function in program.functions for k in function.body}
     library = mlf.library(program, frontends.files(model), text=text.show(graph)).merged(
         mlf.described({options.name: mlf.metadata.module(program, plan, board)})
     )
-    own = project.Model(
-        module=options.name,
-        inputs=program.inputs,
-        outputs=program.outputs,
-        has_state=bool(program.state),
-        devices=program.devices,
-        pools=plan.used_pools,
-        kernel_headers=tuple(sorted({k.header for k in kernels})),
-        kernel_sources=() if options.specialises else tuple(sorted({k.source for k in kernels})),
-    )
     files = project.assemble(
-        emitted.merged(library), [own], board=board, interface=options.interface
+        emitted.merged(library),
+        [_project_model(program, plan, options)],
+        board=board,
+        interface=options.interface,
     )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
@@ -85,8 +77,18 @@ def write_project(
     return program
 
 
-def plan_of(program: Program) -> MemoryPlan:
-    return planner.plan(program)
+def _project_model(program: Program, plan: MemoryPlan, options: Options) -> project.Model:
+    kernels = {k for function in program.functions for k in function.body}
+    return project.Model(
+        module=options.name,
+        inputs=program.inputs,
+        outputs=program.outputs,
+        has_state=bool(program.state),
+        devices=program.devices,
+        pools=plan.used_pools,
+        kernel_headers=tuple(sorted({k.header for k in kernels})),
+        shares_kernels=not options.specialises,
+    )
 
 
 def by_port(program: Program, graph: Graph, values: Mapping[str, Array]) -> dict[str, Array]:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import microgen
@@ -17,14 +17,14 @@ _OURS = (str(Path(microgen.__file__).parent), str(Path(__file__).parent.parent /
 def lines_run(work: Callable[[], object]) -> Counter[str]:
     """How many lines each function of microgen and each template runs; each turn of a loop and
     of a comprehension counts."""
-    counts: Counter[str] = Counter()
+    counts: Counter[CodeType] = Counter()
 
     def count(frame: FrameType, event: str, _argument: object) -> Any:
         code = frame.f_code
         if not code.co_filename.startswith(_OURS):
             return None
         if event == "line":
-            counts[f"{Path(code.co_filename).name}:{code.co_qualname}"] += 1
+            counts[code] += 1
         return count
 
     before = sys.gettrace()
@@ -33,7 +33,10 @@ def lines_run(work: Callable[[], object]) -> Counter[str]:
         work()
     finally:
         sys.settrace(before)
-    return counts
+    named: Counter[str] = Counter()
+    for code, lines in counts.items():
+        named[f"{Path(code.co_filename).name}:{code.co_qualname}"] += lines
+    return named
 
 
 def more_than_linear(work: Callable[[int], Callable[[], object]], size: int) -> list[str]:

@@ -60,13 +60,13 @@ def assemble(
     changed: Mapping[str, str] = {},
     kernels: tuple[str, ...] = (),
 ) -> FileTree:
-    """The project without its manifest; ``kernels`` are files of ``crt/kernels``."""
+    """The project without its manifest; ``kernels`` are called out of line."""
     model = project.Model(
         module="default",
         inputs=(Port("x", "the input", _TYPE),),
         outputs=(Port("y", "the output", _TYPE),),
         kernel_headers=tuple(f"microgen/{name}.h" for name in kernels),
-        kernel_sources=tuple(f"kernels/{name}.c" for name in kernels),
+        shares_kernels=True,
     )
     return project.assemble(model_files(changed), [model], board=boards.load(board))
 

@@ -22,7 +22,7 @@ def archive() -> Path:
 @functools.cache
 def _compiled() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory()
-    headers = sorted(path.name for path in (CRT / "src").glob("runtime_*.h"))
+    headers = sorted(path.relative_to(CRT / "src") for path in CRT.glob("src/*/runtime_*.h"))
     text = "".join(f'#include "{name}"\n' for name in headers)
     sources = [CRT / n for n in sorted(project._closure([text.encode()], ())) if n[-2:] == ".c"]
     command = ["cc", *_FLAGS, f"-I{CRT}/include", f"-I{CRT}/src", "-c"]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import statistics
 from pathlib import Path
+
+import pytest
 
 import microgen
 
-PACKAGE = Path(__file__).resolve().parent.parent / "microgen"
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGE = CHECKOUT / "microgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A part of the package -> the parts that it may import (itself always).
@@ -38,8 +42,8 @@ MAY_IMPORT = {
     "frontends": {*GRAPH, "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
-    "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "relay"}
-    | {"target"},
+    "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "planner"}
+    | {"relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
     "lowering": {*PROGRAM, "codegens", "kernels", "names", "partition", "passes", "target"},
     "planner": {*PROGRAM, "formats", "names"},
@@ -67,6 +71,9 @@ ONLY_IN = {
     "ai_edge_litert": {"comparing"},
     "argparse": {"cli", "commands"},
 }
+
+
+STILL_TOO_LONG = {"external", "lower"}  # of frontends/relay/external.py and lowering/program.py
 
 
 def _part(module: Path) -> str:
@@ -129,7 +136,7 @@ def test_only_the_pipeline_knows_the_order() -> None:
 
 
 def test_no_code_asks_which_board() -> None:
-    boards = {p.parent.name for p in (PACKAGE.parent / "boards").glob("*/board.yml")}
+    boards = {p.parent.name for p in (CHECKOUT / "boards").glob("*/board.yml")}
     texts = {m: m.read_text(encoding="utf-8") for m in MODULES}
     asking = [
         f"{m.relative_to(PACKAGE)}: {board}"
@@ -143,6 +150,26 @@ def test_no_code_asks_which_board() -> None:
 def test_modules_stay_small() -> None:
     lengths = {m: len(m.read_text(encoding="utf-8").splitlines()) for m in MODULES}
     assert not [str(m) for m, n in lengths.items() if n > 400]
+
+
+def _function_lengths(folder: str) -> list[tuple[int, str]]:
+    """(lines from ``def`` to the last, name) of each function below a folder of the checkout."""
+    return [
+        (len(range(node.lineno, node.end_lineno or 0)) + 1, node.name)
+        for module in (CHECKOUT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+@pytest.mark.parametrize("folder", ["microgen", "examples", "scripts", "tests"])
+def test_functions_stay_small(folder: str) -> None:
+    too_long = {name for lines, name in _function_lengths(folder) if lines > 40}
+    assert too_long == (STILL_TOO_LONG if folder == "microgen" else set())
+
+
+def test_most_functions_are_a_few_lines() -> None:
+    assert statistics.median(lines for lines, _ in _function_lengths("microgen")) < 8
 
 
 def test_parts_are_few_and_few_lie_flat() -> None:
@@ -164,7 +191,7 @@ def test_only_the_graph_and_its_ops_import_each_other() -> None:
 
 
 def _name(module: Path) -> str:
-    return ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return ".".join(module.relative_to(CHECKOUT).with_suffix("").parts)
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -244,7 +244,7 @@ def test_17_a_packed_entry_point_drops_neither_pools_nor_devices() -> None:
 def test_18_the_platform_formats_nothing_without_a_bound_and_ends_without_the_c_library() -> None:
     for source in sorted(resources.folder("crt").rglob("*.[ch]")):
         assert not re.search(r"\bv?sprintf\b", source.read_text()), source.name
-    abort = (CRT / "src" / "io.c").read_text().partition("void TVMPlatformAbort")[2]
+    abort = (CRT / "src" / "platform/io.c").read_text().partition("void TVMPlatformAbort")[2]
     assert not re.search(r"\b(exit|abort)\(", abort)
     assert "mg_io_print_hex((uint32_t)code)" in abort
 

@@ -1,7 +1,8 @@
-/* For compilers that come without a C library: what crt/src/freestanding.c implements. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For compilers that come without a C library: what crt/src/platform/freestanding.c implements. */
 #ifndef MICROGEN_LIBC_STRING_H
 #define MICROGEN_LIBC_STRING_H
 
-#include "freestanding.h"
+#include "platform/freestanding.h"
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/crt.h"
 #include "tvm/runtime/crt/module.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/func_registry.h"
 
 static uint32_t count(const TVMFuncRegistry *reg)

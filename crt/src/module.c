@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/module.h"
 
 /* A handle is an index with this bit: never NULL. A function's has its module's in the upper half.

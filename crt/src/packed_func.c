@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/packed_func.h"
 
 #include <string.h>

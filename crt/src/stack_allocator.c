@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/stack_allocator.h"
 
 #include <string.h>

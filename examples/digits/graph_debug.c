@@ -5,7 +5,7 @@
  *
  * It prints a line "<node> <microseconds>" for each node but inputs and parameters; times are as
  * fine as TVMPlatformTimerStart and -Stop of the platform are. */
-#include "io.h"
+#include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 #include "tvmgen_default.h"
 #include "tvmgen_default_graph.h"

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from microgen.blob.payloads.base import Payload
 from microgen.blob.reader import Blob
+from microgen.blob.tree import Module
+from microgen.errors import of_codegen
 from microgen.names import cnames
 from microgen.printable import printable
 
@@ -26,7 +29,7 @@ class Listing:
 
 def listing(blob: Blob) -> Listing:
     """Every module once, below the first that imports it: size, functions, constants, summary."""
-    modules = [_module(blob, index) for index in range(len(blob.modules))]
+    modules = [_described(blob, index) for index in range(len(blob.modules))]
     nbytes = sum(module["nbytes"] for module in modules)
     form = "" if blob.has_tree else ", without an import tree"
     head = f"module blob: {len(modules)} modules, {nbytes:,} bytes of payload{form}"
@@ -42,14 +45,17 @@ def extract(blob: Blob) -> dict[str, bytes]:
     """
     files: dict[str, bytes] = {}
     for index, (module, content) in enumerate(zip(blob.modules, blob.contents, strict=True)):
-        if content is None:
-            continue
-        symbol = content.symbols if len(content.symbols) == 1 else ()
-        stem = _safe("_".join((str(index), module.type_key, *symbol)))
-        for suffix, text in content.texts.items():
-            files[f"{stem}.{_safe(suffix)}"] = text.encode()
-        files[f"{stem}.bin"] = module.payload or b""
+        if content is not None:
+            with of_codegen(_where(blob, index), "describing the payload"):
+                files |= _files(index, module, content)
     return files
+
+
+def _files(index: int, module: Module, content: Payload) -> dict[str, bytes]:
+    symbol = content.symbols if len(content.symbols) == 1 else ()
+    stem = _safe("_".join((str(index), module.type_key, *symbol)))
+    texts = {f"{stem}.{_safe(suffix)}": text.encode() for suffix, text in content.texts.items()}
+    return {**texts, f"{stem}.bin": module.payload or b""}
 
 
 def _safe(name: str) -> str:
@@ -66,6 +72,15 @@ def _walk(blob: Blob) -> Iterator[tuple[int, int]]:
             seen.add(index)
             yield index, depth
             stack.extend((child, depth + 1) for child in reversed(blob.children[index]))
+
+
+def _described(blob: Blob, index: int) -> dict[str, Any]:
+    with of_codegen(_where(blob, index), "describing the payload"):
+        return _module(blob, index)
+
+
+def _where(blob: Blob, index: int) -> str:
+    return f"module blob, module {index} ({cnames.short(blob.modules[index].type_key)})"
 
 
 def _module(blob: Blob, index: int) -> dict[str, Any]:

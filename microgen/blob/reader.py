@@ -9,7 +9,7 @@ from itertools import pairwise
 from microgen.blob import payloads
 from microgen.blob.payloads.base import Payload, PayloadReader, name
 from microgen.blob.tree import IMPORT_TREE, LIBRARY, Module
-from microgen.errors import MicrogenError, ModelError
+from microgen.errors import MicrogenError, ModelError, of_codegen
 from microgen.formats.byte_stream import Stream
 from microgen.names import cnames
 
@@ -37,7 +37,7 @@ class Blob:
         return self.modules[0]
 
 
-def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.KNOWN) -> Blob:
+def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.OF_FORMAT) -> Blob:
     """Read a blob whose type keys are all among ``known``.
 
     Raises ModelError if ``data`` is not exactly one well-formed blob.
@@ -91,8 +91,12 @@ class _Reader:
             raise self.refused(f"found the type key {short!r}, expected one of {known}")
         start = self._stream.at
         self.keys.append(key)
-        self.contents.append(None if key == LIBRARY else self._known[key](self._stream))
+        self.contents.append(None if key == LIBRARY else self._content(key))
         self.payloads.append(self._stream.since(start))
+
+    def _content(self, key: str) -> Payload:
+        with of_codegen(self._stream.where, "reading the payload"):
+            return self._known[key](self._stream)
 
     def _rows(self) -> _Rows:
         self._stream.where = "module blob, import tree"

@@ -7,25 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from microgen.ir.graph import Graph, Node, Origin
+from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
-from microgen.program.made import ModuleCode
+from microgen.program.external import Made
 from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
 
 LAYOUT_TRANSFORM = "layout_transform"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a codegen does not take a node; ``by`` names the codegen or the kernel.
-
-    ``why`` is the one reason that counts, ``details`` are all.
-    """
-
-    by: str
-    node: Node
-    why: str
-    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,8 @@ class Primitive:
     ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
     ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
-    ``module`` is who computes it where no kernel does; ``held`` are the constants that this is
+    ``refusals`` are those of better kernels.
+    ``made`` has the code where no kernel computes it; ``held`` are the constants that its module is
     handed when it is loaded.
     """
 
@@ -81,8 +70,8 @@ class Primitive:
     in_place: tuple[InPlace, ...]
     kernel: str
     reason: str
-    refusals: tuple[str, ...]
-    module: ModuleCode | None = None
+    refusals: tuple[Refusal[Node], ...]
+    made: Made | None = None
     held: tuple[KernelConstant, ...] = ()
 
 
@@ -91,7 +80,7 @@ class Codegen(Protocol):
 
     name: str
 
-    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
         """Regions that this codegen compiles, and for every other node why it does not."""
         ...
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
-from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.codegens.base import Primitive, Region
 from microgen.codegens.element_types import C_TYPES
 from microgen.ir.graph import DType, Graph, Node
+from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
 from microgen.ops import registry as ops
@@ -17,22 +18,21 @@ from microgen.target.board import Board
 
 
 class Builtin:
-    """The codegen that compiles with ``crt/kernels``."""
+    """The codegen that compiles with the kernels of ``crt``."""
 
     name = "builtin"
 
-    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
         """A region for each node for which some kernel fits, with what changes its layouts, and
         one for each external function all of whose nodes have a kernel."""
         taken: list[Node] = []
-        refused: list[Refusal] = []
+        refused: list[Refusal[Node]] = []
         for node in graph.nodes:
             kernel, refusals = _choice(node, graph, board)
             if kernel:
                 taken.append(node)
             else:
-                details = tuple(f"{symbol}: {why}" for symbol, why in refusals)
-                refused.append(Refusal(self.name, node, _reason_of(refusals), details))
+                refused.append(of_node(self.name, node, _reason_of(refusals), tuple(refusals)))
         whole = _whole_functions(taken, refused)
         groups = fusion.groups([node for node in taken if not node.function], graph)
         return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
@@ -49,14 +49,14 @@ class Builtin:
         return fusion.fused([*primitives.values()], main, fusion.Surroundings.of(region, graph))
 
 
-def _whole_functions(taken: list[Node], refused: list[Refusal]) -> list[tuple[Node, ...]]:
+def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
     """The nodes of each external function, of which either all have kernels or none counts."""
     found: dict[str, list[Node]] = {}
     for node in taken:
         if node.function:
             found.setdefault(node.function, []).append(node)
     views = {op for op, defined in ops().items() if defined.is_view}
-    partial = {r.node.function for r in refused if r.node.op not in views}
+    partial = {r.of.function for r in refused if r.what not in views}
     return [tuple(nodes) for function, nodes in found.items() if function not in partial]
 
 
@@ -78,7 +78,7 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
         in_place=_in_place(kernel, node, graph, inputs, parameters),
         kernel=kernel.symbol,
         reason=_reason(kernel, node, graph, board),
-        refusals=tuple(f"{symbol}: {why}" for symbol, why in refusals),
+        refusals=tuple(refusals),
     )
 
 
@@ -91,28 +91,25 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     return words
 
 
-Refusals = list[tuple[str, str]]  # a kernel's symbol, and why it does not compute the node
-
-
-def _reason_of(refusals: Refusals) -> str:
+def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
     """The one reason for which no kernel computes a node: that of most kernels which are for its
     dtype, the CPU and its rounding, or if there are none, for its dtype. Of those that as many
     have, it is the last, since the last kernel asks for least."""
     for others in ((OtherDtype, OtherKind), OtherDtype, ()):
-        told = [why for _, why in refusals if not isinstance(why, others)]
+        told = [r.why for r in refusals if not isinstance(r.why, others)]
         if told:
             return max(reversed(told), key=told.count)
     return "it has no kernel"
 
 
-def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, Refusals]:
+def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[Refusal[Node]]]:
     """The first kernel that fits, and why those before it do not."""
-    refusals: Refusals = []
+    refusals: list[Refusal[Node]] = []
     for kernel in kernels().get(node.op, ()):
         why = _refusal(kernel, node, graph, board)
         if why is None:
             return kernel, refusals
-        refusals.append((kernel.symbol, why))
+        refusals.append(of_node(kernel.symbol, node, why))
     return None, refusals
 
 
@@ -184,7 +181,6 @@ def _kernel_calls(
         KernelCall(
             symbol=kernel.symbol,
             header=kernel.header,
-            source=kernel.source,
             params=params,
             args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,

@@ -10,27 +10,26 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from microgen.codegens.base import Primitive, Refusal, Region
+from microgen.blob.payloads.base import PayloadReader
+from microgen.codegens.base import Primitive, Region
 from microgen.codegens.element_types import C_TYPES
-from microgen.codegens.made import (
-    CFunction,
-    CSource,
-    LoadedModule,
-    RuntimeFunction,
-    check,
-)
+from microgen.codegens.made_check import check
 from microgen.errors import MicrogenError, of_codegen
 from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.names import cnames
 from microgen.ops.external import ExternalAttrs
-from microgen.program.made import (
-    CModule,
+from microgen.program.external import (
+    CFunction,
+    CSource,
     DeviceDriver,
-    ModuleCode,
+    LoadedModule,
+    Made,
     Runtime,
-    RuntimeModule,
+    RuntimeFunction,
 )
 from microgen.program.types import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
@@ -106,7 +105,9 @@ class ExternalCodegen(abc.ABC):
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
     is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
     header, and sources, come with microgen or are ``files`` of what it compiled.
-    ``runtimes`` are those of the modules that it makes; it has none if it makes C.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C. ``payloads`` say
+    by type key how these are read, for ``inspect`` and ``verify``; without that they know no more
+    of a payload than its digest.
     """
 
     name: str
@@ -115,6 +116,7 @@ class ExternalCodegen(abc.ABC):
     needs_device_api: bool = False
     driver: DeviceDriver | None = None
     runtimes: tuple[Runtime, ...] = ()
+    payloads: Mapping[str, PayloadReader] = MappingProxyType({})
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
@@ -132,13 +134,15 @@ class ExternalCodegen(abc.ABC):
         return f"{self.name} takes Relay operators only"
 
     @abc.abstractmethod
-    def compile(
-        self, functions: Sequence[ExternalFunction], board: Board
-    ) -> Sequence[CSource | LoadedModule]:
+    def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[Made]:
         """What becomes of all functions of a network that are this generator's, each of which must
         stand in one result. Raises UnsupportedError, naming ``origin``, for what it cannot."""
 
-    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:  # noqa: ARG002
+    def claims(
+        self,
+        graph: Graph,
+        board: Board,  # noqa: ARG002
+    ) -> Sequence[Region | Refusal[Node]]:
         """A region for each external function that is the generator's."""
         return [
             Region(self.name, (node,))
@@ -152,27 +156,17 @@ class ExternalCodegen(abc.ABC):
         functions = [ExternalFunction.of(node) for node in nodes.values()]
         with of_codegen(self.name, "compile"):
             results = list(self.compile(functions, board))
-        check(self.name, [function.symbol for function in functions], results)
+        check(self.name, [function.symbol for function in functions], results, self.payloads)
         found: dict[str, Primitive] = {}
-        for result in results:
-            module = _module(self.name, result)
-            for function in result.functions:
+        for made in results:
+            for function in made.functions:
                 node = nodes[function.symbol]
-                found[function.symbol] = _primitive(node, graph, function, module)
+                found[function.symbol] = _primitive(self.name, node, graph, function, made)
         return [found[symbol] for symbol in nodes]
 
 
-def _module(codegen: str, made: CSource | LoadedModule) -> ModuleCode:
-    if isinstance(made, CSource):
-        return CModule(codegen, made.code, dict(made.files), made.include_dirs)
-    files = dict(made.files)
-    return RuntimeModule(
-        codegen, made.runtime, made.payload, made.pool_bytes, files, made.include_dirs
-    )
-
-
 def _primitive(
-    node: Node, graph: Graph, function: CFunction | RuntimeFunction, module: ModuleCode
+    codegen: str, node: Node, graph: Graph, function: CFunction | RuntimeFunction, made: Made
 ) -> Primitive:
     passed = function.constants if isinstance(function, CFunction) else ()
     held = function.constants if isinstance(function, RuntimeFunction) else ()
@@ -186,8 +180,8 @@ def _primitive(
     if scratch:
         parameters.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
     return Primitive(
-        words=(module.codegen,),
-        target=module.codegen,
+        words=(codegen,),
+        target=codegen,
         parameters=tuple(parameters),
         body=(),
         inputs=node.inputs,
@@ -197,9 +191,9 @@ def _primitive(
         scratch=scratch,
         in_place=(),
         kernel=function.kernel,
-        reason=f"compiled by {module.codegen}",
+        reason=f"compiled by {codegen}",
         refusals=(),
-        module=module,
+        made=made,
         held=tuple(_constant(node.function, name, array) for name, array in held),
     )
 

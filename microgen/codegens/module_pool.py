@@ -1,6 +1,7 @@
 """How many bytes of a module pool the blob's loader takes, on a target with pointers of some size.
 
-The structure is that of ``crt/src/module_blob.h``, the blocks are those of ``module_pool.h``.
+The structure is that of ``crt/src/modules/module_types.h``, the blocks are those of
+``module_pool.h``.
 """
 
 from __future__ import annotations

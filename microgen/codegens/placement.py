@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from microgen.planner.layout import lowest_fit, make_problem
+from microgen.planner.lifetimes import Lifetime, Liveness
+
 ALIGNMENT = 16  # of every place: no element needs more
 
 
@@ -18,21 +21,16 @@ class Span:
     last: int
 
 
-def placed(spans: Iterable[Span]) -> tuple[dict[str | int, int], int]:
-    """Offsets by key, and how many bytes all take: the largest first, each at the lowest offset
-    that is free while it lives."""
-    found: list[tuple[int, Span]] = []
-    for span in sorted(spans, key=lambda s: -s.nbytes):
-        neighbours = [(o, s) for o, s in found if s.first <= span.last and span.first <= s.last]
-        found.append((_lowest(span, neighbours), span))
-    nbytes = max((offset + span.nbytes for offset, span in found), default=0)
-    return {span.key: offset for offset, span in found}, nbytes
-
-
-def _lowest(span: Span, neighbours: list[tuple[int, Span]]) -> int:
-    offset = 0
-    for start, other in sorted(neighbours, key=lambda item: item[0]):
-        if offset + span.nbytes <= start:
-            break
-        offset = max(offset, -(-(start + other.nbytes) // ALIGNMENT) * ALIGNMENT)
-    return offset
+def placed(
+    spans: Iterable[Span], *, largest_first: bool = True
+) -> tuple[dict[str | int, int], int]:
+    """Offsets by key, and how many bytes all take: each in turn, the largest before others or as
+    they come, at the lowest offset that is free while it lives."""
+    given = list(spans)
+    order = list(range(len(given)))
+    if largest_first:
+        order.sort(key=lambda i: -given[i].nbytes)
+    lives = tuple(Lifetime(str(i), s.nbytes, s.first, s.last) for i, s in enumerate(given))
+    problem = make_problem(Liveness(lives, pairs=()), (), ALIGNMENT)
+    offsets = lowest_fit(problem, order)
+    return {given[i].key: offsets[i] for i in order}, problem.peak(offsets)

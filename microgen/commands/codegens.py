@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from microgen import codegens
 from microgen.codegens import Registry
 from microgen.codegens.external import ExternalCodegen
+from microgen.commands import compiling
 from microgen.output.console import Console, Outcome
 
 HELP = "List the code generators."
@@ -16,14 +16,7 @@ HELP = "List the code generators."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "--codegen-path",
-        action="append",
-        default=[],
-        metavar="DIR",
-        type=Path,
-        help="a folder with code generators besides those installed; may be repeated",
-    )
+    compiling.add_codegen_path(parser)
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:

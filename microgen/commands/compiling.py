@@ -23,6 +23,18 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
+def add_codegen_path(parser: argparse.ArgumentParser) -> None:
+    """Where a command that compiles nothing finds codegens that are not installed."""
+    parser.add_argument(
+        "--codegen-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        type=Path,
+        help="a folder with code generators besides those installed; may be repeated",
+    )
+
+
 def add_planning(parser: argparse.ArgumentParser) -> None:
     """Add the options that affect a memory plan."""
     add = parser.add_argument

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from microgen import inspection
+from microgen.commands import compiling
 from microgen.inspection import blobs
 from microgen.output.console import Console, Outcome
 
@@ -18,12 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--extract", type=Path, metavar="DIR", help="write each payload of module blobs there"
     )
+    compiling.add_codegen_path(parser)
     parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Inspect, and print. Kinds are recognised by content, not by name."""
-    found = inspection.inspect(args.path, verbose=console.verbose)
+    """Tell the kinds apart by what they are, not by their names."""
+    found = inspection.inspect(args.path, verbose=console.verbose, codegen_path=args.codegen_path)
     if args.extract is None:
         return Outcome(found.data, found.text)
     written = blobs.write(found.payloads, args.extract, force=args.force)

@@ -65,7 +65,7 @@ def _regions(found: Partitioned) -> list[dict[str, Any]]:
 
 def _refusals(found: Partitioned) -> list[dict[str, Any]]:
     kernels = [
-        {"by": r.by, "node": r.node.outputs[0], "op": r.node.op, "why": r.why}
+        {"by": r.by, "node": r.of.outputs[0], "op": r.what, "why": r.why}
         for r in found.partition.refusals
     ]
     external = [{"by": r.by, "where": r.where, "op": r.what, "why": r.why} for r in found.refusals]

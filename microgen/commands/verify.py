@@ -26,13 +26,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--elf", type=Path, metavar="FILE", help="check this file instead of build/firmware.elf")
     add("--ram", type=compiling.size, metavar="BYTES", help=_BUDGET)
     add("--flash", type=compiling.size, metavar="BYTES", help=_BUDGET)
+    compiling.add_codegen_path(parser)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Check, print failures (with ``-v`` every check), and exit 1 if a check failed."""
     with console.step(f"verifying {args.project}"):
-        report = api.verify(args.project, elf=args.elf, ram=args.ram, flash=args.flash)
+        report = api.verify(
+            args.project,
+            elf=args.elf,
+            ram=args.ram,
+            flash=args.flash,
+            codegen_path=args.codegen_path,
+        )
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
     used = ram.of_total(manifest.load(args.project), report.sizes.arena, report.sizes.ram)

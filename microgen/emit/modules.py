@@ -13,9 +13,9 @@ from microgen.emit.signature import argument_types, described, held_type, tensor
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
-from microgen.program.made import (
+from microgen.program.external import (
     MODULE_POOL,
-    CModule,
+    CSource,
     ExternalModule,
     HeldConstant,
     Runtime,
@@ -29,8 +29,8 @@ _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
 def libraries(unit: Unit) -> dict[str, dict[str, Any]]:
     """File name below ``src`` -> values of ``src/external.c.j2``, for each C module."""
     return {
-        source(module, unit).removeprefix(f"{_SOURCES}/"): _library(module, code, unit)
-        for module, code in unit.program.c_modules
+        source(module, unit).removeprefix(f"{_SOURCES}/"): _library(module, made, unit)
+        for module, made in unit.program.c_modules
     }
 
 
@@ -40,15 +40,15 @@ def source(module: ExternalModule, unit: Unit) -> str:
     return f"{_SOURCES}/{unit.module}_lib{_FIRST_LIBRARY + owned.index(module)}.c"
 
 
-def _library(module: ExternalModule, code: CModule, unit: Unit) -> dict[str, Any]:
+def _library(module: ExternalModule, made: CSource, unit: Unit) -> dict[str, Any]:
     return {
         **unit.common(),
-        "codegen": cnames.comment(code.codegen),
+        "codegen": cnames.comment(module.codegen),
         "functions": [
             {"name": name, "implementation": unit.implementation(name)} for name in module.functions
         ],
         "unpacked": unit.options.unpacked,
-        "code": code.code.rstrip("\n"),
+        "code": made.code.rstrip("\n"),
     }
 
 

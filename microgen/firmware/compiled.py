@@ -12,7 +12,7 @@ from microgen.ir.graph import Array, Graph
 from microgen.manifest import Manifest
 from microgen.partition import Partition
 from microgen.partition.external import Idle
-from microgen.program.made import ExternalModule
+from microgen.program.external import ExternalModule
 from microgen.program.types import Call, MemoryPlan, PrimFunc, Program, Storage
 
 MAIN = "__tvm_main__"

@@ -8,19 +8,19 @@ from microgen.errors import ProjectError
 from microgen.files import FileTree
 from microgen.firmware.project import CODEGENS
 from microgen.names import cnames
-from microgen.program.made import ModuleCode
+from microgen.program.external import ExternalModule, Made
 from microgen.program.types import Program
 
 
 def files(programs: Iterable[Program]) -> FileTree:
     """The files of all models, which may share them. ProjectError if two have one name."""
     found: dict[str, bytes] = {}
-    for code in _codes(programs):
-        for name, data in code.files.items():
-            path = f"{CODEGENS}/{cnames.identifier(code.codegen)}/{name}"
+    for module, made in _made(programs):
+        for name, data in made.files.items():
+            path = f"{CODEGENS}/{cnames.identifier(module.codegen)}/{name}"
             if found.setdefault(path, data) != data:
                 raise ProjectError(
-                    f"the codegen {code.codegen} brings two files of one name",
+                    f"the codegen {module.codegen} brings two files of one name",
                     where=path,
                     hint="files that depend on the model need its symbols in their names",
                 )
@@ -31,13 +31,13 @@ def include_dirs(programs: Iterable[Program]) -> list[str]:
     """Folders below ``codegens`` that the compiler searches: each generator's own, and those that
     it names."""
     found = {
-        f"{cnames.identifier(code.codegen)}/{folder}".rstrip("/"): None
-        for code in _codes(programs)
-        if code.files
-        for folder in ("", *code.include_dirs)
+        f"{cnames.identifier(module.codegen)}/{folder}".rstrip("/"): None
+        for module, made in _made(programs)
+        if made.files
+        for folder in ("", *made.include_dirs)
     }
     return list(found)
 
 
-def _codes(programs: Iterable[Program]) -> Iterator[ModuleCode]:
-    return (m.code for program in programs for m in program.external_modules if m.code)
+def _made(programs: Iterable[Program]) -> Iterator[tuple[ExternalModule, Made]]:
+    return ((m, m.made) for p in programs for m in p.external_modules if m.made)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,7 +16,7 @@ from microgen.emit.header import device
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory
+from microgen.firmware import app_memory, kernel_sources
 from microgen.ir.graph import DType
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
@@ -26,16 +27,10 @@ _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
-_TEMPLATES = (
-    "CMakeLists.txt",
-    "README.md",
-    "boards/zephyr.ld",
-    "prj.conf",
-    "sample.yaml",
-    "src/main.c",
-)
-
-_DEVICE_TEMPLATES = ("src/devices.c", "src/devices.h")  # only if the model has devices
+_BUILD_FILES = ("CMakeLists.txt", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml")
+_DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
+_PLATFORM = "src/platform.c"
+_ZEPHYR = "src/platform_zephyr.c"
 
 # Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
 # prints. Those bytes are added to the board's, which bound the model's (`microgen verify`).
@@ -62,17 +57,18 @@ _PRINTED = {
 class Model:
     """The facts about one model that the project needs.
 
-    ``kernel_headers`` are paths below ``crt/include``, ``kernel_sources`` paths below ``crt``;
-    everything that they include is added. ``has_state``: the header has a reset function.
-    ``has_modules``: it loads modules. ``devices`` are those whose contexts it gets, ``pools`` those
-    that its plan uses. ``shares_workspace``: its memory is part of one that several models share.
+    ``kernel_headers`` are paths below ``crt/include``; what they include comes along.
+    ``shares_kernels``: it calls their out-of-line forms. ``has_state``: its header has a reset
+    function. ``has_modules``: it loads modules. ``devices`` are those that it passes contexts to,
+    ``pools`` those that its plan uses. ``shares_workspace``: its memory is a part of the one that
+    several models share.
     """
 
     module: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     kernel_headers: tuple[str, ...]
-    kernel_sources: tuple[str, ...]
+    shares_kernels: bool = False
     has_state: bool = False
     has_modules: bool = False
     devices: tuple[Device, ...] = ()
@@ -96,47 +92,98 @@ def assemble(
     runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
     generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
-    kernel_headers = {header for model in models for header in model.kernel_headers}
-    kernel_sources = {source for model in models for source in model.kernel_sources}
-    platform = _crt_file(f"src/platform_{board.platform}.c")
-    zephyr = _crt_file("src/platform_zephyr.c")
-    fixed = {"src/platform.c": platform, "src/platform_zephyr.c": zephyr}
-    if not board.is_host:
-        fixed["boards/startup.c"] = _crt_file(f"src/startup_{board.startup}.c")
-    values = {**_values(board, toolchain), **_described(models, board)}
-    pools = [pool for model in models for pool in model.pools]
-    values |= app_memory.values(_ports(models), board, pools)
-    values["includes"] = [*_model_folders(model_files), "crt/include", "crt/src"]
-    values["codegen_includes"] = [f"{CODEGENS}/{folder}" for folder in include_dirs]
-    values["codegen_sources"] = sorted(n for n in model_files.files if _is_codegens(n))
-    values |= {"interface": interface, "kept_symbols": _KEPT_SYMBOLS[interface]}
-    values["executor"] = executor
-    templates = (*_TEMPLATES, *(_DEVICE_TEMPLATES if values["devices"] else ()))
-    main = {name: _render(name, values) for name in templates if name.endswith((".c", ".h"))}
-    main_sources = sorted(name for name in main if name.endswith(".c"))
-    headers = [f"include/{header}" for header in sorted(kernel_headers)]
-    own = model_files.files.values()
-    runtime = _closure([*main.values(), platform, *own], ())
-    freestanding = _closure(fixed.values(), ()).keys() - runtime.keys()
-    needed = _closure([*main.values(), *fixed.values()], [*headers, *kernel_sources])
-    needed |= runtime
+    about = {
+        **_values(board, toolchain),
+        **_described(models, board),
+        **app_memory.values(_ports(models), board, [p for model in models for p in model.pools]),
+        **_folders(model_files, include_dirs),
+        "interface": interface,
+        "executor": executor,
+        "kept_symbols": _KEPT_SYMBOLS[interface],
+    }
+    main = {name: _render(name, about) for name in _main_files(models)}
+    fixed = _fixed(board)
+    lists = _source_lists(model_files, models, main, fixed)
+    build_files = {
+        **{name: _render(name, {**about, **lists}) for name in _BUILD_FILES},
+        about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
+    }
+    crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
+    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt}))
 
-    values["model_sources"] = [
-        *_model_sources(model_files, models),
-        *(f"crt/{name}" for name in sorted(kernel_sources)),
-    ]
-    values["runtime_sources"] = [*main_sources, "src/platform.c", *_sources(runtime)]
-    values["freestanding_sources"] = _sources(freestanding)
-    always = _closure([*main.values(), *own], ())
-    values["zephyr_sources"] = [*main_sources, "src/platform_zephyr.c", *_sources(always)]
-    semihosting = _closure([zephyr], ()).keys() - always.keys()
-    values["zephyr_semihosting_sources"] = _sources(semihosting)
-    rendered = {name: _render(name, values) for name in templates}
-    script = "native.ld" if board.is_host else "board.ld"
-    rendered[values["linker_script"]] = _render(f"boards/{script}", values)
-    needed |= {} if board.is_host else {name: _crt_file(name) for name in _LIBC[toolchain]}
-    crt = {f"crt/{name}": data for name, data in needed.items()}
-    return model_files.merged(FileTree({**rendered, **fixed, **crt}))
+
+def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
+    """The application's own C files, made from templates."""
+    return ("src/main.c", *(_DEVICE_FILES if any(model.devices for model in models) else ()))
+
+
+def _fixed(board: Board) -> dict[str, bytes]:
+    """Files of ``crt`` that have another place in a project: path -> contents."""
+    taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
+    if not board.is_host:
+        taken["boards/startup.c"] = f"startup_{board.startup}.c"
+    return {name: _crt_file(f"src/platform/{source}") for name, source in taken.items()}
+
+
+def _linker_script(board: Board) -> str:
+    return "boards/native.ld" if board.is_host else "boards/board.ld"
+
+
+def _source_lists(
+    model_files: FileTree,
+    models: Sequence[Model],
+    main: Mapping[str, bytes],
+    fixed: Mapping[str, bytes],
+) -> dict[str, list[str]]:
+    """What is compiled. On bare metal the platform, and what only it and the start-up code need,
+    stand apart from the rest; under Zephyr, semihosting does."""
+    mains = sorted(name for name in main if name.endswith(".c"))
+    used = [*main.values(), *model_files.files.values()]
+    always = _closure(used, ())
+    runtime = _closure([*used, fixed[_PLATFORM]], ())
+    freestanding = _closure(fixed.values(), ())
+    semihosting = _closure([fixed[_ZEPHYR]], ())
+    kernels = [f"crt/{name}" for name in _kernels(models)]
+    return {
+        "model_sources": [*_model_sources(model_files, models), *kernels],
+        "runtime_sources": [*mains, _PLATFORM, *_sources(runtime)],
+        "freestanding_sources": _sources(freestanding.keys() - runtime.keys()),
+        "zephyr_sources": [*mains, _ZEPHYR, *_sources(always)],
+        "zephyr_semihosting_sources": _sources(semihosting.keys() - always.keys()),
+    }
+
+
+def _crt(
+    model_files: FileTree,
+    models: Sequence[Model],
+    main: Mapping[str, bytes],
+    fixed: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """The files of ``crt`` that anything in the project needs."""
+    headers = [f"include/{header}" for model in models for header in model.kernel_headers]
+    texts = [*main.values(), *fixed.values(), *model_files.files.values()]
+    needed = _closure(texts, headers) | _kernels(models)
+    return {f"crt/{name}": data for name, data in needed.items()}
+
+
+def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
+    """The sources of kernels whose out-of-line forms are called: path below ``crt`` -> contents."""
+    shared = {header for m in models if m.shares_kernels for header in m.kernel_headers}
+    texts = kernel_sources.sources(sorted(shared))
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
+    return {} if board.is_host else {f"crt/{name}": _crt_file(name) for name in _LIBC[toolchain]}
+
+
+def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, list[str]]:
+    """Where the compiler finds headers; the sources that code generators brought."""
+    return {
+        "includes": [*_model_folders(model_files), "crt/include", "crt/src"],
+        "codegen_includes": [f"{CODEGENS}/{folder}" for folder in include_dirs],
+        "codegen_sources": sorted(name for name in model_files.files if _is_codegens(name)),
+    }
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
@@ -184,7 +231,9 @@ def _render(name: str, values: dict[str, Any]) -> bytes:
 
 
 def _sources(names: Iterable[str]) -> list[str]:
-    return sorted(f"crt/{name}" for name in names if name.endswith(".c"))
+    """The C files, in the order in which they are linked: that of their names without folders."""
+    paths = (PurePosixPath("crt", name) for name in names if name.endswith(".c"))
+    return [str(path) for path in sorted(paths, key=lambda path: path.name)]
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
@@ -321,11 +370,17 @@ def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
             continue
         found[name] = _crt_file(name)
         pending += _included(found[name])
-        source = f"src/{PurePosixPath(name).stem}.c"
-        is_runtime = name.startswith(_RUNTIME_HEADERS)
-        if is_runtime and (resources.folder("crt") / source).is_file():
-            pending.append(source)
+        if name.startswith(_RUNTIME_HEADERS):
+            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
     return found
+
+
+@functools.cache
+def _runtime_sources() -> dict[str, tuple[str]]:
+    """Name without suffix -> the runtime's source of that name, a path below ``crt``."""
+    crt = resources.folder("crt")
+    sources = (crt / "src").rglob("*.c")
+    return {path.stem: (path.relative_to(crt).as_posix(),) for path in sources}
 
 
 def _included(text: bytes) -> list[str]:

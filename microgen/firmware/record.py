@@ -36,7 +36,7 @@ from microgen.manifest import (
     record_fields,
 )
 from microgen.options import Options
-from microgen.program.made import MODULE_POOL, ExternalModule, RuntimeModule
+from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -149,8 +149,6 @@ def _call(call: Call, program: Program, host: str, options: Options) -> CallReco
 
 
 def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
-    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
-    kept = {buffer.name for buffer in program.state}
     return PlanRecord(
         algorithm=plan.algorithm,
         peak=plan.peak,
@@ -159,20 +157,22 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         io_bytes=program.io_bytes,
         alignment=options.alignment,
         pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
-        buffers=tuple(
-            BufferRecord(
-                p.name,
-                p.pool,
-                p.offset,
-                p.nbytes,
-                p.first,
-                p.last,
-                tensors.get(p.name, ""),
-                p.name in kept,
-            )
-            for p in plan.placements
-        ),
+        buffers=buffers(program, plan),
         in_place=plan.in_place,
+    )
+
+
+def buffers(program: Program, plan: MemoryPlan) -> tuple[BufferRecord, ...]:
+    """Where each buffer of the program lies, and what it holds."""
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    kept = {buffer.name for buffer in program.state}
+    return tuple(
+        BufferRecord(
+            *(p.name, p.pool, p.offset, p.nbytes, p.first, p.last),
+            tensor=tensors.get(p.name, ""),
+            is_state=p.name in kept,
+        )
+        for p in plan.placements
     )
 
 
@@ -208,22 +208,22 @@ def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantReco
 
 
 def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
-    code = module.code
+    made = module.made
     functions = tuple(_function(name, module, unit) for name in module.functions)
-    if code is None:
+    if made is None:
         return ExternalRecord(codegen=module.target, kind="kernels", functions=functions)
-    if isinstance(code, RuntimeModule):
+    if isinstance(made, LoadedModule):
         return ExternalRecord(
-            codegen=code.codegen,
+            codegen=module.codegen,
             kind="runtime",
             functions=functions,
-            type_key=code.runtime.type_key,
-            prefix=code.runtime.prefix,
-            nbytes=len(code.payload),
-            sha256=hashlib.sha256(code.payload).hexdigest(),
+            type_key=made.runtime.type_key,
+            prefix=made.runtime.prefix,
+            nbytes=len(made.payload),
+            sha256=hashlib.sha256(made.payload).hexdigest(),
         )
     source = modules.source(module, unit)
-    return ExternalRecord(codegen=code.codegen, kind="c", functions=functions, source=source)
+    return ExternalRecord(codegen=module.codegen, kind="c", functions=functions, source=source)
 
 
 def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:

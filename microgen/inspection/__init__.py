@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,36 +20,39 @@ from microgen.mlf import contents, tar
 from microgen.names import cnames
 
 
-def inspect(path: Path, *, verbose: bool = False) -> Inspected:
+def inspect(path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = ()) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    ``verbose``: for a project, also why each kernel was chosen and others were not. Raises
+    ``verbose``: of a project, why each kernel was chosen and others were not, too.
+    ``codegen_path``: folders with codegens, which say how their modules are read. Raises
     MicrogenError for anything else.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
-        return library.inspect(path) if is_library else _of_project(path, verbose=verbose)
+        if is_library:
+            return library.inspect(path)
+        return _of_project(path, codegen_path, verbose=verbose)
     if not path.exists():
         raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"\x7fELF"):
-        return _elf(path)
+        return _elf(path, codegen_path)
     if tar.is_tar(head) or path.name.endswith((".tar", ".tar.gz")):
         return library.inspect(path)
     if blobs.is_blob(head, path.stat().st_size):
-        return blobs.inspect(path)
+        return blobs.inspect(path, codegen_path)
     return _model(frontends.load(path))
 
 
 _HEAD_BYTES = 262  # up to tar's magic number
 
 
-def _of_project(path: Path, *, verbose: bool) -> Inspected:
+def _of_project(path: Path, codegen_path: Sequence[Path], *, verbose: bool) -> Inspected:
     record = manifest.load(path)
-    return blobs.with_blobs(
-        _project(record, verbose=verbose), blobs.of_project(path, record), [record]
-    )
+    shown = _project(record, verbose=verbose)
+    context = blobs.Context([record], codegen_path)
+    return blobs.with_blobs(shown, blobs.of_project(path, record), context)
 
 
 def _project(record: Manifest, *, verbose: bool) -> Inspected:
@@ -117,7 +121,7 @@ def _call(call: CallRecord) -> dict[str, Any]:
     }
 
 
-def _elf(path: Path) -> Inspected:
+def _elf(path: Path, codegen_path: Sequence[Path]) -> Inspected:
     from microgen.verifier import elf as elf_reader
 
     elf = elf_reader.load(path)
@@ -136,7 +140,8 @@ def _elf(path: Path) -> Inspected:
         "largest": [{"name": s.name, "nbytes": s.size} for s in objects],
     }
     shown = Inspected(data, [table, "", largest])
-    return blobs.with_blobs(shown, blobs.of_elf(elf), blobs.beside(path))
+    context = blobs.Context(blobs.beside(path), codegen_path)
+    return blobs.with_blobs(shown, blobs.of_elf(elf), context)
 
 
 def _model(graph: Graph) -> Inspected:

@@ -11,6 +11,7 @@ from typing import Any
 
 from microgen import blob, manifest
 from microgen.blob import c_source, describe
+from microgen.codegens import payloads
 from microgen.errors import MicrogenError, ModelError, ProjectError
 from microgen.files import inside, write_whole
 from microgen.inspection.base import Inspected
@@ -36,50 +37,59 @@ def is_blob(head: bytes, nbytes: int) -> bool:
     return nbytes >= 16 and int.from_bytes(head[:8], "little") == nbytes - 8
 
 
-def inspect(path: Path) -> Inspected:
-    """Inspect a file that is only a blob. Raises ModelError for a malformed one."""
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of blobs: the manifests of their projects, and folders with codegens, which
+    say how payloads of theirs are read."""
+
+    records: Sequence[Manifest]
+    codegen_path: Sequence[Path] = ()
+
+
+def inspect(path: Path, codegen_path: Sequence[Path] = ()) -> Inspected:
+    """Inspect a file that is a blob and nothing else. Raises ModelError for a malformed one."""
     if path.stat().st_size > _MAX_BYTES:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
-    found = Found("", path.read_bytes())
-    listed = describe.listing(_read(found, beside(path)))
-    return Inspected(
-        {"kind": "blob", **listed.data}, listed.lines, _payloads([found], beside(path))
-    )
+    found, context = Found("", path.read_bytes()), Context(beside(path), codegen_path)
+    listed = describe.listing(_read(found, context))
+    data = {"kind": "blob", **listed.data}
+    return Inspected(data, listed.lines, _payloads([found], context))
 
 
-def with_blobs(shown: Inspected, found: Sequence[Found], records: Sequence[Manifest]) -> Inspected:
-    """The findings with their blobs. For a blob that cannot be read, the reason is shown."""
+def with_blobs(shown: Inspected, found: Sequence[Found], context: Context) -> Inspected:
+    """The same with the blobs that it has; one that cannot be read is shown with the reason."""
     if not found:
         return shown
-    listed = [_listed(one, records) for one in found]
+    listed = [_listed(one, context) for one in found]
     lines = [part for _, text in listed for part in ("", *text)]
     data = {**shown.data, "blobs": [own for own, _ in listed]}
-    return Inspected(data, [*shown.text, *lines], _payloads(found, records))
+    return Inspected(data, [*shown.text, *lines], _payloads(found, context))
 
 
-def _listed(found: Found, records: Sequence[Manifest]) -> tuple[dict[str, Any], list[str]]:
+def _listed(found: Found, context: Context) -> tuple[dict[str, Any], list[str]]:
     own = {"symbol": found.symbol, "nbytes": len(found.data)}
     try:
-        listed = describe.listing(_read(found, records))
+        listed = describe.listing(_read(found, context))
     except MicrogenError as error:
         return {**own, "error": str(error)}, [f"{found.symbol}: {error}"]
     head, *lines = listed.lines
     return {**own, **listed.data}, [f"{found.symbol}: {head}", *lines]
 
 
-def _read(found: Found, records: Sequence[Manifest]) -> blob.Blob:
-    modules = [own for record in records for module in record.modules for own in module.loaded]
-    return blob.loads(found.data, known(modules))
+def _read(found: Found, context: Context) -> blob.Blob:
+    modules = [m for record in context.records for own in record.modules for m in own.loaded]
+    names = {module.codegen for module in modules}
+    return blob.loads(found.data, known(modules, payloads.readers(names, context.codegen_path)))
 
 
-def _payloads(found: Sequence[Found], records: Sequence[Manifest]) -> dict[str, bytes]:
-    """File names and contents. If there are several blobs, each name begins with its blob's number.
-    Blobs that cannot be read have no payloads."""
+def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
+    """File names and contents; of several blobs, each name is led by its blob's number. Of those
+    that cannot be read there is nothing."""
     files: dict[str, bytes] = {}
     for number, one in enumerate(found):
         with suppress(MicrogenError):
             lead = f"{number}_" if len(found) > 1 else ""
-            contents = describe.extract(_read(one, records))
+            contents = describe.extract(_read(one, context))
             files |= {lead + name: data for name, data in contents.items()}
     return files
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.manifest import ModuleRecord
+from microgen.firmware import record
+from microgen.manifest import BufferRecord, ModuleRecord, PlanRecord
 from microgen.names import cnames
 from microgen.output.text_layout import Column, Part, Table
 from microgen.planner import timeline
@@ -14,19 +15,6 @@ from microgen.program.types import MemoryPlan, Program
 
 CHART = 40  # columns of calls; if there are more calls, several share a column
 _BAR = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """A planned buffer: bytes, and half steps from ``first`` to ``last``, both included."""
-
-    name: str
-    pool: str
-    offset: int
-    nbytes: int
-    first: int
-    last: int
-    is_state: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +30,19 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One model's plan, in bytes. ``computes``: the tensor that each call computes."""
+    """One model's plan, and all its pools. ``computes``: the tensor that each call makes."""
 
     module: str
-    algorithm: str
-    peak: int
-    lower_bound: int
-    proof: str
+    plan: MemoryPlan | PlanRecord
     io_bytes: int
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[BufferRecord, ...]
     pools: tuple[Pool, ...]
-    in_place: tuple[tuple[str, str], ...]
     computes: tuple[str, ...]
+
+    @property
+    def gap(self) -> int:
+        """Bytes by which the peak exceeds the lower bound."""
+        return self.plan.peak - self.plan.lower_bound
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -65,15 +54,15 @@ class Planned:
         """Plain data, in the form of docs/schemas/plan.json."""
         return {
             "module": self.module,
-            "algorithm": self.algorithm,
-            "peak": self.peak,
-            "lower_bound": self.lower_bound,
-            "gap": self.peak - self.lower_bound,
-            "proof": self.proof,
+            "algorithm": self.plan.algorithm,
+            "peak": self.plan.peak,
+            "lower_bound": self.plan.lower_bound,
+            "gap": self.gap,
+            "proof": self.plan.proof,
             "io_bytes": self.io_bytes,
-            "arena": self.peak + self.io_bytes,
+            "arena": self.plan.peak + self.io_bytes,
             "buffers": [_buffer(buffer) for buffer in self.buffers],
-            "in_place": [list(pair) for pair in self.in_place],
+            "in_place": [list(pair) for pair in self.plan.in_place],
             "pools": [_pool(pool) for pool in self.pools],
             "calls": [
                 {"computes": name, "live": nbytes}
@@ -92,8 +81,8 @@ class Planned:
             yield "no planned buffers: every result goes straight to an output"
         yield ""
         yield (
-            f"workspace peak {self.peak:,} bytes, lower bound {self.lower_bound:,}, "
-            f"gap {self.peak - self.lower_bound:,} ({self.proof})"
+            f"workspace peak {self.plan.peak:,} bytes, lower bound {self.plan.lower_bound:,}, "
+            f"gap {self.gap:,} ({self.plan.proof})"
         )
         if len(self.pools) > 1:
             yield from map(_pool_line, self.pools)
@@ -106,7 +95,7 @@ class Planned:
         table = Table(
             [Column("buffer"), *(Column(c, right=True) for c in columns), Column("calls")]
         )
-        taken = {output for _, output in self.in_place}
+        taken = {output for _, output in self.plan.in_place}
         for b in self.buffers:
             cells = "".join(_cell(b, bucket, in_place=b.name in taken) for bucket in buckets)
             table.add(b.name, f"{b.offset:,}", f"{b.nbytes:,}", cells)
@@ -131,41 +120,33 @@ class Planned:
 
 def of_program(program: Program, plan: MemoryPlan) -> Planned:
     """The plan of a program that was just compiled."""
-    kept = {buffer.name for buffer in program.state}
-    pools = (*plan.pools, *plan.constant_pools)
     inside = (*plan.placements, *plan.constants)
     return Planned(
-        *(program.module, plan.algorithm, plan.peak, plan.lower_bound, plan.proof),
-        io_bytes=program.io_bytes,
-        buffers=tuple(
-            Buffer(p.name, p.pool, p.offset, p.nbytes, p.first, p.last, p.name in kept)
-            for p in plan.placements
-        ),
+        program.module,
+        plan,
+        program.io_bytes,
+        record.buffers(program, plan),
         pools=tuple(
-            Pool(*(p.name, p.nbytes, p.capacity, p.is_internal), _names(inside, p.name))
-            for p in pools
+            Pool(p.name, p.nbytes, p.capacity, p.is_internal, _names(inside, p.name))
+            for p in (*plan.pools, *plan.constant_pools)
         ),
-        in_place=plan.in_place,
         computes=tuple(call.tensor for call in program.calls),
     )
 
 
-def of_module(record: ModuleRecord) -> Planned:
+def of_module(module: ModuleRecord) -> Planned:
     """The plan that a generated project records."""
-    plan = record.plan
+    plan = module.plan
     return Planned(
-        *(record.module, plan.algorithm, plan.peak, plan.lower_bound, plan.proof),
-        io_bytes=plan.io_bytes,
-        buffers=tuple(
-            Buffer(b.name, b.pool, b.offset, b.nbytes, b.first, b.last, b.is_state)
-            for b in plan.buffers
-        ),
+        module.module,
+        plan,
+        plan.io_bytes,
+        plan.buffers,
         pools=tuple(
-            Pool(*(p.name, p.nbytes, p.capacity, bool(p.symbol)), _names(plan.buffers, p.name))
+            Pool(p.name, p.nbytes, p.capacity, bool(p.symbol), _names(plan.buffers, p.name))
             for p in plan.pools
         ),
-        in_place=plan.in_place,
-        computes=tuple(call.tensor for call in record.calls),
+        computes=tuple(call.tensor for call in module.calls),
     )
 
 
@@ -173,7 +154,7 @@ def _names(placed: Sequence[Any], pool: str) -> tuple[str, ...]:
     return tuple(one.name for one in placed if one.pool == pool)
 
 
-def _buffer(buffer: Buffer) -> dict[str, Any]:
+def _buffer(buffer: BufferRecord) -> dict[str, Any]:
     return {
         "name": buffer.name,
         "pool": buffer.pool,
@@ -206,7 +187,7 @@ def _buckets(calls: int) -> list[range]:
     return [range(start, min(start + size, calls)) for start in range(0, calls, size)]
 
 
-def _cell(buffer: Buffer, bucket: range, *, in_place: bool) -> str:
+def _cell(buffer: BufferRecord, bucket: range, *, in_place: bool) -> str:
     if in_place and buffer.first // 2 in bucket:
         return "="
     lives = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start

@@ -65,8 +65,8 @@ def _not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
 class Kernel:
     """One C kernel for one op.
 
-    The C function is ``symbol`` in ``crt/kernels/<file>.c``, declared in
-    ``crt/include/microgen/<header>``; its parameter struct is ``<symbol>_params``.
+    The C function is ``symbol`` of ``crt/include/<header>``, its parameter struct
+    ``<symbol>_params``, its body ``<symbol>_body``.
 
     ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
     ``params(node, graph)`` are the struct's fields, in order.
@@ -79,9 +79,10 @@ class Kernel:
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
-    ``family``: the name of the kernel's C files, if several kernels share them.
-    ``ulps``, for a float kernel: how far an element may be from the numpy reference, in units in
-    the last place of the output's largest magnitude; for sums, of the largest sum of magnitudes.
+    ``family``: the name of its C header, where several kernels share one.
+    ``ulps``, of a float kernel: by how many units in the last place of the output's largest
+    magnitude an element may differ from the numpy reference; for sums, of the largest sum of
+    magnitudes.
     """
 
     symbol: str
@@ -112,19 +113,9 @@ class Kernel:
         return tuple(given if self.each_input else (i for i in self.inputs if i in given))
 
     @property
-    def file(self) -> str:
-        """The name of the kernel's C files without suffix: its family's, or its symbol's."""
-        return self.family or self.symbol.removeprefix("mg_")
-
-    @property
     def header(self) -> str:
         """The header's path below ``crt/include``."""
-        return f"microgen/{self.file}.h"
-
-    @property
-    def source(self) -> str:
-        """The out-of-line form's path below ``crt``."""
-        return f"kernels/{self.file}.c"
+        return f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
 
 
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)

@@ -15,19 +15,4 @@ def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
     return tuple(0 if size == 1 else step for size, step in zip(shape, steps, strict=True))
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    return strided.fields(node, graph, _strides(node, graph), 0)
-
-
-def _refusal(node: Node, graph: Graph) -> str | None:
-    return strided.too_many_axes(graph.types[node.outputs[0]].shape, _strides(node, graph))
-
-
-KERNELS = (
-    base.Kernel(
-        symbol="mg_strided_copy",
-        needs=base.REFERENCE,
-        refusal=_refusal,
-        params=_params,
-    ),
-)
+KERNELS = (strided.copying(_strides),)

@@ -18,12 +18,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    channels = graph.types[node.outputs[0]].shape[3]
-    return base.weights_and_tables(node, graph, "conv", channels)
-
-
-_narrowed = blocks.narrowed(_constants)
+_narrowed = blocks.narrowed(window.constants)
 
 KERNELS = (
     base.Kernel(
@@ -31,14 +26,14 @@ KERNELS = (
         needs=mve.NEEDS,
         refusal=mve.pointwise,
         params=_params,
-        constants=_constants,
+        constants=window.constants,
     ),
     base.Kernel(
         symbol="mg_conv2d_s8_mve",
         needs=mve.NEEDS,
         refusal=mve.one_group,
         params=_params,
-        constants=_constants,
+        constants=window.constants,
         scratch=mve.window_rows,
     ),
     *blocks.variants("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
@@ -48,17 +43,17 @@ KERNELS = (
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, wraps=True),
         params=_params,
-        constants=_constants,
+        constants=window.constants,
     ),
     *blocks.upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
     *blocks.upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
-    *window.relay_kernels("mg_conv2d_s8", 0, _params, _constants),
+    *window.relay_kernels("mg_conv2d_s8", 0, _params, window.constants),
     base.Kernel(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
-        constants=_constants,
+        constants=window.constants,
     ),
     base.Kernel(
         symbol="mg_conv2d_f32",

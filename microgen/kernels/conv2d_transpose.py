@@ -50,31 +50,26 @@ def _shaped_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    channels = graph.types[node.outputs[0]].shape[3]
-    return base.weights_and_tables(node, graph, "conv", channels)
-
-
 KERNELS = (
     *blocks.variants(
         "mg_conv2d_transpose_s8",
         functools.partial(blocks.narrow, axis=0),
         _params,
-        blocks.narrowed(_constants),
+        blocks.narrowed(window.constants),
     ),
     base.Kernel(
         symbol="mg_conv2d_transpose_s8",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, wraps=True),
         params=_params,
-        constants=_constants,
+        constants=window.constants,
     ),
     base.Kernel(
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=_shaped_params,
-        constants=_constants,
+        constants=window.constants,
     ),
     base.Kernel(
         symbol="mg_conv2d_transpose_f32",

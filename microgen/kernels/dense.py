@@ -21,15 +21,23 @@ def _is_per_channel(node: Node, graph: Graph) -> bool:
     return quant is not None and not quant.is_per_tensor
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, DenseAttrs)
+def sizes(node: Node, graph: Graph) -> base.Fields:
+    """Rows of data, and the extents of the weight."""
     inputs, output = base.types(node, graph)
     output_features, input_features = inputs[1].shape
     return (
         ("batches", output.size // output_features),
         ("input_features", input_features),
         ("output_features", output_features),
+    )
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, DenseAttrs)
+    inputs, output = base.types(node, graph)
+    return (
+        *sizes(node, graph),
         ("per_channel", int(_is_per_channel(node, graph))),
         ("single_rounding", int(attrs.rounding in _ONCE)),
         *base.offsets(inputs[0], output),
@@ -69,15 +77,15 @@ def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
-    *sizes, least, most = _plain_params(node, graph)
-    return (*sizes, ("per_channel", int(_is_per_channel(node, graph))), least, most)
+    *extents, least, most = _plain_params(node, graph)
+    return (*extents, ("per_channel", int(_is_per_channel(node, graph))), least, most)
 
 
 def _fixed_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, DenseAttrs)
-    *sizes, least, most = _plain_params(node, graph)
+    *extents, least, most = _plain_params(node, graph)
     output = graph.types[node.outputs[0]]
-    return (*sizes, *base.wide_rounding(node.attrs.rounding, output), least, most)
+    return (*extents, *base.wide_rounding(node.attrs.rounding, output), least, most)
 
 
 def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
@@ -86,19 +94,12 @@ def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...
 
 def _plain_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, DenseAttrs)
-    inputs, output = base.types(node, graph)
-    output_features, input_features = inputs[1].shape
-    return (
-        ("batches", output.size // output_features),
-        ("input_features", input_features),
-        ("output_features", output_features),
-        *base.activation_fields(node.attrs.activation, output),
-    )
+    output = graph.types[node.outputs[0]]
+    return (*sizes(node, graph), *base.activation_fields(node.attrs.activation, output))
 
 
 def _sums_params(node: Node, graph: Graph) -> base.Fields:
-    *sizes, _, _ = _plain_params(node, graph)
-    return (*sizes, ("input_offset", -graph.types[node.inputs[0]].zero_point))
+    return (*sizes(node, graph), ("input_offset", -graph.types[node.inputs[0]].zero_point))
 
 
 _constant = functools.partial(base.constant_weights, axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, hybrid
+from microgen.kernels import base, dense, hybrid
 from microgen.ops.dense_hybrid import DenseHybridAttrs
 
 OP_NAME = "nn.dense_hybrid"
@@ -12,12 +12,9 @@ OP_NAME = "nn.dense_hybrid"
 def _params(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, DenseHybridAttrs)
-    inputs, output = base.types(node, graph)
-    output_features, input_features = inputs[1].shape
+    output = graph.types[node.outputs[0]]
     return (
-        ("batches", output.size // output_features),
-        ("input_features", input_features),
-        ("output_features", output_features),
+        *dense.sizes(node, graph),
         ("asymmetric", int(attrs.asymmetric)),
         ("per_channel", int(hybrid.scale_count(node, graph) > 1)),
         *base.activation_fields(attrs.activation, output),

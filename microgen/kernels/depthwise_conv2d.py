@@ -28,11 +28,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    channels = graph.types[node.outputs[0]].shape[3]
-    return base.weights_and_tables(node, graph, "conv", channels)
-
-
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
     """Refusal if a row of products in mg_depthwise_conv2d_s16 may exceed int32."""
     width = graph.types[node.inputs[1]].shape[2]
@@ -41,7 +36,7 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
     return base.constant_weights(node, graph, axis=3, dtype=DType.INT16)
 
 
-_narrowed = blocks.narrowed(_constants)
+_narrowed = blocks.narrowed(window.constants)
 
 KERNELS = (
     base.Kernel(
@@ -49,7 +44,7 @@ KERNELS = (
         needs=mve.NEEDS,
         refusal=mve.depthwise,
         params=_params,
-        constants=_constants,
+        constants=window.constants,
         scratch=mve.depthwise_tables,
     ),
     *blocks.variants("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
@@ -58,16 +53,16 @@ KERNELS = (
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=3, wraps=True),
         params=_params,
-        constants=_constants,
+        constants=window.constants,
     ),
     *blocks.upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
-    *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, _constants),
+    *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, window.constants),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,
         refusal=_refuses_wide,
         params=window.shaped_fields,
-        constants=_constants,
+        constants=window.constants,
     ),
     base.Kernel(
         symbol="mg_depthwise_conv2d_f32",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.geometry import resolve
-from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.pooling import PoolAttrs
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
     attrs = node.attrs
-    assert isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs)
+    assert isinstance(attrs, PoolAttrs)
     inputs, output = base.types(node, graph)
     data = inputs[0].shape
     pads = resolve(attrs.padding, base.spatial(inputs[0]), attrs.pool_size, attrs.strides, (1, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, moves
@@ -28,6 +28,20 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
         else:
             found.append((size, stride))
     return found
+
+
+def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Kernel:
+    """The kernel of an op whose output is all its input, read with those strides."""
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        return fields(node, graph, strides(node, graph), 0)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        return too_many_axes(graph.types[node.outputs[0]].shape, strides(node, graph))
+
+    return base.Kernel(
+        symbol="mg_strided_copy", needs=base.REFERENCE, refusal=refusal, params=params
+    )
 
 
 def fields(node: Node, graph: Graph, strides: Sequence[int], offset: int) -> base.Fields:

@@ -77,6 +77,12 @@ def relay_kernels(
     )
 
 
+def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    """Weight, bias, and the scale of each output channel."""
+    channels = graph.types[node.outputs[0]].shape[3]
+    return base.weights_and_tables(node, graph, "conv", channels)
+
+
 def sizes(node: Node, graph: Graph) -> base.Fields:
     """Extents of data, output and filters, for kernels whose filters see several channels."""
     (data, weight, *_), output = base.types(node, graph)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from microgen.errors import MicrogenError
 from microgen.names import cnames
 from microgen.names.tvm_names import prefix_name, sanitize_name, to_c_function_style
-from microgen.program.made import DeviceDriver
+from microgen.program.external import DeviceDriver
 from microgen.program.types import Device
 from microgen.target.targets import Target, Targets
 

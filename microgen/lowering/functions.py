@@ -14,7 +14,7 @@ from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from microgen.names import cnames
-from microgen.program.made import ExternalModule
+from microgen.program.external import ExternalModule
 from microgen.program.types import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
@@ -73,7 +73,7 @@ class LoweringCache:
             name = symbol or self._unique(primitive.words)
             self.taken.add(name)
             self.entries[key] = PrimFunc(
-                name, primitive.target, primitive.parameters, body, primitive.module
+                name, primitive.target, primitive.parameters, body, primitive.made
             )
         return self.entries[key]
 
@@ -114,14 +114,19 @@ def lower_regions(
 def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:
     """The external functions by what was made of them: of each module of its own, or, where the
     kernels stand in, of each target."""
-    found: dict[tuple[str, int], list[Lowered]] = {}
+    found: dict[tuple[str, str, int], list[Lowered]] = {}
     for region, item in zip(regions, lowered, strict=True):
         if region.function:
-            key = (region.target, id(item.primitive.module))
+            key = (region.codegen, region.target, id(item.primitive.made))
             found.setdefault(key, []).append(item)
     return tuple(
-        ExternalModule(target, tuple(item.function.name for item in own), own[0].primitive.module)
-        for (target, _), own in found.items()
+        ExternalModule(
+            codegen,
+            target,
+            functions=tuple(item.function.name for item in own),
+            made=own[0].primitive.made,
+        )
+        for (codegen, target, _), own in found.items()
     )
 
 

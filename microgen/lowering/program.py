@@ -2,7 +2,8 @@
 
 Storage ids are numbered as TVM's AOT on-demand allocator numbers them on a graph in A-normal
 form: first the inputs, then call by call the constants that it is the first to read and its
-results. Ids of inputs, constants and outputs are counted but name no planned buffer.
+results. Ids of inputs, constants and outputs are counted but name no planned buffer, unless the
+inputs and outputs are planned in the workspace (``workspace_io``): ports keep theirs for that.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.names import cnames
 from microgen.partition import Partition
 from microgen.passes.views import roots
-from microgen.program.made import ExternalModule, HeldConstant
+from microgen.program.external import ExternalModule, HeldConstant
 from microgen.program.types import (
     Argument,
     Buffer,
@@ -74,8 +75,8 @@ def lower(
     external = tuple(state.with_constants(made, lowered) for made in lowered.external)
     return Program(
         module=module,
-        inputs=inputs,
-        outputs=outputs,
+        inputs=state.numbered(inputs),
+        outputs=state.numbered(outputs),
         functions=lowered.functions,
         calls=tuple(state.calls),
         buffers=tuple(state.buffers.values()),
@@ -144,6 +145,7 @@ class _Lowering:
     storage: dict[str, Argument] = field(default_factory=dict)
     ports: dict[str, Port] = field(default_factory=dict)  # the first output port of each tensor
     written: dict[str, Port] = field(default_factory=dict)  # and of each tensor's bytes
+    port_sids: dict[str, str] = field(default_factory=dict)  # by the port's name
     next_sid: int = 0
 
     def __post_init__(self) -> None:
@@ -152,7 +154,7 @@ class _Lowering:
             self.written.setdefault(self.bytes_of[output], port)
         for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
-        self.next_sid = len(self.inputs)
+            self.port_sids[port.name] = self._new_sid()
 
     def add_variable(self, tensor: str) -> None:
         """Give a variable its buffer."""
@@ -180,7 +182,7 @@ class _Lowering:
                 origin=region.origin,
                 kernel=primitive.kernel,
                 reason=primitive.reason,
-                refusals=primitive.refusals,
+                refusals=tuple(refusal.brief for refusal in primitive.refusals),
                 summary=self._summary(primitive),
                 device=device.name if device else "",
                 types=self._types(primitive, arguments),
@@ -198,16 +200,24 @@ class _Lowering:
         )
         return replace(module, constants=held)
 
+    def numbered(self, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        """The ports with the storage ids that were counted for them."""
+        return tuple(replace(port, sid=self.port_sids[port.name]) for port in ports)
+
+    def _new_sid(self) -> str:
+        self.next_sid += 1
+        return f"sid_{self.next_sid - 1}"
+
     def _result(self, tensor: str) -> Argument:
         if tensor not in self.written:
             return self._buffer(tensor, is_state=False)
-        self.next_sid += 1
-        self.storage[tensor] = Argument(Storage.OUTPUT, self.written[tensor].name)
+        name = self.written[tensor].name
+        self.port_sids[name] = self._new_sid()
+        self.storage[tensor] = Argument(Storage.OUTPUT, name)
         return self.storage[tensor]
 
     def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
-        name = f"sid_{self.next_sid}"
-        self.next_sid += 1
+        name = self._new_sid()
         kind = self.graph.types[tensor]
         # Only int8 has zero points other than 0: what stands for 0 has equal bytes.
         reset_byte = kind.zero & 0xFF if is_state else 0
@@ -220,7 +230,7 @@ class _Lowering:
         transform = Transform(constant.transform, (source,), constant.arguments)
         if transform not in self.constants:
             self.parameter_ids.setdefault(source, self.next_sid)
-            self.next_sid += 1
+            self._new_sid()
             made = self._new_constant(constant, transform, region)
             self.constants[transform] = made
             self.arrays[made.name] = made.array

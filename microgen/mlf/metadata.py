@@ -16,7 +16,7 @@ from typing import Any
 from microgen.errors import MicrogenError
 from microgen.mlf import storage
 from microgen.names import cnames
-from microgen.program.made import RuntimeModule
+from microgen.program.external import LoadedModule
 from microgen.program.types import MemoryPlan, Port, Program, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -65,11 +65,11 @@ def _needed(program: Program) -> dict[str, str]:
     has that of each type of loaded modules, and files from code generators."""
     needed = {"microgen_crt": RUNTIME_FOLDER}
     for module in program.external_modules:
-        code = module.code
-        if code is not None and code.files:
-            needed[code.codegen] = f"{CODEGENS_FOLDER}/{cnames.identifier(code.codegen)}"
-        elif isinstance(code, RuntimeModule):
-            needed[code.runtime.type_key] = RUNTIME_FOLDER
+        made = module.made
+        if made is not None and made.files:
+            needed[module.codegen] = f"{CODEGENS_FOLDER}/{cnames.identifier(module.codegen)}"
+        elif isinstance(made, LoadedModule):
+            needed[made.runtime.type_key] = RUNTIME_FOLDER
     return needed
 
 

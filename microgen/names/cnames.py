@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Container
 
+from microgen import errors
 from microgen.errors import MicrogenError
 from microgen.names.tvm_names import sanitize_name
 
@@ -185,11 +186,9 @@ def module_name(name: str) -> str:
 
 
 def short(name: str, limit: int = 48) -> str:
-    """A layer's name for people. Converters join the names of fused layers with ``;``, and the
-    first of them says the most. If it is still long, it is cut in the middle."""
-    first = name.split(";", 1)[0]
-    half = (limit - 3) // 2
-    return first if len(first) <= limit else f"{first[:half]}...{first[-half:]}"
+    """A layer's name for people: converters join the names of fused layers with ``;``, of which
+    the first says most. Cut in the middle if it is still long."""
+    return errors.short(name.split(";", 1)[0], limit)
 
 
 def comment(text: str, limit: int = 200) -> str:

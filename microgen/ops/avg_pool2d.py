@@ -10,28 +10,22 @@ import numpy as np
 
 from microgen.arithmetic.int8 import clamp, int32_range
 from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import bounds, floats, limits
-from microgen.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import bounds, floats, limits, pooling
+from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
-from microgen.ops.cost import Cost
-from microgen.ops.window import Along, cells_seen, pool_axes, pool_cost, pool_shape, taps
+from microgen.ops.pooling import PoolAttrs
+from microgen.ops.window import Along, cells_seen, pool_axes, pool_shape, taps
 
 
 @dataclass(frozen=True, slots=True)
-class AvgPool2DAttrs(Attrs):
+class AvgPool2DAttrs(PoolAttrs):
     """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization."""
-
-    pool_size: Pair
-    strides: Pair
-    padding: Padding
-    activation: Activation
 
 
 def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C]."""
-    pool = attrs.padding, attrs.pool_size, attrs.strides
-    return (pool_shape("nn.avg_pool2d", inputs, pool),)
+    return (pool_shape("nn.avg_pool2d", inputs, attrs.pool),)
 
 
 def check(
@@ -59,8 +53,7 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     pool_impl_nd.
     """
     data, output = operands.inputs[0], operands.output_types[0]
-    pool = attrs.padding, attrs.pool_size, attrs.strides
-    rows, columns = pool_axes(data.shape, pool)
+    rows, columns = pool_axes(data.shape, attrs.pool)
     counts = cells_seen(rows, columns)
     if floats.is_float(output):
         means = _sums(data, rows, columns, np.float32) / counts.astype(np.float32)
@@ -88,17 +81,9 @@ def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
     return clamped.astype(np.int32)
 
 
-def cost(
-    attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
-    """Each cell under each window."""
-    return pool_cost((attrs.padding, attrs.pool_size, attrs.strides), inputs, outputs)
-
-
 def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
-    clip = () if attrs.activation is Activation.NONE else ("clip",)
-    return ("nn_avg_pool2d", *clip)
+    return pooling.parts("nn_avg_pool2d", attrs)
 
 
 def _terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
@@ -114,6 +99,6 @@ OP = Op(
     check,
     reference,
     parts,
-    cost=cost,
+    cost=pooling.cost,
     bound=bounds.sums(reference, _terms),
 )

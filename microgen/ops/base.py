@@ -36,8 +36,12 @@ class StatusError(Exception):
         self.node: Node | None = None
 
 
-def _writes_nothing(_attrs: Attrs, _n_inputs: int) -> tuple[int, ...]:
-    return ()
+def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
+    """``Op.writes`` of an op that always updates the inputs at these positions."""
+    return lambda _attrs, _n_inputs: positions
+
+
+_NOTHING = writing()
 
 
 Padding = Pads | Literal["SAME", "VALID"]
@@ -96,7 +100,7 @@ EXACT = Bound("equal", _same_bits)
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """The definition of an op. ``A`` below is the op's attributes dataclass.
+    """The definition of an op.
 
     ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
     sentence that says what was found and what was expected. The dtype of outputs is ``dtype``
@@ -127,6 +131,6 @@ class Op:
     tables: Mapping[DType, Callable[[Any, TensorType, TensorType], Array]] = field(
         default_factory=dict, hash=False
     )
-    writes: Callable[[Any, int], tuple[int, ...]] = _writes_nothing
+    writes: Callable[[Any, int], tuple[int, ...]] = _NOTHING
     bound: Bound = EXACT
     cost: costs.Rule = costs.elementwise

@@ -34,18 +34,14 @@ class Conv2DAttrs(Attrs):
 
 def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, O]."""
-    if len(inputs) not in (2, 3):
-        raise ValueError(
-            f"nn.conv2d has {len(inputs)} inputs; data, weight and a bias are expected"
-        )
+    convolution.check_count("nn.conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
     filters, _, _, depth = nhwc("weight", inputs[1])
     if depth < 1 or channels % depth:
         raise ValueError(f"the filters' {depth} channels do not divide the input's {channels}")
     if filters < 1 or filters % (channels // depth):
         raise ValueError(f"{filters} filters do not divide into {channels // depth} groups")
-    if len(inputs) == 3 and inputs[2].shape != (filters,):
-        raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
+    convolution.check_bias(inputs, filters, "filter")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     check_dilation(inputs[0].shape, attrs.dilation)

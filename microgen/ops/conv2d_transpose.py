@@ -35,16 +35,12 @@ class Conv2DTransposeAttrs(Attrs):
 
 def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, *size, O]."""
-    if len(inputs) not in (2, 3):
-        raise ValueError(
-            f"nn.conv2d_transpose has {len(inputs)} inputs; data, weight and a bias are expected"
-        )
+    convolution.check_count("nn.conv2d_transpose", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
     filters, _, _, depth = nhwc("weight", inputs[1])
     if depth != channels:
         raise ValueError(f"the filters have {depth} channels, the input {channels}: must be equal")
-    if len(inputs) == 3 and inputs[2].shape != (filters,):
-        raise ValueError(f"the bias is {inputs[2]}; one value per filter, {filters}, is expected")
+    convolution.check_bias(inputs, filters, "filter")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     found = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
     if found != size:

@@ -32,6 +32,19 @@ _BIASES = {  # for int8 and int16 activations, by the accumulators of each round
 }
 
 
+def check_count(name: str, inputs: Sequence[TensorType]) -> None:
+    """Raise ValueError unless there are data, weight and at most a bias."""
+    if len(inputs) not in (2, 3):
+        raise ValueError(f"{name} has {len(inputs)} inputs; data, weight and a bias are expected")
+
+
+def check_bias(inputs: Sequence[TensorType], channels: int, what: str) -> None:
+    """Raise ValueError unless the bias, if there is one, has a value for each output channel, which
+    the error calls ``what``."""
+    if len(inputs) == 3 and inputs[2].shape != (channels,):
+        raise ValueError(f"the bias is {inputs[2]}; one value per {what}, {channels}, is expected")
+
+
 def constraint(
     inputs: Sequence[TensorType],
     output: TensorType,

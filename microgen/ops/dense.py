@@ -12,7 +12,7 @@ from microgen.arithmetic.int8 import RELAY, dense_scales, requantize, scales_of_
 from microgen.arithmetic.int16 import requantize16
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops import bounds, floats
+from microgen.ops import bounds, convolution, floats
 from microgen.ops.base import Op, Operands, Shape
 from microgen.ops.constraints import (
     ALL_FAMILIES,
@@ -24,7 +24,6 @@ from microgen.ops.constraints import (
     scale_constraint16,
     weight_constraint,
 )
-from microgen.ops.convolution import sums_constraint
 from microgen.ops.cost import Cost, products
 
 _ROUNDINGS = {
@@ -56,14 +55,12 @@ class DenseAttrs(Attrs):
 
 def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [rows, out], or data's with the last dimension replaced."""
-    if len(inputs) not in (2, 3):
-        raise ValueError(f"nn.dense has {len(inputs)} inputs; data, weight and a bias are expected")
+    convolution.check_count("nn.dense", inputs)
     data, weight = inputs[:2]
     if len(weight.shape) != 2 or min(weight.shape) < 1:
         raise ValueError(f"the weight {weight} must have 2 dimensions, [out, in]")
     units, features = weight.shape
-    if len(inputs) == 3 and inputs[2].shape != (units,):
-        raise ValueError(f"the bias is {inputs[2]}; one value per unit, {units}, is expected")
+    convolution.check_bias(inputs, units, "unit")
     if attrs.keep_num_dims and data.shape[-1:] != (features,):
         raise ValueError(f"the input {data} must end in the weight's {features} features")
     if data.size % features:
@@ -80,7 +77,7 @@ def check(
     data, weight, *bias = inputs
     output = outputs[0]
     if output.dtype is DType.INT32:
-        return sums_constraint(inputs, output, axis=0, products=weight.shape[1])
+        return convolution.sums_constraint(inputs, output, axis=0, products=weight.shape[1])
     sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)

@@ -34,10 +34,7 @@ class DepthwiseConv2DAttrs(Attrs):
 
 def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C * depth_multiplier]."""
-    if len(inputs) not in (2, 3):
-        raise ValueError(
-            f"nn.depthwise_conv2d has {len(inputs)} inputs; data, weight and a bias are expected"
-        )
+    convolution.check_count("nn.depthwise_conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
     one, _, _, filters = nhwc("weight", inputs[1])
     if one != 1 or attrs.depth_multiplier < 1 or filters != channels * attrs.depth_multiplier:
@@ -45,8 +42,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
             f"the weight is {inputs[1]}; for {channels} channels and depth multiplier "
             f"{attrs.depth_multiplier}, [1,*,*,{channels * attrs.depth_multiplier}] is expected"
         )
-    if len(inputs) == 3 and inputs[2].shape != (filters,):
-        raise ValueError(f"the bias is {inputs[2]}; one value per channel, {filters}, is expected")
+    convolution.check_bias(inputs, filters, "channel")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     check_dilation(inputs[0].shape, attrs.dilation)

@@ -1,14 +1,16 @@
-"""layout_transform: the axes in another order, each named by a letter."""
+"""layout_transform: the axes in another order, each named by a letter.
+
+Source: TVM topi/transform.h, layout_transform, of layouts that split no axis: a transpose.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ir.graph import Attrs, TensorType
+from microgen.ops import bounds, transpose
+from microgen.ops.base import Op, Shape
 from microgen.ops.cost import moved
 
 
@@ -41,18 +43,6 @@ def infer(attrs: LayoutTransformAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 
-def check(
-    _attrs: LayoutTransformAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
-def reference(attrs: LayoutTransformAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TVM topi/transform.h, layout_transform, for layouts that split no axis."""
-    return (operands.inputs[0].transpose(attrs.axes).copy(),)
-
-
 def parts(_attrs: LayoutTransformAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return ("layout_transform",)
@@ -62,9 +52,9 @@ OP = Op(
     "layout_transform",
     LayoutTransformAttrs,
     infer,
-    check,
-    reference,
+    transpose.check,
+    transpose.reference,
     parts,
     cost=moved,
-    bound=bounds.moves(reference),
+    bound=bounds.moves(transpose.reference),
 )

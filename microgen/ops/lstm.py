@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.ops import bounds, floats, lstm_float, lstm_integer
 from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, writing
 from microgen.ops.constraints import activations_constraint, weight_constraint
 from microgen.ops.cost import by_rows
 from microgen.ops.lstm_inputs import Inputs
@@ -163,11 +163,6 @@ def parts(_attrs: LstmAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_lstm",)
 
 
-def writes(_attrs: LstmAttrs, _n_inputs: int) -> tuple[int, ...]:
-    """Output state and cell state."""
-    return (OUTPUT_STATE, CELL_STATE)
-
-
 OP = Op(
     "nn.lstm",
     LstmAttrs,
@@ -175,7 +170,7 @@ OP = Op(
     check,
     reference,
     parts,
-    writes=writes,
+    writes=writing(OUTPUT_STATE, CELL_STATE),
     cost=by_rows,
     bound=bounds.balls(_balls),
 )

@@ -8,29 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.arithmetic.int8 import clamp
-from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops import bounds, floats, limits
-from microgen.ops.base import Inexact, Op, Operands, Padding, Pair, Shape
+from microgen.ir.graph import Array, TensorType
+from microgen.ops import bounds, floats, limits, pooling
+from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
-from microgen.ops.cost import Cost
-from microgen.ops.window import pool_axes, pool_cost, pool_shape, taps
+from microgen.ops.pooling import PoolAttrs
+from microgen.ops.window import pool_axes, pool_shape, taps
 
 
 @dataclass(frozen=True, slots=True)
-class MaxPool2DAttrs(Attrs):
+class MaxPool2DAttrs(PoolAttrs):
     """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
-
-    pool_size: Pair
-    strides: Pair
-    padding: Padding
-    activation: Activation
 
 
 def infer(attrs: MaxPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C]."""
-    pool = attrs.padding, attrs.pool_size, attrs.strides
-    return (pool_shape("nn.max_pool2d", inputs, pool),)
+    return (pool_shape("nn.max_pool2d", inputs, attrs.pool),)
 
 
 def check(
@@ -51,8 +44,8 @@ def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
-    """The greatest of each window and ``least``, in the dtype of data."""
-    rows, columns = pool_axes(data.shape, (attrs.padding, attrs.pool_size, attrs.strides))
+    """Of each window and ``least``, of data's dtype."""
+    rows, columns = pool_axes(data.shape, attrs.pool)
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)
     for _, places, cells in taps(rows, columns):
@@ -60,17 +53,9 @@ def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
     return largest
 
 
-def cost(
-    attrs: MaxPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
-    """Each cell under each window."""
-    return pool_cost((attrs.padding, attrs.pool_size, attrs.strides), inputs, outputs)
-
-
 def parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
-    clip = () if attrs.activation is Activation.NONE else ("clip",)
-    return ("nn_max_pool2d", *clip)
+    return pooling.parts("nn_max_pool2d", attrs)
 
 
 def _grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
@@ -85,6 +70,6 @@ OP = Op(
     check,
     reference,
     parts,
-    cost=cost,
+    cost=pooling.cost,
     bound=bounds.elementwise(_grown, roundings=0),
 )

@@ -17,7 +17,7 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
 from microgen.ops.balls import Ball, Products, total
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, writing
 from microgen.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
@@ -209,11 +209,6 @@ def parts(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_svdf",)
 
 
-def writes(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[int, ...]:
-    """The state."""
-    return (STATE,)
-
-
 OP = Op(
     "nn.svdf",
     SvdfAttrs,
@@ -221,7 +216,7 @@ OP = Op(
     check,
     reference,
     parts,
-    writes=writes,
+    writes=writing(STATE),
     cost=by_rows,
     bound=bounds.balls(_balls),
 )

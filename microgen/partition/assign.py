@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.codegens.base import Codegen, Refusal, Region
+from microgen.codegens.base import Codegen, Region
 from microgen.errors import UnsupportedError, short
 from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal
 from microgen.ops import registry as ops
 from microgen.passes.views import roots
 from microgen.target.board import Board
@@ -22,7 +23,7 @@ class Partition:
 
     graph: Graph
     regions: tuple[Region, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Refusal[Node], ...]
 
 
 def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition:
@@ -32,7 +33,7 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     function that is not one step: on two targets, or with something outside between its nodes.
     """
     owner: dict[str, Region] = {}
-    refusals: list[Refusal] = []
+    refusals: list[Refusal[Node]] = []
     for codegen in codegens:
         for claim in codegen.claims(graph, board):
             if isinstance(claim, Refusal):
@@ -48,7 +49,7 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     for region in regions:
         if region.function:
             _check_function(region, graph)
-    return Partition(graph, regions, tuple(r for r in refusals if _key(r.node) in owner))
+    return Partition(graph, regions, tuple(r for r in refusals if _key(r.of) in owner))
 
 
 def _key(node: Node) -> str:
@@ -75,7 +76,7 @@ def _check_function(region: Region, graph: Graph) -> None:
             )
 
 
-def _unclaimed(left: Sequence[Node], refusals: Sequence[Refusal]) -> UnsupportedError:
+def _unclaimed(left: Sequence[Node], refusals: Sequence[Refusal[Node]]) -> UnsupportedError:
     """The error for the nodes that no codegen takes: the reason for the first, and who the others
     are; every reason of every codegen in the details."""
     first = _reasons(left[0], refusals)
@@ -92,14 +93,17 @@ def _layer(node: Node) -> str:
     return f'"{short(node.origin.layer)}" ({node.op})'
 
 
-def _details(node: Node, refusals: Sequence[Refusal]) -> list[str]:
-    found = [(r.by, why) for r in _reasons(node, refusals) for why in r.details or (r.why,)]
-    return [f"{_layer(node)}: {by}: {why}" for by, why in found]
+def _details(node: Node, refusals: Sequence[Refusal[Node]]) -> list[str]:
+    return [
+        f"{_layer(node)}: {refusal.by}: {why}"
+        for refusal in _reasons(node, refusals)
+        for why in [kernel.brief for kernel in refusal.details] or [refusal.why]
+    ]
 
 
-def _reasons(node: Node, refusals: Sequence[Refusal]) -> list[Refusal]:
+def _reasons(node: Node, refusals: Sequence[Refusal[Node]]) -> list[Refusal[Node]]:
     """Why the node is not taken, our own kernels first; of an external function's, why any node of
     that function is not."""
-    of_function = [r for r in refusals if node.function and r.node.function == node.function]
-    found = of_function or [r for r in refusals if r.node is node]
+    of_function = [r for r in refusals if node.function and r.of.function == node.function]
+    found = of_function or [r for r in refusals if r.of is node]
     return sorted(found, key=lambda refusal: refusal.by != "builtin")

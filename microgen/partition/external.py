@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from microgen.codegens.external import ExternalCodegen
-from microgen.ir.graph import Graph
+from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal
 from microgen.partition import kernel_graph, relay_module
 from microgen.partition.relay_module import PartitionedModule
 from microgen.partition.relay_regions import RelayRegions
-from microgen.relay.expr import Call
+from microgen.relay.expr import Expr
 from microgen.relay.module import IRModule
 from microgen.target.board import Board
 
 _SHOWN = 3  # reasons of an idle generator
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratorRefusal:
-    """Why the generator ``by`` does not compile ``what`` at ``where``: an operator or a pattern."""
-
-    by: str
-    what: str
-    where: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.what} is not for {self.by}: {self.why}"
 
 
 def partition_module(
@@ -48,18 +37,11 @@ def partition_module(
     )
 
 
-def refusals_of(module: PartitionedModule | None, file: str) -> tuple[GeneratorRefusal, ...]:
-    """The refusals of a Relay module's partition; ``file`` is the model's name."""
-    if module is None:
-        return ()
-    return tuple(
-        GeneratorRefusal(r.support, r.what, _where(r.expr, file), r.reason) for r in module.refusals
-    )
-
-
-def _where(expr: object, file: str) -> str:
-    span = expr.span if isinstance(expr, Call) else None
-    return str(span) if span else file
+def refusals_of(module: PartitionedModule | None, file: str) -> tuple[Refusal[Expr], ...]:
+    """The refusals of a Relay module's partition, whose places are ``file``, the model's name,
+    where it says no other."""
+    refusals = module.refusals if module else ()
+    return tuple(replace(r, where=r.where or file) for r in refusals)
 
 
 def partition_graph(
@@ -70,7 +52,7 @@ def partition_graph(
     name: str,
     composite: bool,
     merge_regions: bool,
-) -> tuple[Graph, tuple[GeneratorRefusal, ...]]:
+) -> tuple[Graph, tuple[Refusal[Node], ...]]:
     """The kernel graph with a node for each region that a generator takes, and their refusals.
 
     One that does not take nodes is asked for what they are in Relay; ``composite``: its patterns
@@ -80,8 +62,7 @@ def partition_graph(
     if not asked:
         return graph, ()
     done = kernel_graph.partition_graph(graph, asked, name=name, merge_regions=merge_regions)
-    refusals = (GeneratorRefusal(r.by, r.node.op, str(r.node.origin), r.why) for r in done.refusals)
-    return done.graph, tuple(refusals)
+    return done.graph, done.refusals
 
 
 def _asked(
@@ -112,7 +93,7 @@ class Idle:
 def idle(
     generators: Sequence[ExternalCodegen],
     took: Collection[str],
-    refusals: Sequence[GeneratorRefusal],
+    refusals: Sequence[Refusal[Any]],
     *,
     composite: bool,
 ) -> tuple[Idle, ...]:
@@ -124,7 +105,7 @@ def idle(
     )
 
 
-def _reasons(name: str, refusals: Sequence[GeneratorRefusal]) -> tuple[str, ...]:
+def _reasons(name: str, refusals: Sequence[Refusal[Any]]) -> tuple[str, ...]:
     of: dict[str, dict[str, None]] = {}
     for refusal in refusals:
         if refusal.by == name:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal, of_node
 from microgen.ops import registry as ops
 from microgen.ops.external import ExternalAttrs
 from microgen.partition.relay_module import partition_module
@@ -49,20 +50,11 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRefusal:
-    """Why the generator ``by`` does not take a node."""
-
-    by: str
-    node: Node
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class PartitionedGraph:
     """The graph with external functions, and why generators did not take other nodes."""
 
     graph: Graph
-    refusals: tuple[NodeRefusal, ...]
+    refusals: tuple[Refusal[Node], ...]
 
 
 def partition_graph(
@@ -81,9 +73,9 @@ def partition_graph(
         shown(graph), supports, name=name, composite=False, merge_regions=merge_regions
     )
     refusals = tuple(
-        NodeRefusal(r.support, nodes[str(r.expr.attrs[_LAYER])], r.reason)
+        of_node(r.by, nodes[str(r.of.attrs[_LAYER])], r.why)
         for r in done.refusals
-        if isinstance(r.expr, Call) and _matters(r.expr)
+        if isinstance(r.of, Call) and _matters(r.of)
     )
     taken = {other.function for other in graph.nodes}
     for symbol, function in done.module.functions.items():

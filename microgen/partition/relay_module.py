@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from microgen.ir.refusal import Refusal
+from microgen.relay.expr import Expr
 from microgen.relay.module import IRModule
 from microgen.relay.transform import (
     AnnotateTarget,
     MergeCompilerRegions,
     MergeComposite,
     PartitionGraph,
-    Refusal,
     Support,
 )
 
@@ -24,7 +25,7 @@ class PartitionedModule:
     not take what they did not take."""
 
     steps: Mapping[str, IRModule]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Refusal[Expr], ...]
 
     @property
     def module(self) -> IRModule:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal
 from microgen.partition import in_relay
 from microgen.relay.expr import Expr, Function, Type, Var
 from microgen.relay.module import IRModule
@@ -15,7 +16,6 @@ from microgen.relay.transform import (
     AnnotateTarget,
     CompositePattern,
     MergeComposite,
-    Refusal,
     Support,
 )
 from microgen.relay.transform.rewriting import Rewriter
@@ -39,7 +39,7 @@ class RelayRegions:
         except in_relay.NoFormError as error:
             return str(error)
         _, refusals = self._composed(module)
-        return refusals[0].reason if refusals else None
+        return refusals[0].why if refusals else None
 
     def function(self, graph: Graph, params: Mapping[str, Var], symbol: str) -> Typed:
         """The function of a region whose nodes are all taken: ``graph``, whose inputs are the
@@ -61,7 +61,7 @@ class RelayRegions:
         )
         return function, {e: rewriter.types[e] for e in post_order(function)}
 
-    def _composed(self, module: IRModule) -> tuple[IRModule, tuple[Refusal, ...]]:
+    def _composed(self, module: IRModule) -> tuple[IRModule, tuple[Refusal[Expr], ...]]:
         """The module with composite functions; and, unless the generator takes all calls then, the
         reasons why it does not."""
         merged = MergeComposite(self._patterns()).run(module)

@@ -11,13 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from microgen.ir.graph import Array, Origin, TensorType
-from microgen.program.made import (
-    CModule,
-    DeviceDriver,
-    ExternalModule,
-    ModuleCode,
-    RuntimeModule,
-)
+from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
 
 
 class Storage(enum.Enum):
@@ -81,7 +75,6 @@ class KernelCall:
 
     symbol: str
     header: str
-    source: str
     params: Fields
     args: tuple[str | Inner, ...]
     can_fail: bool = False
@@ -90,13 +83,13 @@ class KernelCall:
 @dataclass(frozen=True, slots=True)
 class PrimFunc:
     """A primitive function: emitted once, called with its buffers and weights as arguments.
-    ``module`` is who computes it where no kernel does."""
+    ``made`` has the code where no kernel computes it."""
 
     name: str
     target: str
     parameters: tuple[Parameter, ...]
     body: tuple[KernelCall, ...]
-    module: ModuleCode | None = None
+    made: Made | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +204,15 @@ class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
     ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
-    ``buffer`` is the storage id that holds it, empty where the caller owns its bytes.
+    ``sid`` is the storage id that lowering counted for it, ``buffer`` the same where a planned
+    buffer holds it, empty where the caller owns its bytes.
     """
 
     name: str
     tensor: str
     type: TensorType
     fixed: tuple[int, ...] = ()
+    sid: str = ""
     buffer: str = ""
 
 
@@ -266,15 +261,15 @@ class Program:
         return any(port.buffer for port in (*self.inputs, *self.outputs))
 
     @property
-    def c_modules(self) -> tuple[tuple[ExternalModule, CModule], ...]:
+    def c_modules(self) -> tuple[tuple[ExternalModule, CSource], ...]:
         """The external modules that are C."""
-        return tuple((m, m.code) for m in self.external_modules if isinstance(m.code, CModule))
+        return tuple((m, m.made) for m in self.external_modules if isinstance(m.made, CSource))
 
     @property
-    def runtime_modules(self) -> tuple[tuple[ExternalModule, RuntimeModule], ...]:
+    def runtime_modules(self) -> tuple[tuple[ExternalModule, LoadedModule], ...]:
         """The external modules that lie in the blob."""
         modules = self.external_modules
-        return tuple((m, m.code) for m in modules if isinstance(m.code, RuntimeModule))
+        return tuple((m, m.made) for m in modules if isinstance(m.made, LoadedModule))
 
     @property
     def held_constants(self) -> frozenset[str]:
@@ -284,7 +279,7 @@ class Program:
     @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:
         """The functions that the built-in kernels compute."""
-        return tuple(function for function in self.functions if function.module is None)
+        return tuple(function for function in self.functions if function.made is None)
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""

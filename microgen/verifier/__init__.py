@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 from microgen import manifest
+from microgen.blob.payloads.base import PayloadReader
 from microgen.building.builder import disassemble
+from microgen.codegens import payloads
 from microgen.errors import ProjectError
 from microgen.files import inside
 from microgen.formats import params_file
@@ -47,6 +49,7 @@ __all__ = [
     "measure",
     "stack_bound",
     "verify",
+    "with_painted_stack",
 ]
 
 # The fixed list of names, in the order of reports. docs/verify.md says what each check reads.
@@ -102,19 +105,27 @@ def verify(
     flash: int | None = None,
     painted_stack: int | None = None,
     project_files: bool = True,
+    codegen_path: Sequence[Path] = (),
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
     ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes and
     default to those of the manifest. ``painted_stack`` is the high-water mark that a run
     reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
+    ``codegen_path`` are folders with codegens, which say how their modules are read.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
-    subject = _subject(project, elf, ram, flash, painted_stack, project_files)
+    subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
     counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
     checks = tuple(_run(name, check, subject) for name, check in counted)
     return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest))
+
+
+def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:
+    """The report of a firmware on a board once a run has reported its high-water mark, in bytes."""
+    checks = (stack.with_use(c, used) if c.name == "stack" else c for c in report.checks)
+    return replace(report, checks=tuple(checks))
 
 
 def measure(elf_file: Path, record: Manifest) -> Sizes:
@@ -160,6 +171,7 @@ def _subject(
     flash: int | None = None,
     painted_stack: int | None = None,
     project_files: bool = True,
+    codegen_path: Sequence[Path] = (),
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
@@ -171,11 +183,17 @@ def _subject(
         board=board,
         parameters=cache(lambda: _parameters(project, record)),
         disassembly=cache(lambda: disassemble(path, board)),
+        readers=cache(lambda: _readers(record, codegen_path)),
         ram=ram or 0,
         flash=flash or 0,
         painted_stack=painted_stack,
         with_project_files=project_files,
     )
+
+
+def _readers(record: Manifest, codegen_path: Sequence[Path]) -> Mapping[str, PayloadReader]:
+    names = {own.codegen for module in record.modules for own in module.loaded}
+    return payloads.readers(names, codegen_path)
 
 
 def _parameters(project: Path, record: ModuleRecord) -> Mapping[str, Array]:

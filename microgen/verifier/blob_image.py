@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen import blob
 from microgen.blob import Blob
-from microgen.blob.payloads import KNOWN, PayloadReader
+from microgen.blob.payloads import PayloadReader
 from microgen.blob.payloads.opaque import Expected, reader
 from microgen.errors import MicrogenError
 from microgen.manifest import ExternalRecord, ModuleRecord
@@ -32,16 +32,18 @@ def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
     if not data:
         return BlobImage(b"", None, f"{name} is not one object with bytes")
     try:
-        return BlobImage(data, blob.loads(data, known(module.loaded)))
+        return BlobImage(data, blob.loads(data, known(module.loaded, subject.readers())))
     except MicrogenError as error:
         return BlobImage(data, None, f"{name}: {error}")
 
 
-def known(loaded: Iterable[ExternalRecord]) -> Mapping[str, PayloadReader]:
-    """The type keys that a blob of these modules may have. Payloads in a form that microgen does
-    not know are identified by their digests."""
+def known(
+    loaded: Iterable[ExternalRecord], readers: Mapping[str, PayloadReader]
+) -> Mapping[str, PayloadReader]:
+    """The type keys that a blob of these modules may have; payloads that none of the ``readers``
+    knows are told by their digests."""
     expected: dict[str, list[Expected]] = {}
     for own in loaded:
         symbols = tuple(function.symbol for function in own.functions)
         expected.setdefault(own.type_key, []).append(Expected(own.nbytes, own.sha256, symbols))
-    return {**{key: reader(found) for key, found in expected.items()}, **KNOWN}
+    return {**{key: reader(found) for key, found in expected.items()}, **readers}

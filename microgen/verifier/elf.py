@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 from collections.abc import Iterator, Mapping
@@ -178,7 +179,7 @@ def load(path: Path) -> Elf:
             hint="run `microgen build DIR` first",
         ) from error
     try:
-        return _parse(path, ELFFile(io.BytesIO(data)))
+        return _parsed(path, data)
     except (ELFError, ValueError, KeyError, AttributeError, TypeError, struct.error, OSError,
             AssertionError, IndexError, OverflowError) as error:  # fmt: skip
         raise ProjectError(
@@ -186,7 +187,9 @@ def load(path: Path) -> Elf:
         ) from error
 
 
-def _parse(path: Path, file: ELFFile) -> Elf:
+@functools.lru_cache(maxsize=1)  # to verify a firmware and to run it are two steps on one file
+def _parsed(path: Path, data: bytes) -> Elf:
+    file = ELFFile(io.BytesIO(data))
     segments = [s for s in file.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]
     records = tuple(_segment(s) for s in segments)
     return Elf(

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from microgen.blob import Blob
+from microgen.blob.payloads.base import typed
 from microgen.ir.graph import DType
 from microgen.manifest import ExternalRecord, FunctionRecord, HeldRecord, ModuleRecord
 from microgen.verifier.blob_image import blob_image
@@ -97,8 +98,9 @@ def _constants_problems(subject: Subject, table: str, held: list[HeldRecord]) ->
         yield f"{table} is not one table of {len(held)} constants"
         return
     for record, entry in zip(held, struct.iter_unpack(layout, data), strict=True):
+        kind = typed(record.shape, record.dtype)
         if not _is_planned(subject, record, entry):
-            yield f"{table} does not have {record.name} as {record.symbol}, {_typed(record)}"
+            yield f"{table} does not have {record.name} as {record.symbol}, {kind}"
         elif entry[1] % DType(record.dtype).nbytes:
             yield f"{record.symbol} at {entry[1]:#x} is not aligned to its elements"
 
@@ -113,7 +115,3 @@ def _is_planned(subject: Subject, record: HeldRecord, entry: tuple[int, ...]) ->
         and split((subject.elf.read(shape, 8 * dims) or b"") if dims else b"", 8) == [*record.shape]
         and (strides, offset) == (0, 0)
     )
-
-
-def _typed(record: HeldRecord) -> str:
-    return f"{record.dtype}[{','.join(map(str, record.shape))}]"

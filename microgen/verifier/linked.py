@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 from microgen.errors import ProjectError
@@ -54,15 +55,7 @@ def operators(subject: Subject) -> Finding:
     """Each function that the plan calls exists once and is a function."""
     calls = subject.manifest.calls
     names = sorted({name for call in calls for name in (call.function, call.packed) if name})
-    problems = []
-    for name in names:
-        symbols = subject.elf.named(name)
-        if len(symbols) != 1:
-            problems.append(f"{len(symbols)} symbols {name}")
-        for symbol in symbols:
-            problems += _not_function(subject, symbol)
-    count = len(names)
-    return judged(f"{count} operators, each one function", problems, f"all {count}", count=count)
+    return _each_one_function(subject, names, "operators")
 
 
 def device_hooks(subject: Subject) -> Finding:
@@ -70,6 +63,10 @@ def device_hooks(subject: Subject) -> Finding:
     names = [hook for device in subject.manifest.devices for hook in device.hooks]
     if not names:
         return not_applicable("the model has no devices")
+    return _each_one_function(subject, names, "hooks")
+
+
+def _each_one_function(subject: Subject, names: Sequence[str], what: str) -> Finding:
     problems = []
     for name in names:
         symbols = subject.elf.named(name)
@@ -78,7 +75,7 @@ def device_hooks(subject: Subject) -> Finding:
         for symbol in symbols:
             problems += _not_function(subject, symbol)
     count = len(names)
-    return judged(f"{count} hooks, each one function", problems, f"all {count}", count=count)
+    return judged(f"{count} {what}, each one function", problems, f"all {count}", count=count)
 
 
 def _not_function(subject: Subject, symbol: Symbol) -> list[str]:

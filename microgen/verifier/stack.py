@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.flow import Frame, code_of, frame
+from microgen.verifier.report import Check
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_Found = TypeVar("_Found", Finding, Check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +126,19 @@ def stack(subject: Subject) -> Finding:
     found = f"{result.nbytes} bytes: {' -> '.join(result.path)}"
     if not problems and result.nbytes > subject.board.stack_bytes:
         problems.append(found)
-    painted = subject.painted_stack
-    if painted is not None and painted > result.nbytes:
-        problems.append(f"{painted} bytes were used, over the bound of {result.nbytes}")
-    expected = f"at most {subject.board.stack_bytes} bytes, no recursion, no unknown call" + (
-        f", at least the {painted} that were used" if painted is not None else ""
-    )
-    measured = {} if painted is None else {"used": painted}
     limit = subject.board.stack_bytes
-    return judged(expected, problems, found, bound=result.nbytes, reserve=limit, **measured)
+    expected = f"at most {limit} bytes, no recursion, no unknown call"
+    finding = judged(expected, problems, found, bound=result.nbytes, reserve=limit)
+    used = subject.painted_stack
+    return finding if used is None else with_use(finding, used)
+
+
+def with_use(finding: _Found, used: int) -> _Found:
+    """What ``stack`` has found, once a run has measured the bytes that it used: failed if the bound
+    is less."""
+    expected = f"{finding.expected}, at least the {used} that were used"
+    values = {**finding.values, "used": used}
+    if finding.status != "ok" or used <= finding.values["bound"]:
+        return replace(finding, expected=expected, values=values)
+    found = f"{used} bytes were used, over the bound of {finding.values['bound']}"
+    return replace(finding, status="failed", expected=expected, found=found, values=values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from microgen.blob.payloads.base import PayloadReader
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.target.board import Board
@@ -18,7 +19,8 @@ class Subject:
     """A built project, read once.
 
     ``parameters`` reads ``model/parameters/<module>.params`` and ``disassembly`` the text of
-    ``objdump -d``; both may raise MicrogenError. ``ram`` and ``flash`` are budgets in bytes, 0 for
+    ``objdump -d``; both may raise MicrogenError, and ``readers``, those of the blob's payloads by
+    type key, too. ``ram`` and ``flash`` are budgets in bytes, 0 for
     none; ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
     """
 
@@ -28,6 +30,7 @@ class Subject:
     board: Board
     parameters: Callable[[], Mapping[str, Array]]
     disassembly: Callable[[], str]
+    readers: Callable[[], Mapping[str, PayloadReader]]
     ram: int = 0
     flash: int = 0
     painted_stack: int | None = None

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.blob import LIBRARY, Module, dumps, payloads
-from microgen.blob.payloads import ConstLoader, CSource, ExampleJson, JsonRuntime
+from microgen.blob.payloads import ConstLoader, CSource
+from microgen.codegens.examplejson.payload import ExampleJson
+from microgen.codegens.json_graph import JsonRuntime
+from microgen.codegens.payloads import readers
 from microgen.formats import byte_stream
 from microgen.formats.byte_stream import Stream
 
@@ -38,6 +41,7 @@ GUIDE = """subgraph_0
 """
 
 LIB = Module(LIBRARY)
+KNOWN = readers()  # of the blob's format and of microgen's codegens
 
 
 def json_module(symbol: str, text: str = "{}", names: tuple[str, ...] = ()) -> Module:

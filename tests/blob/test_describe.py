@@ -7,12 +7,12 @@ import json
 import re
 
 from microgen.blob import LIBRARY, Module, describe, dumps, loads
-from microgen.blob.payloads import ExampleJson
-from tests.blob.samples import ALL, GRAPH, GUIDE, VECTOR, json_module
+from microgen.codegens.examplejson.payload import ExampleJson
+from tests.blob.samples import ALL, GRAPH, GUIDE, KNOWN, VECTOR, json_module
 
 
 def test_a_listing_names_keys_functions_sizes_constants_and_graphs() -> None:
-    assert describe.listing(loads(ALL["firmware"])).lines == (
+    assert describe.listing(loads(ALL["firmware"], KNOWN)).lines == (
         "module blob: 4 modules, 625 bytes of payload",
         "0 metadata: 86 bytes; imports: 1, 2, 3; initialises: j1 (a, b), j2 ()",
         "  1 dnnl_json: 28 bytes; provides: j2; "
@@ -24,14 +24,14 @@ def test_a_listing_names_keys_functions_sizes_constants_and_graphs() -> None:
 
 
 def test_a_shared_module_is_listed_once() -> None:
-    blob = loads(ALL["full"])
+    blob = loads(ALL["full"], KNOWN)
     lines = describe.listing(blob).lines
     assert len(lines) == 1 + len(blob.modules)
     assert any("arrays: dnnl_f_const_0 (float32[3]), flag (bool[])" in line for line in lines)
 
 
 def test_the_same_as_data() -> None:
-    blob = loads(VECTOR)
+    blob = loads(VECTOR, KNOWN)
     data = describe.listing(blob).data
     assert json.loads(json.dumps(data)) == data
     module = data["modules"][1]
@@ -41,13 +41,17 @@ def test_the_same_as_data() -> None:
 
 
 def test_the_oldest_form_is_said_to_be_that() -> None:
-    assert describe.listing(loads(ALL["without_tree"])).lines[0].endswith("without an import tree")
+    assert (
+        describe.listing(loads(ALL["without_tree"], KNOWN))
+        .lines[0]
+        .endswith("without an import tree")
+    )
 
 
 def test_each_payload_is_a_file_and_its_text_another() -> None:
     symbol = "tvmgen_default_dnnl_main_0"
     example = Module("examplejson", ExampleJson(GUIDE).dumps())
-    blob = loads(dumps(Module(LIBRARY, None, (example, json_module(symbol, GRAPH)))))
+    blob = loads(dumps(Module(LIBRARY, None, (example, json_module(symbol, GRAPH)))), KNOWN)
     files = describe.extract(blob)
     assert files == {
         f"1_dnnl_json_{symbol}.json": GRAPH.encode(),
@@ -61,7 +65,7 @@ def test_names_of_files_are_safe_whatever_the_symbols() -> None:
     hostile = ("../../etc/passwd", "a/b", "a\\b", "C:x", ".", "~", "$(x)", "x" * 500, 'a b*?"<>|')
     imports = tuple(json_module(symbol) for symbol in hostile)
     example = Module("examplejson", ExampleJson("../é\n").dumps())
-    files = describe.extract(loads(dumps(Module(LIBRARY, None, (example, *imports)))))
+    files = describe.extract(loads(dumps(Module(LIBRARY, None, (example, *imports))), KNOWN))
     assert len(files) == 2 * len(hostile) + 2
     for name in files:
         assert re.fullmatch(r"\d+_[A-Za-z0-9_-]+\.(bin|json|txt)", name)
@@ -70,5 +74,5 @@ def test_names_of_files_are_safe_whatever_the_symbols() -> None:
 
 def test_lines_have_no_control_characters() -> None:
     text = GRAPH.replace('"add"', '"\\u001b[31m\\nadd\\u202e"')
-    blob = loads(dumps(Module(LIBRARY, None, (json_module("f", text),))))
+    blob = loads(dumps(Module(LIBRARY, None, (json_module("f", text),))), KNOWN)
     assert all(line.isprintable() for line in describe.listing(blob).lines)

@@ -9,7 +9,7 @@ from typing import Any
 
 from microgen import blob
 from microgen.blob import LIBRARY, Module, payloads
-from microgen.blob.payloads import Payload, base
+from microgen.blob.payloads import Payload, Signature, base
 from microgen.formats import byte_stream
 from tests.blob.samples import GRAPH
 
@@ -21,7 +21,7 @@ def test_the_examples_run() -> None:
     names: dict[str, Any] = {"text": GRAPH}
     exec(write, names)
     assert [m.type_key for m in names["found"].modules] == ["const_loader", "dnnl_json", LIBRARY]
-    given = (dataclass, Payload, base, byte_stream, payloads)
+    given = (dataclass, Payload, Signature, base, byte_stream, payloads)
     names = {value.__name__.rpartition(".")[2]: value for value in given}
     exec(extend, names)
     commands = names["Commands"]("f", (1, 2, 3))

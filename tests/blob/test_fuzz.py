@@ -10,7 +10,7 @@ import pytest
 
 from microgen.blob import Blob, describe, dumps, loads
 from microgen.errors import ModelError
-from tests.blob.samples import ALL
+from tests.blob.samples import ALL, KNOWN
 
 # A blob costs less than a millisecond; a second is a hang.
 _SECONDS = 1.0
@@ -45,7 +45,7 @@ def _damaged(rng: random.Random, data: bytes) -> bytes:
 
 def _outcome(data: bytes) -> Blob | str:
     try:
-        return loads(data)
+        return loads(data, KNOWN)
     except ModelError as error:
         return str(error)
 
@@ -65,6 +65,6 @@ def test_damage_is_a_model_error_and_no_other(seed: int) -> None:
             accepted += 1
             assert all(line.isprintable() for line in describe.listing(found).lines)
             describe.extract(found)
-            assert len(loads(dumps(found.root)).modules) == len(found.modules)
+            assert len(loads(dumps(found.root), KNOWN).modules) == len(found.modules)
         assert time.perf_counter() - start < _SECONDS
     assert 0 < accepted < 500

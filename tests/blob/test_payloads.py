@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from microgen.blob import payloads
 from microgen.blob.payloads import (
-    KNOWN,
+    OF_FORMAT,
     ConstLoader,
     CSource,
-    ExampleJson,
-    JsonRuntime,
     Payload,
     PayloadReader,
 )
+from microgen.codegens.examplejson.payload import ExampleJson
+from microgen.codegens.json_graph import JsonRuntime
 from microgen.errors import MicrogenError, ModelError, ProjectError
 from microgen.formats import byte_stream
 from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import DType
-from tests.blob.samples import GRAPH, GUIDE, NUMBERS
+from tests.blob.samples import GRAPH, GUIDE, KNOWN, NUMBERS
 
 _NAME = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=12)
 _NAMES = st.lists(_NAME, unique=True, max_size=4).map(tuple)
@@ -172,7 +172,7 @@ def test_subgraphs_of_the_guides_text() -> None:
 
 
 def test_further_keys_join_the_table() -> None:
-    assert payloads.table(NUMBERS).keys() == KNOWN.keys() | {"k"}
-    for key in ("dnnl_json", "_lib", "_import_tree"):
+    assert payloads.table(NUMBERS).keys() == OF_FORMAT.keys() | {"k"}
+    for key in ("const_loader", "_lib", "_import_tree"):
         with pytest.raises(MicrogenError, match=f"the type key '{key}' is taken"):
             payloads.table({key: ExampleJson.loads})

@@ -9,10 +9,11 @@ import tracemalloc
 import pytest
 
 from microgen.blob import LIBRARY, Module, dumps, loads
-from microgen.blob.payloads import ConstLoader, JsonRuntime
+from microgen.blob.payloads import ConstLoader
+from microgen.codegens.json_graph import JsonRuntime
 from microgen.errors import ModelError
 from microgen.formats import byte_stream
-from tests.blob.samples import ALL, GRAPH, LIB, NUMBERS, VECTOR, Number, json_module
+from tests.blob.samples import ALL, GRAPH, KNOWN, LIB, NUMBERS, VECTOR, Number, json_module
 
 _COUNTS = (2**20, 2**31, 2**32, 2**60, 2**61, 2**63, 2**64 - 1)
 
@@ -35,7 +36,7 @@ _LIB = byte_stream.string(LIBRARY)
 
 
 def test_the_vector() -> None:
-    blob = loads(VECTOR)
+    blob = loads(VECTOR, KNOWN)
     assert [m.type_key for m in blob.modules] == [LIBRARY, "dnnl_json"]
     assert blob.contents == (None, JsonRuntime("f", "{}"))
     assert blob.children == ((1,), ())
@@ -45,27 +46,27 @@ def test_the_vector() -> None:
 
 @pytest.mark.parametrize("name", sorted(ALL.keys() - {"without_tree"}))
 def test_what_is_read_is_written_again(name: str) -> None:
-    blob = loads(ALL[name])
+    blob = loads(ALL[name], KNOWN)
     assert dumps(blob.root) == ALL[name]
     for module, content in zip(blob.modules, blob.contents, strict=True):
         assert (content.dumps() if content else b"") == module.payload
 
 
 def test_an_import_that_two_share_is_one_module() -> None:
-    blob = loads(ALL["full"])
+    blob = loads(ALL["full"], KNOWN)
     by_key = {m.type_key: m for m in blob.modules}
     assert by_key["examplejson"] in by_key["c"].imports
     assert by_key["examplejson"] in by_key[LIBRARY].imports
 
 
 def test_without_a_tree_all_modules_are_the_librarys_imports() -> None:
-    blob = loads(ALL["without_tree"])
+    blob = loads(ALL["without_tree"], KNOWN)
     assert not blob.has_tree
     assert [m.type_key for m in blob.modules] == [LIBRARY, "dnnl_json", "dnnl_json"]
     assert blob.root.imports == blob.modules[1:]
     assert blob.children == ((1, 2), (), ())
     assert [c.symbols for c in blob.contents if c] == [("f",), ("g",)]
-    nothing = loads(dumps(LIB))
+    nothing = loads(dumps(LIB), KNOWN)
     assert [m.type_key for m in nothing.modules] == [LIBRARY]
 
 
@@ -83,7 +84,7 @@ def test_the_notes_older_form_with_metadata() -> None:
     }
     for offset, text in listed:
         assert data[offset : offset + len(text)].decode() == text, hex(offset)
-    blob = loads(data)
+    blob = loads(data, KNOWN)
     assert [m.type_key for m in blob.modules] == ["metadata", "dnnl_json", "dnnl_json", LIBRARY]
     loader = blob.contents[0]
     assert isinstance(loader, ConstLoader)
@@ -104,19 +105,19 @@ def test_every_truncation_is_refused(name: str) -> None:
     data = ALL[name]
     for cut in range(len(data)):
         with pytest.raises(ModelError, match="module blob"):
-            loads(data[:cut])
+            loads(data[:cut], KNOWN)
         if cut >= 8:
             with pytest.raises(ModelError, match="module blob"):
-                loads(byte_stream.number(cut - 8) + data[8:cut])
+                loads(byte_stream.number(cut - 8) + data[8:cut], KNOWN)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_bytes_behind_the_end_are_refused(name: str) -> None:
     data = ALL[name]
     with pytest.raises(ModelError, match="the number of bytes behind the first 8 is"):
-        loads(data + b"\0")
+        loads(data + b"\0", KNOWN)
     with pytest.raises(ModelError, match="1 bytes stand after the last module"):
-        loads(byte_stream.number(len(data) - 7) + data[8:] + b"\0")
+        loads(byte_stream.number(len(data) - 7) + data[8:] + b"\0", KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_no_number_makes_the_reader_allocate(name: str) -> None:
                 tracemalloc.reset_peak()
                 before = tracemalloc.get_traced_memory()[0]
                 with contextlib.suppress(ModelError):
-                    loads(damaged)
+                    loads(damaged, KNOWN)
                 assert tracemalloc.get_traced_memory()[1] - before < 50 * len(data) + 20_000
     finally:
         tracemalloc.stop()
@@ -181,7 +182,7 @@ def test_keys_are_known_by_being_passed() -> None:
     data = dumps(Module(LIBRARY, None, (Module("k", Number(7).dumps()),)))
     assert loads(data, NUMBERS).contents == (None, Number(7))
     with pytest.raises(ModelError, match="found the type key 'k', expected one of c, const_loader"):
-        loads(data)
+        loads(data, KNOWN)
 
 
 def test_a_chain_of_thousands_needs_no_stack() -> None:

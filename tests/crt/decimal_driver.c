@@ -1,5 +1,5 @@
 /* Reads texts, one a line, and prints each one's bits as float32, or "-" if it is no number. */
-#include "decimal_f32.h"
+#include "json/decimal_f32.h"
 #include "microgen/float_math.h"
 
 #include <inttypes.h>

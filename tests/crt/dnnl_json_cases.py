@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from microgen import resources
-from microgen.blob.payloads.json_runtime import JsonRuntime
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, runtime
-from microgen.codegens.json_graph import JSONGraph
+from microgen.codegens.json_graph import JSONGraph, JsonRuntime
 from microgen.firmware import project
 from microgen.ir.graph import Array
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt import programs
+from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ WRONG_COUNT, WRONG_TYPE, INVALID = 0x800, 0x801, 0x803
 
 def sources() -> list[Path]:
     """What a generated project compiles that includes the runtime's header."""
-    names = sorted(project._closure([b'#include "runtime_dnnl_json.h"\n'], ()))
+    names = sorted(project._closure([b'#include "dnnl/runtime_dnnl_json.h"\n'], ()))
     return [CRT / name for name in names if name.endswith(".c")]
 
 
@@ -95,12 +95,8 @@ class Result:
 
 
 def compiled(folder: Path, options: Sequence[str] = SANITIZERS) -> Path:
-    binary = folder / "dnnl_json"
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    files = [str(HERE / "dnnl_json_driver.c"), *map(str, sources())]
-    command = [host_cc(), *WARNINGS, "-ffp-contract=off", *options, *includes, *files]
-    subprocess.run([*command, "-o", str(binary)], check=True)
-    return binary
+    files = [HERE / "dnnl_json_driver.c", *sources()]
+    return programs.linked(folder / "dnnl_json", files, ["-ffp-contract=off", *options])
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 120) -> list[Result]:

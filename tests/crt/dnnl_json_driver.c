@@ -5,8 +5,8 @@
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer sees a byte too much. */
-#include "dnnl_graph.h"
-#include "runtime_dnnl_json.h"
+#include "dnnl/dnnl_graph.h"
+#include "dnnl/runtime_dnnl_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from microgen.blob.payloads.json_runtime import JsonRuntime
 from microgen.codegens import json_graph
+from microgen.codegens.json_graph import JsonRuntime
 from tests.crt import dnnl_json_cases as cases
 from tests.crt.dnnl_json_cases import (
     Case,

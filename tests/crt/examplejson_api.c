@@ -3,7 +3,7 @@
  * inputs a, b (2x3), whose outputs are a * b, a, a * b. */
 #include "executor_check.h"
 #include "microgen/packed.h"
-#include "runtime_examplejson.h"
+#include "examplejson/runtime_examplejson.h"
 
 #include <string.h>
 

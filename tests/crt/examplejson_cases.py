@@ -25,15 +25,16 @@ from microgen.codegens.examplejson.text import (
 )
 from microgen.errors import ModelError, UnsupportedError
 from microgen.firmware import project
+from tests.crt import programs
 from tests.crt.executor_graphs import CRT, HERE
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.ops.conformance import SANITIZERS
 
 MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14
 MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
 
 # What a generated project compiles that includes this.
-_RUNTIME = project._closure([b'#include "runtime_examplejson.h"'], ())
+_RUNTIME = project._closure([b'#include "examplejson/runtime_examplejson.h"'], ())
 SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
 
 GUIDE = """\
@@ -106,12 +107,8 @@ class Result:
 
 def compiled(folder: Path, source: str) -> Path:
     """A test program with the runtime, under sanitizers."""
-    binary = folder / Path(source).stem
     sources = [HERE / source, HERE / "examplejson_loaders.c", *SOURCES]
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    command = [host_cc(), *WARNINGS, *SANITIZERS, *includes, *map(str, sources)]
-    subprocess.run([*command, "-o", str(binary)], check=True)
-    return binary
+    return programs.linked(folder / Path(source).stem, sources, SANITIZERS)
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:

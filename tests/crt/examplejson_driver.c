@@ -5,8 +5,8 @@
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer sees a byte too much. Element i of input n is what `filled` says. */
-#include "examplejson_graph.h"
-#include "runtime_examplejson.h"
+#include "examplejson/examplejson_reader.h"
+#include "examplejson/runtime_examplejson.h"
 
 #include <stdio.h>
 #include <stdlib.h>

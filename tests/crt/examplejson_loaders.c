@@ -1,5 +1,5 @@
 /* The loaders of a firmware whose modules are ExampleJSON. */
-#include "runtime_examplejson.h"
+#include "examplejson/runtime_examplejson.h"
 
 const uint32_t mg_loader_count = 1U;
 const char *const mg_loader_names[] = {"runtime.module.loadbinary_examplejson"};

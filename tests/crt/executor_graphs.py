@@ -12,7 +12,8 @@ from typing import Any
 
 from microgen import resources
 from microgen.firmware import project
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt import programs
+from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -155,12 +156,8 @@ def case(graph: Json, params: bytes = b"", pool: int = 1 << 16) -> Case:
 
 def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
     """A test program with the executor, under sanitizers."""
-    binary = folder / Path(source).stem
-    sources = [HERE / source, *SOURCES, CRT / "src" / "platform_posix.c"]
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    command = [host_cc(), *WARNINGS, *SANITIZERS, *options, *includes, *map(str, sources)]
-    subprocess.run([*command, "-o", str(binary)], check=True)
-    return binary
+    sources = [HERE / source, *SOURCES, CRT / "src" / "platform" / "platform_posix.c"]
+    return programs.linked(folder / Path(source).stem, sources, [*SANITIZERS, *options])
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:

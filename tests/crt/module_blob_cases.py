@@ -10,12 +10,13 @@ from pathlib import Path
 
 from microgen import resources
 from microgen.firmware import project
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.crt import programs
+from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
 INCLUDES = (f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")
-FILES = sorted(project._closure([b'#include "module_blob.h"\n'], ()))
+FILES = sorted(project._closure([b'#include "modules/module_blob.h"\n'], ()))
 SOURCES = tuple(CRT / name for name in FILES if name.endswith(".c"))
 
 MALFORMED, UNSUPPORTED, NOT_SET = 0x780, 0x781, 0x783
@@ -190,10 +191,8 @@ def block(data: str | bytes) -> bytes:
 
 def compiled(folder: Path, program: str, compiler: str = "") -> Path:
     """A test program with the loader, under sanitizers."""
-    sources = map(str, (HERE / f"{program}.c", HERE / "module_blob_toy.c", *SOURCES))
-    command = [compiler or host_cc(), *WARNINGS, *SANITIZERS, *INCLUDES, *sources]
-    subprocess.run([*command, "-o", str(folder / program)], check=True)
-    return folder / program
+    sources = [HERE / f"{program}.c", HERE / "module_blob_toy.c", *SOURCES]
+    return programs.linked(folder / program, sources, SANITIZERS, compiler)
 
 
 def run(driver: Path, cases: Iterable[Case]) -> list[Result]:

@@ -6,7 +6,7 @@
 #ifndef TESTS_MODULE_BLOB_TOY_H
 #define TESTS_MODULE_BLOB_TOY_H
 
-#include "module_blob.h"
+#include "modules/module_blob.h"
 
 /* The constants "c0", "c1", ...: 1, 10, 100, ... */
 #define TOY_CONSTANTS 4

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from microgen import resources
+from microgen.firmware.kernel_sources import macro
+from microgen.kernels import registry
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
 CRT = resources.folder("crt")
-KERNELS = sorted((CRT / "kernels").glob("*.c"))
-HEADERS = sorted((CRT / "include" / "microgen").glob("*.h"))
+HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
+KERNELS = [header for header in HEADERS if macro(header.name) in header.read_text()]
 README = (CRT / "README.md").read_text()
 
 ARM_GCC = "arm-none-eabi-gcc"
@@ -60,11 +65,6 @@ def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None
     assert _run(_block("sh"), tmp_path) == _block("text")
 
 
-@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header.name)
-def test_every_header_begins_with_what_it_is_for(header: Path) -> None:
-    assert header.read_text().startswith("/* ")
-
-
 FLOATS = re.compile(r"_f32|^cast|^comparison|^extremum|quantize|_s16$")  # who computes with them
 GROUPS = {
     "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],
@@ -73,10 +73,11 @@ GROUPS = {
 
 
 def _grouped(folder: Path) -> list[str]:
-    """A source file for each of the groups, which includes its kernels: most of the time that a
+    """A source file for each of the groups, which defines its kernels: most of the time that a
     kernel takes goes into headers which others have, too."""
     for name, kernels in GROUPS.items():
-        lines = [f'#include "{kernel}"\n' for kernel in kernels]
+        lines = [f"#define {macro(kernel.name)}\n" for kernel in kernels]
+        lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
         (folder / f"{name}.c").write_text("".join(lines))
     return [f"{name}.c" for name in GROUPS]
 
@@ -87,19 +88,47 @@ def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Pa
     _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)
 
 
+def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
+    """A source file for each header, which includes it twice and has it define its kernels."""
+    for header in headers:
+        include = f'#include "{header}"\n'
+        text = f"#define {macro(header.name)}\n{include}{include}extern int not_empty;\n"
+        (folder / f"{header.stem}.c").write_text(text)
+    return [f"{header.stem}.c" for header in headers]
+
+
+def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
+    sources = _alone(HEADERS, tmp_path)
+    options = [*WARNINGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-fsyntax-only"]
+    _run([host_cc(), *options, *sources], tmp_path)
+
+
 @NEEDS_ARM_GCC
-def test_each_kernel_compiles_by_itself_and_defines_what_it_is_called(tmp_path: Path) -> None:
-    _run([*_arm("cortex-m55", "-O0", "-c"), *map(str, KERNELS)], tmp_path)
-    listing = _run(["arm-none-eabi-nm", "-A", *(f"{k.stem}.o" for k in KERNELS)], tmp_path)
-    defining = set(re.findall(r"^(\w+)\.o: *\w* T \w+$", listing, re.MULTILINE))
-    assert defining == {kernel.stem for kernel in KERNELS}
+def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_path: Path) -> None:
+    headers = [header for header in HEADERS if re.search("dsp|mve", header.stem)]
+    _run([*_arm("cortex-m55", "-fsyntax-only"), *_alone(headers, tmp_path)], tmp_path)
 
 
-# In every run of the tests: every core as firmware is built, and the smallest in every way.
+@functools.cache
+def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
+    """Group, kind and name of each symbol of all kernels, compiled so without a warning."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        _run([*_arm(core, option, "-c"), *_grouped(folder)], folder)
+        listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
+    return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
+
+
+@NEEDS_ARM_GCC
+def test_each_kernel_is_defined_for_its_macro() -> None:
+    defined = {name for _, kind, name in _symbols("cortex-m55", "-O2") if kind == "T"}
+    assert defined == {kernel.symbol for found in registry().values() for kernel in found}
+
+
+# In every run of the tests: the smallest core, and one with each extension that kernels are for.
+USUAL = {("cortex-m0", "-O2"), ("cortex-m4", "-O2"), ("cortex-m55", "-O2")}
 BUILDS = [
-    pytest.param(
-        core, option, marks=() if core == "cortex-m0" or option == "-O2" else pytest.mark.slow
-    )
+    pytest.param(core, option, marks=() if (core, option) in USUAL else pytest.mark.slow)
     for core in CORES
     for option in ("-O0", "-Os", "-O2")
 ]
@@ -108,15 +137,12 @@ BUILDS = [
 @NEEDS_ARM_GCC
 @pytest.mark.parametrize(("core", "option"), BUILDS)
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
-    core: str, option: str, tmp_path: Path
+    core: str, option: str
 ) -> None:
-    _run([*_arm(core, option, "-c"), *_grouped(tmp_path)], tmp_path)
-    listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], tmp_path)
-    undefined = re.findall(r"^(\w+)\.o: *U (\w+)$", listing, re.MULTILINE)
     others = [
         f"a kernel of {group} needs {name}"
-        for group, name in undefined
-        if name not in LIBC and not _is_compilers_own(name, core, group)
+        for group, kind, name in _symbols(core, option)
+        if kind == "U" and name not in LIBC and not _is_compilers_own(name, core, group)
     ]
     assert not others
 
@@ -126,13 +152,6 @@ def _is_compilers_own(name: str, core: str, group: str) -> bool:
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
     return group == "floats" and name.startswith("__aeabi_")
-
-
-@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header.name)
-def test_every_header_compiles_alone_and_twice(header: Path, tmp_path: Path) -> None:
-    include = f'#include "microgen/{header.name}"\n'
-    (tmp_path / "alone.c").write_text(f"{include}{include}extern int not_empty;\n")
-    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", "-c", "alone.c"], tmp_path)
 
 
 CONVOLUTION = """

@@ -19,7 +19,11 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     binary = tmp_path_factory.mktemp("decimal") / "decimal"
-    files = [HERE / "decimal_driver.c", CRT / "src" / "decimal_f32.c", CRT / "src" / "json_text.c"]
+    files = [
+        HERE / "decimal_driver.c",
+        CRT / "src" / "json/decimal_f32.c",
+        CRT / "src" / "json/json_text.c",
+    ]
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     command = [host_cc(), *WARNINGS, *SANITIZERS, *includes, *map(str, files), "-o", str(binary)]
     subprocess.run(command, check=True)

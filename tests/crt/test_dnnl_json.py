@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.blob.payloads.json_runtime import JsonRuntime
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, runtime
+from microgen.codegens.json_graph import JsonRuntime
 from tests.codegens.json_graph import test_notes as notes
 from tests.crt import dnnl_json_cases as cases
 from tests.crt.dnnl_json_cases import (

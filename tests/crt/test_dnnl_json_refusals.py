@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from microgen.blob.payloads.json_runtime import JsonRuntime
+from microgen.codegens.json_graph import JsonRuntime
 from tests.crt import dnnl_json_cases as cases
 from tests.crt.dnnl_json_cases import (
     FITTED,

@@ -415,28 +415,3 @@ def test_a_project_gets_what_the_executor_needs() -> None:
         *("json_keys", "json_reader", "json_text", "module_stream", "param_file", "module"),
         *("func_registry", "platform_memory", "stack_allocator"),
     }
-
-
-HEADERS = [
-    *("dlpack/dlpack.h", "tvm/runtime/c_runtime_api.h", "tvm/runtime/c_backend_api.h"),
-    "tvm/runtime/metadata_types.h",
-    *(
-        f"tvm/runtime/crt/{name}.h"
-        for name in ("crt", "func_registry", "graph_executor", "module", "packed_func")
-    ),
-    *(f"tvm/runtime/crt/{name}.h" for name in ("platform", "platform_memory", "stack_allocator")),
-    *(
-        f"{name}.h"
-        for name in ("graph_json", "graph_memory", "graph_params", "graph_tables", "json_reader")
-    ),
-    *("json_keys.h", "json_text.h", "module_stream.h", "param_file.h"),
-]
-
-
-def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
-    for name in HEADERS:
-        include = f'#include "{name}"\n'
-        source = tmp_path / f"{Path(name).stem}_alone.c"
-        source.write_text(f"{include}{include}extern int not_empty;\n")
-        command = [host_cc(), *WARNINGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-c"]
-        subprocess.run([*command, str(source)], cwd=tmp_path, check=True)

@@ -80,7 +80,11 @@ def _program(folder: Path, names: int, padding: int) -> Path:
         f"const uint32_t graph_params_bytes = {len(params)};\n{OPERATORS}{source}"
     )
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    sources = ["main.c", *map(str, EXECUTOR_SOURCES), str(CRT / "src" / "platform_posix.c")]
+    sources = [
+        "main.c",
+        *map(str, EXECUTOR_SOURCES),
+        str(CRT / "src" / "platform/platform_posix.c"),
+    ]
     command = [host_cc(), *WARNINGS, *SANITIZERS, *includes, *sources, "-o", "main"]
     subprocess.run(command, cwd=folder, check=True)
     return folder / "main"

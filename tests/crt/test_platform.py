@@ -225,7 +225,7 @@ def library(folder: Path, *arguments: str | Path) -> ctypes.CDLL:
 
 
 FAKE_SEMIHOSTING = """
-#include "semihosting.h"
+#include "platform/semihosting.h"
 uint64_t ticks;
 int32_t frequency;
 int32_t mg_semihosting(uint32_t operation, const void *argument)
@@ -248,7 +248,7 @@ def timer(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("timer")
     (folder / "fake.c").write_text(FAKE_SEMIHOSTING)
     names = ("platform_semihosting", "semihosting_io", "io")
-    return library(folder, *(CRT / f"src/{name}.c" for name in names), folder / "fake.c")
+    return library(folder, *(CRT / f"src/platform/{name}.c" for name in names), folder / "fake.c")
 
 
 def elapsed(timer: ctypes.CDLL, start: int, stop: int, frequency: int) -> float:
@@ -291,7 +291,7 @@ def test_a_timer_that_does_not_run_cannot_stop_nor_a_running_one_start(timer: ct
 def test_numbers_are_printed_as_printf_would(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    io = library(tmp_path, CRT / "src/platform_posix.c", CRT / "src/io.c")
+    io = library(tmp_path, CRT / "src/platform/platform_posix.c", CRT / "src/platform/io.c")
     numbers = [0, 7, 10, 100, 1009, -1, -10, 2**31 - 1, -(2**31), 1_000_000_000, 1_020_300_400]
     for number in numbers:
         io.mg_io_print_int(number)
@@ -306,7 +306,7 @@ def test_numbers_are_printed_as_printf_would(
 def memory(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The boards' memcpy and friends, under names of their own."""
     names = [f"-D{name}=mg_{name}" for name in ("memcpy", "memmove", "memset")]
-    return library(tmp_path_factory.mktemp("memory"), *names, CRT / "src/freestanding.c")
+    return library(tmp_path_factory.mktemp("memory"), *names, CRT / "src/platform/freestanding.c")
 
 
 LENGTHS_AND_OFFSETS = [

@@ -33,7 +33,7 @@ def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Progr
     text = operators.read_text()
     said = r'\1    mg_io_print("microgen: operator \2\\n");\n'
     text = re.sub(r"(int32_t (\w+)\([^)]*\)\n\{\n)", said, text)
-    operators.write_text(text.replace("#include", '#include "io.h"\n#include', 1))
+    operators.write_text(text.replace("#include", '#include "platform/io.h"\n#include', 1))
     builder.build(folder)
     return program, folder
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from microgen import codegens, partition, passes
-from microgen.codegens.base import Codegen, Primitive, Refusal, Region
+from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.errors import MicrogenError
-from microgen.ir.graph import Graph
+from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal
 from microgen.lowering import functions
 from microgen.options import Options
 from microgen.program.types import Role
@@ -73,7 +74,7 @@ class _Recording:
         self.real: Codegen = codegens.registry()["builtin"]
         self.lowered: list[str] = []
 
-    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal]:
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
         return self.real.claims(graph, board)
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:

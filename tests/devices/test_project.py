@@ -21,7 +21,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_bare_metal_and_zephyr_both_build_the_driver(project: Path) -> None:
     before, zephyr = (project / "CMakeLists.txt").read_text().split("if(MICROGEN_ZEPHYR)", 1)
     for text in (before, zephyr.split("return()")[0]):
-        for source in ("src/devices.c", "crt/src/tracing_device.c", "src/main.c"):
+        for source in ("src/devices.c", "crt/src/platform/tracing_device.c", "src/main.c"):
             assert f"  {source}\n" in text
             assert (project / source).is_file()
 

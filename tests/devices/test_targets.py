@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import lowering
 from microgen.commands import compiling
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
@@ -96,7 +95,7 @@ def test_the_command_line_takes_targets_in_order() -> None:
 
 
 def test_targets_without_declarations_are_none() -> None:
-    assert not tuple(lowering.NO_TARGETS)
+    assert not tuple(targets.NO_TARGETS)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgen.pipeline import Compiled
 from microgen.program.types import Port
-from tests.crt.executor_graphs import EXECUTOR_SOURCES
+from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -146,7 +146,7 @@ def _graph_executor(project: Path) -> dict[str, Path]:
         path = project / f"model/codegen/host/src/{project.name}_{name}.c"
         own = f"#define TVMSystemLibEntryPoint system_lib_{project.name}\n"
         path.write_text(own + path.read_text())
-    sources = {path.name: project / "crt/src" / path.name for path in EXECUTOR_SOURCES}
+    sources = {path.name: project / "crt" / path.relative_to(CRT) for path in EXECUTOR_SOURCES}
     return {**sources, "platform.c": project / "src/platform.c"}
 
 

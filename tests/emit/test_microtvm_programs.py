@@ -24,7 +24,10 @@ from tests.tools import NEEDS_NINJA
 pytestmark = NEEDS_NINJA
 CRT = Path(__file__).resolve().parents[2] / "crt"
 HERE = Path(__file__).resolve().parent
-RUNTIME = ("crt", "func_registry", "module", "packed_func", "platform_memory", "stack_allocator")
+RUNTIME = (
+    *("crt", "func_registry", "module", "packed_func", "platform/platform_memory"),
+    "stack_allocator",
+)
 
 
 def _graph() -> Graph:
@@ -79,7 +82,7 @@ def test_an_application_for_the_graph_executor_runs_unchanged(
     command += [f"-I{host / 'include'}", f"-I{data / 'graph'}", f"-I{CRT / 'include'}"]
     command += [f"-I{CRT / 'src'}", "-o", str(tmp_path / "app")]
     sources = [*sorted((host / "src").glob("*.[cs]")), HERE / "microtvm_graph.c"]
-    sources += [*SOURCES, CRT / "src" / "platform_posix.c"]
+    sources += [*SOURCES, CRT / "src" / "platform/platform_posix.c"]
     subprocess.run([*command, *map(str, sources)], check=True)
     files = [str(data / "graph" / f"default.{name}") for name in ("graph", "params")]
     done = subprocess.run([tmp_path / "app", *files], capture_output=True, text=True, check=False)

@@ -12,12 +12,12 @@ import pytest
 
 import microgen
 from microgen import blob
-from microgen.blob.payloads import JsonRuntime
 from microgen.building import builder
 from microgen.cli import main
+from microgen.codegens.json_graph import JsonRuntime
 from microgen.errors import ModelError
 from microgen.verifier import elf as elf_reader
-from tests.blob.samples import ALL
+from tests.blob.samples import ALL, KNOWN
 from tests.external_networks import TOY, convolution
 from tests.tools import NEEDS_NINJA
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_a_blob(name: str, tmp_path: Path, capsys: Capture) -> No
     path.write_bytes(ALL[name])
     data = _shown(path, capsys)
     assert data["kind"] == "blob"
-    assert len(data["modules"]) == len(blob.loads(ALL[name]).modules)
+    assert len(data["modules"]) == len(blob.loads(ALL[name], KNOWN).modules)
 
 
 def test_nothing_to_extract(tmp_path: Path, capsys: Capture) -> None:

@@ -71,7 +71,7 @@ def test_the_archive_has_every_place_that_is_named(project: Path, tmp_path: Path
         folder = dependency["url"].removeprefix("./")
         assert any(name.startswith(f"{folder}/") for name in files)
     assert {"codegens/toy/toy.c", "codegens/toy/include/toy.h"} <= files.keys()
-    assert "runtime/src/runtime_dnnl_json.c" in files
+    assert "runtime/src/dnnl/runtime_dnnl_json.c" in files
     (module,) = reader.load(tmp_path / "x.tar").modules.values()
     assert module.external_dependencies == ("microgen_crt", "dnnl_json", "toy")
 
@@ -105,7 +105,7 @@ def test_the_archive_stands_alone(project: Path, tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(PROGRAM)
     host, runtime = tmp_path / "codegen/host", tmp_path / "runtime"
     sources = [p for p in (host / "src").iterdir() if p.suffix in (".c", ".s")]
-    sources += [p for p in (runtime / "src").glob("*.c") if not p.name.startswith(OF_PROGRAMS)]
+    sources += [p for p in (runtime / "src").rglob("*.c") if not p.name.startswith(OF_PROGRAMS)]
     sources += [tmp_path / "main.c", *(tmp_path / "codegens").rglob("*.c")]
     folders = (host / "include", runtime / "include", runtime / "src")
     include = [f"-I{folder}" for folder in (*folders, tmp_path / "codegens/toy/include")]

@@ -172,6 +172,28 @@ def random_kernel_case(
     return c.Case(name, op, attrs, operands, None if output else of, output or dtype)
 
 
+def random_kernel_cases(
+    op: str,
+    make: MakeAttrs,
+    count: int,
+    others: int,
+    dtypes: Sequence[DType] = (DType.INT16, DType.INT32, DType.FLOAT32),
+) -> list[c.Case]:
+    """So many of int8, and ``others`` of each of the other dtypes."""
+    return [
+        random_kernel_case(seed, op, make, dtype)
+        for dtype, n in ((DType.INT8, count), *((dtype, others) for dtype in dtypes))
+        for seed in range(n)
+    ]
+
+
+def scaled_case(
+    op: str, attrs: Attrs, seed: int, name: str, left: float, right: float, output: float
+) -> c.Case:
+    """Of operands and an output with these scales."""
+    return kernel_case(seed, op, attrs, name, scales=(left, right, output))
+
+
 def check_in_place(op: str, attrs: Attrs) -> None:
     """Every kernel of the op may write over an operand of the output's shape, and no other."""
     for lhs, rhs, expected in (

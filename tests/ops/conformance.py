@@ -21,6 +21,7 @@ from microgen import kernels, ops, resources
 from microgen.arithmetic.terms import Activation
 from microgen.building import toolchain
 from microgen.emit import literals
+from microgen.firmware.kernel_sources import macro
 from microgen.ir.graph import Array, Graph
 from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
@@ -157,8 +158,8 @@ def check(cases: Sequence[Case], folder: Path) -> None:
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
-    sources = sorted({str(CRT / kernel.source) for kernel in used})
-    driver = _compile(bodies, used, [*SANITIZERS, *sources], folder)
+    shared = [f"-D{macro(kernel.header)}" for kernel in used]
+    driver = _compile(bodies, used, [*SANITIZERS, *shared], folder)
     _run(driver, calls, [bodies.index(_shared_form(call)) for call in calls])
 
 

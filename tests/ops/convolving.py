@@ -16,6 +16,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
 from tests.ops import litert_oracle
+from tests.tflite_builder import OptionValue
 
 Attrs = Conv2DAttrs | DepthwiseConv2DAttrs
 
@@ -193,17 +194,7 @@ def of_dtype(g: Geometry) -> tuple[c.Case, ...]:
 
 def assert_equals_litert(case: c.Case, g: Geometry) -> None:
     """The reference equals LiteRT's on a case of that geometry, with SAME or VALID padding."""
-    assert isinstance(g.padding, str)
-    options = {
-        "padding": litert_oracle.PADDING[g.padding],
-        "strideH": g.strides[0],
-        "strideW": g.strides[1],
-        "dilationHFactor": g.dilation[0],
-        "dilationWFactor": g.dilation[1],
-        "fusedActivationFunction": litert_oracle.FUSED[g.activation],
-    }
-    if g.multiplier:
-        options["depthMultiplier"] = g.multiplier
+    options = _litert_options(g)
     if any(t.type.dtype is DType.INT32 for t in case.inputs):
         options["quantizedBiasType"] = tflite.TensorType.INT32
     oracle = litert_oracle.Case(
@@ -212,11 +203,76 @@ def assert_equals_litert(case: c.Case, g: Geometry) -> None:
         case.input_types,
         [tensor.array for tensor in case.inputs],
         case.output_quant,
-        "DEPTHWISE_CONV_2D" if g.multiplier else "CONV_2D",
-        "DepthwiseConv2DOptions" if g.multiplier else "Conv2DOptions",
+        *_litert_operator(g),
         options,
         constants=range(1, len(case.inputs)),
         version=5,
         output_dtype=case.output_dtype,
     )
     litert_oracle.assert_equal(oracle)
+
+
+def random_int8(seed: int, *, depthwise: bool) -> litert_oracle.Case:
+    """Any geometry, values and scales, as LiteRT's operator and as the reference's."""
+    rng = np.random.default_rng(seed)
+    g = _int8_geometry(rng, depthwise=depthwise)
+    inputs = litert_oracle.random_weighted(
+        rng, g.data, g.filters, axis=g.axis, products=g.products, has_bias=g.biased
+    )
+    return litert_oracle.Case(
+        g.op,
+        g.attrs(Rounding.DOUBLE),
+        inputs.types,
+        inputs.arrays,
+        inputs.output_quant,
+        *_litert_operator(g),
+        _litert_options(g),
+        constants=range(1, len(inputs.types)),
+        version=3,
+    )
+
+
+def _int8_geometry(rng: np.random.Generator, *, depthwise: bool) -> Geometry:
+    """Where padding is SAME, the window may be larger than the data. LiteRT's CONV_2D insists on a
+    bias."""
+    kernel_h, kernel_w, depth, per_group = (int(n) for n in rng.integers(1, 6, 4))
+    groups = int(rng.choice([1, 1, 1, 2, 3]))
+    channels, multiplier = int(rng.integers(1, 10)), int(rng.choice([1, 1, 2, 3, 8]))
+    dilation_h, dilation_w = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
+    padding: Padding = "SAME" if rng.random() < 0.5 else "VALID"
+    height, width = (int(n) for n in rng.integers(1, 12, 2))
+    if padding == "VALID":
+        height += (kernel_h - 1) * dilation_h
+        width += (kernel_w - 1) * dilation_w
+    each = (1, kernel_h, kernel_w, channels * multiplier)
+    return Geometry(
+        data=(int(rng.integers(1, 3)), height, width, channels if depthwise else depth * groups),
+        filters=each if depthwise else (per_group * groups, kernel_h, kernel_w, depth),
+        multiplier=multiplier if depthwise else 0,
+        strides=(int(rng.integers(1, 4)), int(rng.integers(1, 4))),
+        dilation=(dilation_h, dilation_w),
+        padding=padding,
+        activation=litert_oracle.random_activation_function(rng),
+        biased=not depthwise or bool(rng.random() < 0.8),
+    )
+
+
+def _litert_operator(g: Geometry) -> tuple[str, str]:
+    """The operator's name and that of its options."""
+    if g.multiplier:
+        return "DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions"
+    return "CONV_2D", "Conv2DOptions"
+
+
+def _litert_options(g: Geometry) -> dict[str, OptionValue]:
+    assert isinstance(g.padding, str)
+    depth_multiplier: dict[str, OptionValue] = {"depthMultiplier": g.multiplier}
+    return {
+        "padding": litert_oracle.PADDING[g.padding],
+        "strideH": g.strides[0],
+        "strideW": g.strides[1],
+        "dilationHFactor": g.dilation[0],
+        "dilationWFactor": g.dilation[1],
+        "fusedActivationFunction": litert_oracle.FUSED[g.activation],
+        **(depth_multiplier if g.multiplier else {}),
+    }

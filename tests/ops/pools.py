@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.base import Padding, Pair
+from microgen.ir.graph import Attrs, DType, TensorType
+from microgen.ops.base import Op, Padding, Pair
 from tests.ops import conformance as c
 from tests.ops import dtypes
 from tests.ops import litert_oracle as o
@@ -64,6 +65,29 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
     cases += [_random(seed, op, make, dtype) for seed in range(150)]
     c.check(cases, folder)
     c.check_inlined(cases[: len(corners) + 6], folder)
+
+
+def check_refusals(op: Op, make: MakeAttrs) -> None:
+    """Windows that fit nowhere, pads as large as the window, and another quantization."""
+    data = TensorType((1, 2, 2, 1), DType.INT8)
+    none = Activation.NONE
+    with pytest.raises(ValueError, match="covers 3x3, but the padded input is only 2x2"):
+        op.infer(make((3, 3), (1, 1), "VALID", none), [data])
+    with pytest.raises(ValueError, match="smaller than the"):
+        op.infer(make((3, 1), (1, 1), (3, 0, 0, 0), none), [data])
+    attrs = make((1, 1), (1, 1), "VALID", none)
+    one, two = (o.activation_type((1, 1, 1, 1), scale, 0) for scale in (1.0, 2.0))
+    assert op.check(attrs, [one], [one]) is None
+    assert "they must be equal" in str(op.check(attrs, [one], [two]))
+
+
+def four_windows(op: str, make: MakeAttrs) -> list[list[int]]:
+    """Of [[-9, -4], [-5, -6]], padded above and to the left: 1, 2, 2 and 4 of these."""
+    data = o.activation_type((1, 2, 2, 1), 1, 5)
+    attrs = make((2, 2), (1, 1), (1, 1, 0, 0), Activation.NONE)
+    array = np.array([-9, -4, -5, -6], np.int8).reshape(data.shape)
+    found = o.by_reference(o.Case(op, attrs, [data], [array], data.quant, "", ""))
+    return [[int(n) for n in row] for row in found[0, :, :, 0]]
 
 
 def _random(seed: int, op: str, make: MakeAttrs, dtype: DType) -> c.Case:

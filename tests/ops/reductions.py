@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen.ir.graph import DType, Quant
+from microgen.ops.base import Op
 from microgen.ops.reduction import ReductionAttrs
 from tests.ops import conformance as c
 from tests.ops import dtypes
@@ -38,6 +41,15 @@ def _random_axes(rng: np.random.Generator, rank: int) -> Axes:
     return tuple(sorted(int(axis) for axis in chosen))
 
 
+def _reduced(seed: int, rng: np.random.Generator) -> tuple[tuple[int, ...], Axes, bool]:
+    """A shape, its axes and whether they stay: those above each both ways, then random ones."""
+    if seed < 2 * len(SHAPES_AND_AXES):
+        return (*SHAPES_AND_AXES[seed // 2], seed % 2 == 0)
+    shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
+    axes = _random_axes(rng, len(shape))
+    return shape, axes, bool(rng.random() < 0.5)
+
+
 def litert_case(
     seed: int,
     op: str,
@@ -53,13 +65,7 @@ def litert_case(
     ``totals``: the output's scale is for sums of that many values.
     """
     rng = np.random.default_rng(seed)
-    if seed < 2 * len(SHAPES_AND_AXES):
-        shape, axes = SHAPES_AND_AXES[seed // 2]
-        keep_dims = seed % 2 == 0
-    else:
-        shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
-        axes = _random_axes(rng, len(shape))
-        keep_dims = bool(rng.random() < 0.5)
+    shape, axes, keep_dims = _reduced(seed, rng)
     data, array = dtypes.litert_data(rng, dtype, shape)
     output = data.quant
     if not unchanged and output is not None and rng.random() < 0.8:
@@ -79,6 +85,21 @@ def litert_case(
         version=2,
         output_dtype=dtype,
     )
+
+
+def check_infinities_and_nan(op: str, code: str, make: MakeAttrs, numbers: Sequence[float]) -> None:
+    """The reference equals LiteRT on those numbers, again and again."""
+    case = litert_case(4, op, code, make, DType.FLOAT32, unchanged=True)
+    array = np.resize(np.array(numbers, np.float32), case.types[0].shape)
+    o.assert_equal(dataclasses.replace(case, arrays=[array]))
+
+
+def check_extreme_constraints(op: Op, make: MakeAttrs) -> None:
+    """The quantization stays, and axes ascend."""
+    data, other = o.activation_type((2, 3), 1.0, 0), o.activation_type((3,), 0.5, 0)
+    assert "they must be equal" in str(op.check(make((0,), False), [data], [other]))
+    with pytest.raises(ValueError, match="not ascending axes"):
+        op.infer(make((1, 0), False), [data])
 
 
 def _other(rng: np.random.Generator, dtype: DType, scale: float) -> Quant:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen import ops
+from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.rescaled import RescaledAttrs
 from tests.ops import conformance as c
@@ -65,3 +66,13 @@ def sentence(op: str, *, dtype: DType = DType.INT8, **changes: object) -> str | 
     kind = TensorType((2,), DType.INT8)
     attrs = definition.attrs(**{**sound, **changes})
     return definition.check(attrs, [TensorType((2,), dtype), kind], [kind])
+
+
+def check_constraints(op: str) -> None:
+    """What the op refuses, each in a sentence of its own."""
+    assert sentence(op) is None
+    assert "left input is uint8[2]" in str(sentence(op, dtype=DType.UINT8))
+    assert "zero point is 128" in str(sentence(op, rhs_zero_point=128))
+    assert "a scale is -1" in str(sentence(op, output_scale=-1.0))
+    assert "too small" in str(sentence(op, output_scale=2.0**-40))
+    assert "rounded 'double'" in str(sentence(op, rounding=Rounding.DOUBLE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,10 @@ class Network:
 
     def to_bytes(self) -> bytes:
         """The file."""
+        return self._bytes
+
+    @cached_property
+    def _bytes(self) -> bytes:
         return build_model(self.tensors, [self.operator], ["x"], ["y"])
 
     def load(self) -> Graph:

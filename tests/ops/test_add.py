@@ -1,30 +1,17 @@
+import functools
 from pathlib import Path
 
 from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import DType
 from microgen.ops.add import OP, AddAttrs
 from tests.ops import additions, broadcasting
 from tests.ops import conformance as c
 
 NONE = AddAttrs(Activation.NONE)
-DTYPES = (DType.INT16, DType.INT32, DType.FLOAT32)
+_scaled = functools.partial(broadcasting.scaled_case, OP.name, NONE)
 
 
-def _scaled(seed: int, name: str, *scales: float) -> c.Case:
-    left, right, output = scales
-    return broadcasting.kernel_case(seed, OP.name, NONE, name, scales=(left, right, output))
-
-
-def _random(seed: int) -> c.Case:
-    return broadcasting.random_kernel_case(seed, OP.name, AddAttrs)
-
-
-def _others(count: int) -> list[c.Case]:
-    return [
-        broadcasting.random_kernel_case(seed, OP.name, AddAttrs, dtype)
-        for dtype in DTYPES
-        for seed in range(count)
-    ]
+def _random(count: int, others: int) -> list[c.Case]:
+    return broadcasting.random_kernel_cases(OP.name, AddAttrs, count, others)
 
 
 CORNERS = (
@@ -43,11 +30,11 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     by_shifts = additions.kernel_cases(OP.name, AddAttrs(Activation.NONE, by_shifts=True))
     broadcasts = broadcasting.broadcast_cases(OP.name, AddAttrs)
     broadcasts += broadcasting.high_rank_cases(OP.name, AddAttrs)
-    c.check([*CORNERS, *broadcasts, *map(_random, range(200)), *_others(50), *by_shifts], tmp_path)
+    c.check([*CORNERS, *broadcasts, *_random(200, 50), *by_shifts], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6)), *_others(3)], tmp_path)
+    c.check_inlined([*CORNERS, *_random(6, 3)], tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:

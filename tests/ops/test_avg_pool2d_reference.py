@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.avg_pool2d import OP, AvgPool2DAttrs
-from microgen.ops.base import Padding
 from tests.ops.dtypes import FAMILIES
 from tests.ops.litert_oracle import (
-    Case,
-    activation_type,
     assert_equal,
-    by_reference,
     needs_litert,
 )
-from tests.ops.pools import litert_case
+from tests.ops.pools import check_refusals, four_windows, litert_case
 
 
 @needs_litert
@@ -27,30 +22,12 @@ def test_equals_litert(block: int, dtype: DType) -> None:
 
 
 def test_padding_does_not_count() -> None:
-    data = activation_type((1, 2, 2, 1), 1, 5)
-    assert data.quant is not None
-    attrs = AvgPool2DAttrs((2, 2), (1, 1), (1, 1, 0, 0), Activation.NONE)
-    array = np.array([-9, -4, -5, -6], np.int8).reshape(data.shape)
-    found = by_reference(Case(OP.name, attrs, [data], [array], data.quant, "", ""))
     # -6.5 rounds away from zero
-    assert found[0, :, :, 0].tolist() == [[-9, -7], [-7, -6]]
+    assert four_windows(OP.name, AvgPool2DAttrs) == [[-9, -7], [-7, -6]]
 
 
-@pytest.mark.parametrize(
-    ("padding", "sentence"),
-    [("VALID", "covers 3x3, but the padded input is only 2x2"), ((3, 0, 0, 0), "smaller than the")],
-)
-def test_impossible_shapes(padding: Padding, sentence: str) -> None:
-    attrs = AvgPool2DAttrs((3, 3 if padding == "VALID" else 1), (1, 1), padding, Activation.NONE)
-    with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [TensorType((1, 2, 2, 1), DType.INT8)])
-
-
-def test_quantization_must_not_change() -> None:
-    attrs = AvgPool2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE)
-    data, other = (activation_type((1, 1, 1, 1), scale, 0) for scale in (1.0, 2.0))
-    assert OP.check(attrs, [data], [data]) is None
-    assert "they must be equal" in str(OP.check(attrs, [data], [other]))
+def test_refusals() -> None:
+    check_refusals(OP, AvgPool2DAttrs)
 
 
 def test_sums_of_integers_must_fit_int32() -> None:

@@ -12,69 +12,19 @@ from microgen.ops.conv2d import OP, Conv2DAttrs
 from tests.ops import conformance, convolving
 from tests.ops.convolving import Geometry
 from tests.ops.litert_oracle import (
-    FUSED,
-    PADDING,
     Case,
     activation_type,
     assert_equal,
     by_reference,
     needs_litert,
-    random_activation_function,
-    random_weighted,
 )
-
-
-def random_case(seed: int) -> Case:
-    rng = np.random.default_rng(seed)
-    kernel_h, kernel_w = (int(n) for n in rng.integers(1, 6, 2))
-    groups = int(rng.choice([1, 1, 1, 2, 3]))
-    depth, per_group = (int(n) for n in rng.integers(1, 6, 2))
-    dilation_h, dilation_w = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
-    padding = str(rng.choice(["SAME", "VALID"]))
-    height, width = (int(n) for n in rng.integers(1, 12, 2))
-    if padding == "VALID":
-        height += (kernel_h - 1) * dilation_h
-        width += (kernel_w - 1) * dilation_w
-    strides = tuple(int(n) for n in rng.integers(1, 4, 2))
-    inputs = random_weighted(
-        rng,
-        (int(rng.integers(1, 3)), height, width, depth * groups),
-        (per_group * groups, kernel_h, kernel_w, depth),
-        axis=0,
-        products=kernel_h * kernel_w * depth,
-        has_bias=True,
-    )
-    activation = random_activation_function(rng)
-    attrs = Conv2DAttrs(
-        (strides[0], strides[1]), (dilation_h, dilation_w), padding, activation, Rounding.DOUBLE
-    )
-    options = {
-        "padding": PADDING[padding],
-        "strideH": strides[0],
-        "strideW": strides[1],
-        "dilationHFactor": dilation_h,
-        "dilationWFactor": dilation_w,
-        "fusedActivationFunction": FUSED[activation],
-    }
-    return Case(
-        OP.name,
-        attrs,
-        inputs.types,
-        inputs.arrays,
-        inputs.output_quant,
-        "CONV_2D",
-        "Conv2DOptions",
-        options,
-        constants=range(1, len(inputs.types)),
-        version=3,
-    )
 
 
 @needs_litert
 @pytest.mark.parametrize("block", range(8))
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
-        assert_equal(random_case(seed))
+        assert_equal(convolving.random_int8(seed, depthwise=False))
 
 
 # LiteRT's CONV_2D insists on a bias.
@@ -114,7 +64,7 @@ def litert_geometry(seed: int) -> Geometry:
 
 def test_no_bias_is_a_bias_of_zeros() -> None:
     # LiteRT's CONV_2D insists on a bias, so that it cannot be asked.
-    case = random_case(0)
+    case = convolving.random_int8(0, depthwise=False)
     zeros = (*case.arrays[:2], np.zeros_like(case.arrays[2]))
     without = replace(case, types=case.types[:2], arrays=case.arrays[:2])
     np.testing.assert_array_equal(by_reference(without), by_reference(replace(case, arrays=zeros)))

@@ -22,6 +22,7 @@ from tests.ops.litert_oracle import (
     random_activation_function,
     random_weighted,
 )
+from tests.tflite_builder import OptionValue
 
 
 def random_case(seed: int) -> Case:
@@ -41,13 +42,7 @@ def random_case(seed: int) -> Case:
     )
     size = _output(rng, padding, (height, width), (kernel_h, kernel_w), strides)
     activation = random_activation_function(rng)
-    attrs = Conv2DTransposeAttrs(
-        strides=strides,
-        padding=padding,
-        size=size,
-        activation=activation,
-        rounding=Rounding.DOUBLE,
-    )
+    attrs = Conv2DTransposeAttrs(strides, padding, size, activation, Rounding.DOUBLE)
     shape = np.array([inputs.types[0].shape[0], *size, filters], np.int32)
     return Case(
         OP.name,
@@ -57,17 +52,22 @@ def random_case(seed: int) -> Case:
         inputs.output_quant,
         "TRANSPOSE_CONV",
         "TransposeConvOptions",
-        {
-            "padding": PADDING[padding],
-            "strideH": strides[0],
-            "strideW": strides[1],
-            "fusedActivationFunction": FUSED[activation],
-        },
+        _options(attrs),
         constants=range(1, len(inputs.types)),
         extra=(int32_constant("shape", shape),),
         order=("shape", "input1", "input0", "input2")[: len(inputs.types) + 1],
         version=4,
     )
+
+
+def _options(attrs: Conv2DTransposeAttrs) -> dict[str, OptionValue]:
+    assert isinstance(attrs.padding, str)
+    return {
+        "padding": PADDING[attrs.padding],
+        "strideH": attrs.strides[0],
+        "strideW": attrs.strides[1],
+        "fusedActivationFunction": FUSED[attrs.activation],
+    }
 
 
 def _output(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from microgen.arithmetic.terms import Activation, Rounding
@@ -9,75 +8,18 @@ from microgen.ops.depthwise_conv2d import OP, DepthwiseConv2DAttrs
 from tests.ops import conformance, convolving
 from tests.ops.convolving import Geometry
 from tests.ops.litert_oracle import (
-    FUSED,
-    PADDING,
-    Case,
     assert_equal,
     needs_litert,
-    random_activation_function,
-    random_weighted,
 )
 
 BASE = Geometry(filters=(1, 3, 3, 4), multiplier=1)
-
-
-def random_case(seed: int) -> Case:
-    rng = np.random.default_rng(seed)
-    kernel_h, kernel_w = (int(n) for n in rng.integers(1, 6, 2))
-    channels = int(rng.integers(1, 10))
-    depth_multiplier = int(rng.choice([1, 1, 2, 3, 8]))
-    dilation_h, dilation_w = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
-    padding = str(rng.choice(["SAME", "VALID"]))
-    height, width = (int(n) for n in rng.integers(1, 12, 2))
-    if padding == "VALID":
-        height += (kernel_h - 1) * dilation_h
-        width += (kernel_w - 1) * dilation_w
-    strides = tuple(int(n) for n in rng.integers(1, 4, 2))
-    inputs = random_weighted(
-        rng,
-        (int(rng.integers(1, 3)), height, width, channels),
-        (1, kernel_h, kernel_w, channels * depth_multiplier),
-        axis=3,
-        products=kernel_h * kernel_w,
-        has_bias=bool(rng.random() < 0.8),
-    )
-    activation = random_activation_function(rng)
-    attrs = DepthwiseConv2DAttrs(
-        (strides[0], strides[1]),
-        (dilation_h, dilation_w),
-        padding,
-        depth_multiplier,
-        activation,
-        Rounding.DOUBLE,
-    )
-    options = {
-        "padding": PADDING[padding],
-        "strideH": strides[0],
-        "strideW": strides[1],
-        "depthMultiplier": depth_multiplier,
-        "dilationHFactor": dilation_h,
-        "dilationWFactor": dilation_w,
-        "fusedActivationFunction": FUSED[activation],
-    }
-    return Case(
-        OP.name,
-        attrs,
-        inputs.types,
-        inputs.arrays,
-        inputs.output_quant,
-        "DEPTHWISE_CONV_2D",
-        "DepthwiseConv2DOptions",
-        options,
-        constants=range(1, len(inputs.types)),
-        version=3,
-    )
 
 
 @needs_litert
 @pytest.mark.parametrize("block", range(8))
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
-        assert_equal(random_case(seed))
+        assert_equal(convolving.random_int8(seed, depthwise=True))
 
 
 @needs_litert

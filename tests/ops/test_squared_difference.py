@@ -1,3 +1,4 @@
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +10,12 @@ from tests.ops import broadcasting
 from tests.ops import conformance as c
 
 ATTRS = SquaredDifferenceAttrs()
+_scaled = functools.partial(broadcasting.scaled_case, OP.name, ATTRS)
 DTYPES = (DType.INT32, DType.FLOAT32)
 
 
 def _make(_activation: Activation) -> SquaredDifferenceAttrs:
     return ATTRS
-
-
-def _scaled(seed: int, name: str, *scales: float) -> c.Case:
-    left, right, output = scales
-    return broadcasting.kernel_case(seed, OP.name, ATTRS, name, scales=(left, right, output))
 
 
 def _random(seed: int) -> c.Case:
@@ -30,11 +27,7 @@ def _random(seed: int) -> c.Case:
 
 
 def _others(count: int) -> list[c.Case]:
-    return [
-        broadcasting.random_kernel_case(seed, OP.name, _make, dtype)
-        for dtype in DTYPES
-        for seed in range(count)
-    ]
+    return broadcasting.random_kernel_cases(OP.name, _make, 0, count, DTYPES)
 
 
 CORNERS = (

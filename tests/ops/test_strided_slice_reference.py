@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -52,53 +53,63 @@ def strided_model(
     )
 
 
+class Entry(NamedTuple):
+    """One entry of a strided slice, and what says the same to numpy."""
+
+    begin: int = 0
+    end: int = 0
+    stride: int = 1
+    index: object = None
+    masks: tuple[str, ...] = ()
+
+
 def strided_slice_model(seed: int) -> Model:
     """Entries of every kind; the output's shape is what numpy's indexing gives."""
     rng = np.random.default_rng(seed)
     shape = random_shape(rng, 4)
-    begin, end, strides, index = [], [], [], []
-    masks = dict.fromkeys(MASKS, 0)
-    kinds = ["slice"] * int(rng.integers(1, len(shape) + 1))
-    if len(kinds) + 1 < 5 and rng.random() < 0.3:
-        kinds.insert(int(rng.integers(len(kinds) + 1)), "newAxisMask")
-    jump = len(shape) - kinds.count("slice")
-    if jump and rng.random() < 0.5:
-        kinds.insert(int(rng.integers(len(kinds) + 1)), "ellipsisMask")
+    kinds = _random_kinds(rng, len(shape))
+    entries: list[Entry] = []
     axis = 0
-    for k, kind in enumerate(kinds):
-        entry: object = None
-        b, e, s = 0, 0, 1
+    for kind in kinds:
         if kind == "slice":
-            size = shape[axis]
+            entries.append(_random_entry(rng, shape[axis]))
             axis += 1
-            b, e = (int(n) for n in rng.integers(-size - 2, size + 3, 2))
-            s = int(rng.choice([1, 1, 2, -1, -2]))
-            if rng.random() < 0.25:
-                b, s = int(rng.integers(-size, size)), 1
-                e = b + 1
-                masks["shrinkAxisMask"] |= 1 << k
-                is_masked = bool(rng.random() < 0.3)
-                masks["beginMask"] |= is_masked << k
-                entry = 0 if is_masked else b
-            else:
-                is_open = [bool(rng.random() < 0.3) for _ in range(2)]
-                masks["beginMask"] |= is_open[0] << k
-                masks["endMask"] |= is_open[1] << k
-                entry = slice(None if is_open[0] else b, None if is_open[1] else e, s)
-                if not range(*entry.indices(size)):
-                    entry, e = slice(None, None, s), 0
-                    masks["beginMask"] |= 1 << k
-                    masks["endMask"] |= 1 << k
         elif kind == "ellipsisMask":
-            axis += jump
-            masks[kind] |= 1 << k
-            entry = ...
+            entries.append(Entry(index=..., masks=(kind,)))
+            axis += len(shape) - kinds.count("slice")
         else:
-            masks[kind] |= 1 << k
-        for values, value in zip((begin, end, strides, index), (b, e, s, entry), strict=True):
-            values.append(value)
-    output = np.zeros(shape, np.int8)[tuple(index)].shape
+            entries.append(Entry(masks=(kind,)))
+    output = np.zeros(shape, np.int8)[tuple(entry.index for entry in entries)].shape
+    begin, end, strides, _, _ = (list(values) for values in zip(*entries, strict=True))
+    masks = {m: sum((m in entry.masks) << k for k, entry in enumerate(entries)) for m in MASKS}
     return strided_model(shape, output, begin, end, strides, seed, **masks)
+
+
+def _random_kinds(rng: np.random.Generator, rank: int) -> list[str]:
+    kinds = ["slice"] * int(rng.integers(1, rank + 1))
+    slices = len(kinds)
+    if slices + 1 < 5 and rng.random() < 0.3:
+        kinds.insert(int(rng.integers(len(kinds) + 1)), "newAxisMask")
+    if slices < rank and rng.random() < 0.5:
+        kinds.insert(int(rng.integers(len(kinds) + 1)), "ellipsisMask")
+    return kinds
+
+
+def _random_entry(rng: np.random.Generator, size: int) -> Entry:
+    """A range that is not empty, or one element."""
+    begin, end = (int(n) for n in rng.integers(-size - 2, size + 3, 2))
+    stride = int(rng.choice([1, 1, 2, -1, -2]))
+    if rng.random() < 0.25:
+        begin = int(rng.integers(-size, size))
+        first = ("beginMask",) if rng.random() < 0.3 else ()
+        return Entry(begin, begin + 1, 1, 0 if first else begin, ("shrinkAxisMask", *first))
+    opened = [mask for mask in ("beginMask", "endMask") if rng.random() < 0.3]
+    index = slice(
+        None if "beginMask" in opened else begin, None if "endMask" in opened else end, stride
+    )
+    if range(*index.indices(size)):
+        return Entry(begin, end, stride, index, tuple(opened))
+    return Entry(begin, 0, stride, slice(None, None, stride), ("beginMask", "endMask"))
 
 
 def split_model(seed: int) -> Model:

@@ -135,7 +135,7 @@ def test_the_first_call_that_is_not_taken_is_the_reason() -> None:
     x = b.input(1, 4)
     graph = b.graph(dense(b, x, 3, RELU))
     (refusal,) = partitioned(graph, everything("a", "nn.relu", "nn.bias_add")).refusals
-    assert (refusal.by, refusal.node.op, refusal.why) == ("a", "nn.dense", "a has no nn.bias_add")
+    assert (refusal.by, refusal.what, refusal.why) == ("a", "nn.dense", "a has no nn.bias_add")
 
 
 def test_what_has_no_form_in_relay_is_refused_with_the_reason() -> None:
@@ -230,4 +230,4 @@ def test_a_node_of_a_generator_before_is_not_asked_for() -> None:
     graph = b.graph(b.tanh(b.exp(b.input(2))))
     found = partitioned(graph, everything("a", "tanh"), everything("b"))
     assert [attrs.codegen for _, attrs in external_nodes(found.graph)] == ["a", "b"]
-    assert [(r.by, r.node.op) for r in found.refusals] == [("a", "tanh")]
+    assert [(r.by, r.what) for r in found.refusals] == [("a", "tanh")]

@@ -13,9 +13,8 @@ def _f32(*shape: int) -> Array:
     return _RNG.standard_normal(shape).astype(np.float32)
 
 
-def image() -> bytes:
-    """float32 convolutions, the second of each channel; pools, a branch, a dense layer, softmax."""
-    tensors = [
+def _image_tensors() -> list[TensorSpec]:
+    return [
         TensorSpec("x", (1, 9, 8, 3), "float32"),
         TensorSpec("w", (4, 3, 3, 3), "float32", _f32(4, 3, 3, 3)),
         TensorSpec("b", (4,), "float32", _f32(4)),
@@ -33,6 +32,10 @@ def image() -> bytes:
         TensorSpec("f", (1, 3), "float32"),
         TensorSpec("y", (1, 3), "float32"),
     ]
+
+
+def image() -> bytes:
+    """float32 convolutions, the second of each channel; pools, a branch, a dense layer, softmax."""
     same = {"padding": 0, "strideH": 2, "strideW": 2}
     depthwise = {"padding": 0, "strideH": 1, "strideW": 1, "depthMultiplier": 1}
     valid = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
@@ -53,7 +56,7 @@ def image() -> bytes:
         OperatorSpec("FULLY_CONNECTED", ["flat", "wf", "bf"], ["f"], "FullyConnectedOptions", {}),
         OperatorSpec("SOFTMAX", ["f"], ["y"], "SoftmaxOptions", {"beta": 1.0}),
     ]
-    return build_model(tensors, operators, ["x"], ["y"])
+    return build_model(_image_tensors(), operators, ["x"], ["y"])
 
 
 def elementwise() -> bytes:

@@ -257,7 +257,7 @@ def _io(program: Program, **sizes: int) -> Program:
         ),
     )
     kinds = {name: TensorType((n,), DType.INT8) for name, n in sizes.items()}
-    ports = [Port(name, name, kind) for name, kind in kinds.items()]
+    ports = [Port(name, name, kind, sid=f"sid_{i}") for i, (name, kind) in enumerate(kinds.items())]
     return planned(replace(program, inputs=(ports[0],), outputs=(ports[1],)))
 
 

@@ -3,8 +3,8 @@
  *
  * A case is as tests/crt/dnnl_json_cases.py packs it, behind a word with its length. What is left
  * of it: three codes, bytes of the pool and of the workspace that were needed, then the outputs. */
-#include "io.h"
-#include "runtime_dnnl_json.h"
+#include "platform/io.h"
+#include "dnnl/runtime_dnnl_json.h"
 
 #include <string.h>
 

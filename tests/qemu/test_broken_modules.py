@@ -129,7 +129,11 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
     ),
     "a writable table": (
         _all(
-            _edited("crt/src/module_blob.h", "extern const mg_loader_run", "extern mg_loader_run"),
+            _edited(
+                "crt/src/modules/module_types.h",
+                "extern const mg_loader_run",
+                "extern mg_loader_run",
+            ),
             _edited(LOADERS, "^const mg_loader_run", "mg_loader_run"),
         ),
         {"module_loaders", "stack"},

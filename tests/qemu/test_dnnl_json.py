@@ -48,7 +48,7 @@ def packed(example: cases.Example) -> bytes:
 def firmware(board: str, folder: Path) -> Path:
     """A project that needs the runtime, with another main."""
     text = minimal_project.model_files().files[minimal_project.OPERATORS].decode()
-    changed = {minimal_project.OPERATORS: f'#include "runtime_dnnl_json.h"\n{text}'}
+    changed = {minimal_project.OPERATORS: f'#include "dnnl/runtime_dnnl_json.h"\n{text}'}
     project = minimal_project.write(folder / "project", board, changed)
     (project / "src" / "main.c").write_text(MAIN.read_text())
     assert (project / "crt" / "src" / "dnnl_operators.c").is_file()

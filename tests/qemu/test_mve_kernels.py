@@ -15,6 +15,7 @@ import pytest
 from microgen import kernels
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
+from microgen.firmware.kernel_sources import macro
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.kernels import mve
 from microgen.kernels.base import Kernel
@@ -230,7 +231,8 @@ def _inlined(call: Call) -> str:
 
 
 def _functions(bodies: Sequence[str], used: Sequence[Kernel]) -> str:
-    lines = [f'#include "../crt/{kernel.source}"' for kernel in used]
+    lines = [f"#define {macro(kernel.header)}" for kernel in used]
+    lines += [f'#include "{kernel.header}"' for kernel in used]
     for i, body in enumerate(bodies):
         lines.append(f"static void call_{i}(const void *params, void **a) {{ {body} }}")
     names = ", ".join(f"call_{i}" for i in range(len(bodies)))

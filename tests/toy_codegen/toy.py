@@ -20,7 +20,7 @@ HEADER = b"""\
 #ifndef TOY_H
 #define TOY_H
 
-#include "module_blob.h"
+#include "modules/module_blob.h"
 
 tvm_crt_error_t toy_load(mg_stream *payload, mg_pool *pool, void **module);
 tvm_crt_error_t toy_find(const void *module, mg_text symbol, uint32_t *function);

@@ -25,7 +25,8 @@ _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(Non
 # What can be edited unnoticed with the digest written anew, by reason. "*" is any element.
 _READ_BY_PEOPLE = """
 calls.*.kernel calls.*.layer calls.*.op calls.*.reason calls.*.refusals calls.*.refusals.*
-constants.*.layer constants.*.ctype estimate.flash estimate.ram microgen model.file
+constants.*.layer constants.*.ctype estimate.flash estimate.ram estimate.flash_least
+estimate.flash_most estimate.ram_least estimate.ram_most microgen model.file
 plan.algorithm plan.proof plan.lower_bound plan.buffers.*.tensor
 options.codegen options.codegen.* options.codegen_path options.composite options.merge_regions
 options.flash options.ram options.workspace_io

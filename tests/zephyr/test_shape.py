@@ -28,7 +28,12 @@ def test_zephyr_starts_the_program_and_microgen_does_not(board: str) -> None:
     assert "src/main.c" in named
     assert "src/platform_zephyr.c" in named
     assert set(named) <= set(files)
-    start = {"src/platform.c", "boards/startup.c", "crt/src/start.c", "crt/src/freestanding.c"}
+    start = {
+        "src/platform.c",
+        "boards/startup.c",
+        "crt/src/platform/start.c",
+        "crt/src/platform/freestanding.c",
+    }
     assert not start & set(named)
 
 

@@ -189,7 +189,7 @@ def test_a_run_that_fails_ends_with_its_status(board: str, tmp_path: Path) -> No
 
 
 TIMER = """
-#include "io.h"
+#include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 #include <zephyr/kernel.h>
 

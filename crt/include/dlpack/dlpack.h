@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DLPack's tensor: the names and the layout that TVM's C interfaces exchange, no more. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_

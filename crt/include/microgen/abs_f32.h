@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The magnitude of float32 values. */
 #ifndef MICROGEN_ABS_F32_H
 #define MICROGEN_ABS_F32_H
@@ -7,7 +8,19 @@
 #include "microgen/float_math.h"
 #include "microgen/unary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* mg_abs_f32 computes |x| of each value, as microgen/unary.h says. */
 MG_UNARY_KERNEL(mg_abs_f32, float, mg_f32_abs)
+
+#ifdef MG_ABS_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_abs_f32, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

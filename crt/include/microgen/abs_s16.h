@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The magnitude of int16 values. */
 #ifndef MICROGEN_ABS_S16_H
 #define MICROGEN_ABS_S16_H
@@ -34,6 +35,13 @@ MG_INLINE void mg_abs_s16_body(const mg_abs_s16_params *p, const int16_t *input,
 {
     MG_UNARY(mg_abs_s16_element, p, input, output);
 }
+
+#ifdef MG_ABS_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_abs_s16(const mg_abs_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_abs_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

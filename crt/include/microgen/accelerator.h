@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A simulated accelerator for int8 networks: what the code generator `accelerator` compiles for.
  *
  * It takes command streams, which only it understands, and computes them on memories that it is
@@ -11,6 +12,8 @@
 #define MICROGEN_ACCELERATOR_H
 
 #include <stdint.h>
+
+#include "microgen/accelerator_memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,14 +34,6 @@ typedef struct {
     uint32_t streams;
     uint32_t commands;
 } mg_accelerator;
-
-/* A memory that a stream addresses. Number 0 holds constants, aligned to 4; the others may have any
- * alignment. */
-typedef struct {
-    const void *read;
-    void *write; /* the same bytes, NULL if they are read-only */
-    uint32_t bytes;
-} mg_accelerator_memory;
 
 /* The hooks. `context` must be an mg_accelerator.
  *

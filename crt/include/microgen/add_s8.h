@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise addition of int8 tensors with broadcasting. */
 #ifndef MICROGEN_ADD_S8_H
 #define MICROGEN_ADD_S8_H
@@ -40,6 +41,13 @@ MG_INLINE void mg_add_s8_body(const mg_add_s8_params *p, const int8_t *lhs, cons
 {
     MG_BROADCAST(mg_add_s8_element, p, lhs, rhs, output);
 }
+
+#ifdef MG_ADD_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output)
+{
+    mg_add_s8_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

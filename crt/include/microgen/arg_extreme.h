@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops and parameters of the kernels that find where an extreme is. */
 #ifndef MICROGEN_ARG_EXTREME_H
 #define MICROGEN_ARG_EXTREME_H

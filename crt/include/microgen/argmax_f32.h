@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of the greatest or least float32 values along one axis. */
 #ifndef MICROGEN_ARGMAX_F32_H
 #define MICROGEN_ARGMAX_F32_H
@@ -20,6 +21,13 @@ MG_INLINE void mg_argmax_f32_body(const mg_argmax_f32_params *p, const float *in
 {
     MG_ARG_EXTREME(float, p, input, output);
 }
+
+#ifdef MG_ARGMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_argmax_f32(const mg_argmax_f32_params *p, const float *input, void *output)
+{
+    mg_argmax_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of the greatest or least int32 values along one axis. */
 #ifndef MICROGEN_ARGMAX_S32_H
 #define MICROGEN_ARGMAX_S32_H
@@ -20,6 +21,13 @@ MG_INLINE void mg_argmax_s32_body(const mg_argmax_s32_params *p, const int32_t *
 {
     MG_ARG_EXTREME(int32_t, p, input, output);
 }
+
+#ifdef MG_ARGMAX_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_argmax_s32(const mg_argmax_s32_params *p, const int32_t *input, void *output)
+{
+    mg_argmax_s32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

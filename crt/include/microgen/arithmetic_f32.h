@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise arithmetic of float32 tensors with broadcasting, as IEEE 754 has it. */
 #ifndef MICROGEN_ARITHMETIC_F32_H
 #define MICROGEN_ARITHMETIC_F32_H
@@ -37,6 +38,14 @@ MG_ELEMENTWISE(mg_divide_f32, mg_arithmetic_f32_params, float, float,
 /* Squares of differences; overflow gives an infinity. */
 MG_ELEMENTWISE(mg_squared_difference_f32, mg_broadcast_params, float, float,
                (lhs - rhs) * (lhs - rhs))
+
+#ifdef MG_ARITHMETIC_F32_IMPLEMENTATION /* the out-of-line forms */
+MG_ELEMENTWISE_SHARED(mg_add_f32, float, float)
+MG_ELEMENTWISE_SHARED(mg_subtract_f32, float, float)
+MG_ELEMENTWISE_SHARED(mg_multiply_f32, float, float)
+MG_ELEMENTWISE_SHARED(mg_divide_f32, float, float)
+MG_ELEMENTWISE_SHARED(mg_squared_difference_f32, float, float)
+#endif
 
 #ifdef __cplusplus
 }

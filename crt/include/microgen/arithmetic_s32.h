@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise arithmetic of plain int32 numbers with broadcasting, modulo 2^32. */
 #ifndef MICROGEN_ARITHMETIC_S32_H
 #define MICROGEN_ARITHMETIC_S32_H
@@ -46,6 +47,13 @@ MG_ELEMENTWISE(mg_multiply_s32, mg_arithmetic_s32_params, int32_t, int32_t,
 /* Squares of differences. */
 MG_ELEMENTWISE(mg_squared_difference_s32, mg_broadcast_params, int32_t, int32_t,
                mg_square_u32((uint32_t)lhs - (uint32_t)rhs))
+
+#ifdef MG_ARITHMETIC_S32_IMPLEMENTATION /* the out-of-line forms */
+MG_ELEMENTWISE_SHARED(mg_add_s32, int32_t, int32_t)
+MG_ELEMENTWISE_SHARED(mg_subtract_s32, int32_t, int32_t)
+MG_ELEMENTWISE_SHARED(mg_multiply_s32, int32_t, int32_t)
+MG_ELEMENTWISE_SHARED(mg_squared_difference_s32, int32_t, int32_t)
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, float32. */
 #ifndef MICROGEN_AVG_POOL2D_F32_H
 #define MICROGEN_AVG_POOL2D_F32_H
@@ -34,6 +35,13 @@ MG_INLINE void mg_avg_pool2d_f32_body(const mg_avg_pool2d_f32_params *p, const f
 {
     MG_POOL(float, 0.0F, mg_avg_pool2d_f32_add, mg_avg_pool2d_f32_mean, p, input, output);
 }
+
+#ifdef MG_AVG_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output)
+{
+    mg_avg_pool2d_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

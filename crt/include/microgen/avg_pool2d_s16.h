@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, int16. */
 #ifndef MICROGEN_AVG_POOL2D_S16_H
 #define MICROGEN_AVG_POOL2D_S16_H
@@ -34,6 +35,13 @@ MG_INLINE void mg_avg_pool2d_s16_body(const mg_avg_pool2d_s16_params *p, const i
 {
     MG_POOL(int32_t, 0, mg_avg_pool2d_s16_add, mg_avg_pool2d_s16_mean, p, input, output);
 }
+
+#ifdef MG_AVG_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_avg_pool2d_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

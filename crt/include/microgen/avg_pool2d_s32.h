@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, plain int32 numbers. */
 #ifndef MICROGEN_AVG_POOL2D_S32_H
 #define MICROGEN_AVG_POOL2D_S32_H
@@ -34,6 +35,13 @@ MG_INLINE void mg_avg_pool2d_s32_body(const mg_avg_pool2d_s32_params *p, const i
 {
     MG_POOL(uint32_t, 0U, mg_avg_pool2d_s32_add, mg_avg_pool2d_s32_mean, p, input, output);
 }
+
+#ifdef MG_AVG_POOL2D_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output)
+{
+    mg_avg_pool2d_s32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

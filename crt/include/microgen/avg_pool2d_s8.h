@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Average pooling over 2-D windows, int8. */
 #ifndef MICROGEN_AVG_POOL2D_S8_H
 #define MICROGEN_AVG_POOL2D_S8_H
@@ -33,6 +34,13 @@ MG_INLINE void mg_avg_pool2d_s8_body(const mg_avg_pool2d_s8_params *p, const int
 {
     MG_POOL(int32_t, 0, mg_avg_pool2d_s8_add, mg_avg_pool2d_s8_mean, p, input, output);
 }
+
+#ifdef MG_AVG_POOL2D_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_s8(const mg_avg_pool2d_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_avg_pool2d_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the matrices of a batch lie, for products of any element type. */
 #ifndef MICROGEN_BATCH_MATMUL_H
 #define MICROGEN_BATCH_MATMUL_H

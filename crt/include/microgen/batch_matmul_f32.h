@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of float32 matrices, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_F32_H
 #define MICROGEN_BATCH_MATMUL_F32_H
@@ -50,6 +51,14 @@ MG_INLINE void mg_batch_matmul_f32_body(const mg_batch_matmul_f32_params *p, con
         }
     }
 }
+
+#ifdef MG_BATCH_MATMUL_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_batch_matmul_f32(const mg_batch_matmul_f32_params *p, const float *lhs, const float *rhs,
+                         float *output)
+{
+    mg_batch_matmul_f32_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

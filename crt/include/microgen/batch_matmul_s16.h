@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of int16 matrices with int64 accumulators, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_S16_H
 #define MICROGEN_BATCH_MATMUL_S16_H
@@ -54,6 +55,14 @@ MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, con
         }
     }
 }
+
+#ifdef MG_BATCH_MATMUL_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
+                         const int16_t *rhs, int16_t *output)
+{
+    mg_batch_matmul_s16_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

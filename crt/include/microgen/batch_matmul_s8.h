@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of int8 matrices with int32 accumulators, the batches broadcast. */
 #ifndef MICROGEN_BATCH_MATMUL_S8_H
 #define MICROGEN_BATCH_MATMUL_S8_H
@@ -80,6 +81,14 @@ MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const
         }
     }
 }
+
+#ifdef MG_BATCH_MATMUL_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_batch_matmul_s8(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                        int8_t *output)
+{
+    mg_batch_matmul_s8_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the specialised int8 kernels share: four output channels at a time, so that an input value
  * is loaded once for four products, in plain C or with the Arm DSP extension (`dsp`, a constant
  * where it is inlined). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise kernels of two operands, either of which may be broadcast along any axis. */
 #ifndef MICROGEN_BROADCAST_H
 #define MICROGEN_BROADCAST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of one type as those of another. */
 #ifndef MICROGEN_CAST_H
 #define MICROGEN_CAST_H
@@ -124,6 +125,13 @@ MG_INLINE void mg_cast_body(const mg_cast_params *p, const void *input, void *ou
         }
     }
 }
+
+#ifdef MG_CAST_IMPLEMENTATION /* the out-of-line form */
+void mg_cast(const mg_cast_params *p, const void *input, void *output)
+{
+    mg_cast_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fused activations of float32 kernels. */
 #ifndef MICROGEN_CLAMP_F32_H
 #define MICROGEN_CLAMP_F32_H

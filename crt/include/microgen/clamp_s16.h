@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results of int16 kernels. */
 #ifndef MICROGEN_CLAMP_S16_H
 #define MICROGEN_CLAMP_S16_H

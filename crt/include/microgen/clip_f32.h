@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions of the ReLU family on float32: a clamp. */
 #ifndef MICROGEN_CLIP_F32_H
 #define MICROGEN_CLIP_F32_H
@@ -32,6 +33,13 @@ MG_INLINE void mg_clip_f32_body(const mg_clip_f32_params *p, const float *input,
 {
     MG_UNARY(mg_clip_f32_element, p, input, output);
 }
+
+#ifdef MG_CLIP_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_clip_f32(const mg_clip_f32_params *p, const float *input, float *output)
+{
+    mg_clip_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions of the ReLU family on int16: a change of scale, then a clamp. */
 #ifndef MICROGEN_CLIP_S16_H
 #define MICROGEN_CLIP_S16_H
@@ -37,6 +38,13 @@ MG_INLINE void mg_clip_s16_body(const mg_clip_s16_params *p, const int16_t *inpu
 {
     MG_UNARY(mg_clip_s16_element, p, input, output);
 }
+
+#ifdef MG_CLIP_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_clip_s16(const mg_clip_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_clip_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

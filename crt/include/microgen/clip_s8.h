@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions of the ReLU family on int8: a change of scale, then a clamp. */
 #ifndef MICROGEN_CLIP_S8_H
 #define MICROGEN_CLIP_S8_H
@@ -37,6 +38,13 @@ MG_INLINE void mg_clip_s8_body(const mg_clip_s8_params *p, const int8_t *input, 
             mg_offset_and_clamp(value, p->output_offset, p->activation_min, p->activation_max);
     }
 }
+
+#ifdef MG_CLIP_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_clip_s8(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_clip_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

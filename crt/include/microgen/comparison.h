@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise comparison of two tensors with broadcasting: 0 or 1 for each two elements. */
 #ifndef MICROGEN_COMPARISON_H
 #define MICROGEN_COMPARISON_H
@@ -80,6 +81,24 @@ MG_COMPARISON(mg_not_equal_f32, float, !=)
 
 MG_COMPARISON(mg_equal_bool, uint8_t, ==)
 MG_COMPARISON(mg_not_equal_bool, uint8_t, !=)
+
+#ifdef MG_COMPARISON_IMPLEMENTATION /* the out-of-line forms */
+#define MG_COMPARISONS_SHARED(suffix, type)                                                        \
+    MG_ELEMENTWISE_SHARED(mg_less_##suffix, type, uint8_t)                                         \
+    MG_ELEMENTWISE_SHARED(mg_less_equal_##suffix, type, uint8_t)                                   \
+    MG_ELEMENTWISE_SHARED(mg_greater_##suffix, type, uint8_t)                                      \
+    MG_ELEMENTWISE_SHARED(mg_greater_equal_##suffix, type, uint8_t)                                \
+    MG_ELEMENTWISE_SHARED(mg_equal_##suffix, type, uint8_t)                                        \
+    MG_ELEMENTWISE_SHARED(mg_not_equal_##suffix, type, uint8_t)
+
+MG_COMPARISONS_SHARED(s8, int8_t)
+MG_COMPARISONS_SHARED(s16, int16_t)
+MG_COMPARISONS_SHARED(s32, int32_t)
+MG_COMPARISONS_SHARED(s64, int64_t)
+MG_COMPARISONS_SHARED(f32, float)
+MG_ELEMENTWISE_SHARED(mg_equal_bool, uint8_t, uint8_t)
+MG_ELEMENTWISE_SHARED(mg_not_equal_bool, uint8_t, uint8_t)
+#endif
 
 #ifdef __cplusplus
 }

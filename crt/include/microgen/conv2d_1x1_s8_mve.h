@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution with a 1x1 kernel, int8 with int32 accumulators, for MVE. */
 #ifndef MICROGEN_CONV2D_1X1_S8_MVE_H
 #define MICROGEN_CONV2D_1X1_S8_MVE_H
@@ -54,6 +55,15 @@ MG_INLINE void mg_conv2d_1x1_s8_mve_body(const mg_conv2d_1x1_s8_mve_params *p, c
                       &output[first * p->output_channels]);
     }
 }
+
+#ifdef MG_CONV2D_1X1_S8_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
+                          const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                          const int8_t *shift, int8_t *output)
+{
+    mg_conv2d_1x1_s8_mve_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #endif
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 1x1 convolution with stride 1 and no padding, int8, four output channels at a time, in plain C.
  */
 #ifndef MICROGEN_CONV2D_1X1_S8_PORTABLE_H
@@ -57,6 +58,15 @@ MG_INLINE void mg_conv2d_1x1_s8_portable_body(const mg_conv2d_1x1_s8_portable_pa
 {
     mg_conv2d_1x1_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
 }
+
+#ifdef MG_CONV2D_1X1_S8_PORTABLE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_1x1_s8_portable(const mg_conv2d_1x1_s8_portable_params *p, const int8_t *input,
+                               const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                               const int8_t *rounding_shift, int8_t *output)
+{
+    mg_conv2d_1x1_s8_portable_body(p, input, weight, bias, multiplier, rounding_shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

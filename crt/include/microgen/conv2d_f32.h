@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, float32, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_F32_H
 #define MICROGEN_CONV2D_F32_H
@@ -102,6 +103,14 @@ MG_INLINE void mg_conv2d_f32_body(const mg_conv2d_f32_params *p, const float *in
         }
     }
 }
+
+#ifdef MG_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
+                   const float *bias, float *output)
+{
+    mg_conv2d_f32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

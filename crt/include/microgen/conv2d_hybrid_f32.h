@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hybrid 2-D convolution: float32 with int8 weights, computed in integers. */
 #ifndef MICROGEN_CONV2D_HYBRID_F32_H
 #define MICROGEN_CONV2D_HYBRID_F32_H
@@ -120,6 +121,15 @@ MG_INLINE void mg_conv2d_hybrid_f32_body(const mg_conv2d_hybrid_f32_params *p, c
         }
     }
 }
+
+#ifdef MG_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
+                          const int8_t *weight, const float *bias, const float *scale,
+                          float *output, uint8_t *scratch)
+{
+    mg_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8 with int32 accumulators, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_S8_H
 #define MICROGEN_CONV2D_S8_H
@@ -101,6 +102,15 @@ MG_INLINE void mg_conv2d_s8_body(const mg_conv2d_s8_params *p, const int8_t *inp
         }
     }
 }
+
+#ifdef MG_CONV2D_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_s8(const mg_conv2d_s8_params *p, const int8_t *input, const int8_t *weight,
+                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                  int8_t *output)
+{
+    mg_conv2d_s8_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8 with int32 accumulators, for MVE: the windows of four pixels are laid out
  * in scratch memory, where each is one row of contiguous bytes, padding included. */
 #ifndef MICROGEN_CONV2D_S8_MVE_H
@@ -93,6 +94,15 @@ MG_INLINE void mg_conv2d_s8_mve_body(const mg_conv2d_s8_mve_params *p, const int
                       &output[first * p->output_channels]);
     }
 }
+
+#ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input, const int8_t *weight,
+                      const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                      int8_t *output, uint8_t *scratch)
+{
+    mg_conv2d_s8_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);
+}
+#endif
 
 #endif
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8, grouped and dilated with int32 accumulators, requantized with one
  * rounding. */
 #ifndef MICROGEN_CONV2D_S8_ONCE_H
@@ -49,6 +50,15 @@ MG_INLINE void mg_conv2d_s8_once_body(const mg_conv2d_s8_once_params *p, const i
         }
     }
 }
+
+#ifdef MG_CONV2D_S8_ONCE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_s8_once(const mg_conv2d_s8_once_params *p, const int8_t *input, const int8_t *weight,
+                       const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                       int8_t *output)
+{
+    mg_conv2d_s8_once_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

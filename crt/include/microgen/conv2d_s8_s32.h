@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution, int8, grouped and dilated, with int32 outputs: the accumulators. */
 #ifndef MICROGEN_CONV2D_S8_S32_H
 #define MICROGEN_CONV2D_S8_S32_H
@@ -47,6 +48,14 @@ MG_INLINE void mg_conv2d_s8_s32_body(const mg_conv2d_s8_s32_params *p, const int
         }
     }
 }
+
+#ifdef MG_CONV2D_S8_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_s8_s32(const mg_conv2d_s8_s32_params *p, const int8_t *input, const int8_t *weight,
+                      const int32_t *bias, int32_t *output)
+{
+    mg_conv2d_s8_s32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution of float32 images in any layout, grouped and dilated. */
 #ifndef MICROGEN_CONV2D_STRIDED_F32_H
 #define MICROGEN_CONV2D_STRIDED_F32_H

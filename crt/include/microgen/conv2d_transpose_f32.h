@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, float32. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_F32_H
 #define MICROGEN_CONV2D_TRANSPOSE_F32_H
@@ -49,6 +50,14 @@ MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params
         }
     }
 }
+
+#ifdef MG_CONV2D_TRANSPOSE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
+                             const float *weight, const float *bias, float *output)
+{
+    mg_conv2d_transpose_f32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int16 with int8 weights and int64 accumulators. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S16_H
 #define MICROGEN_CONV2D_TRANSPOSE_S16_H
@@ -54,6 +55,15 @@ MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params
         }
     }
 }
+
+#ifdef MG_CONV2D_TRANSPOSE_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p, const int16_t *input,
+                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
+                             const int8_t *shift, int16_t *output)
+{
+    mg_conv2d_transpose_s16_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int8 with int32 accumulators. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S8_H
 #define MICROGEN_CONV2D_TRANSPOSE_S8_H
@@ -96,6 +97,15 @@ MG_INLINE void mg_conv2d_transpose_s8_body(const mg_conv2d_transpose_s8_params *
         }
     }
 }
+
+#ifdef MG_CONV2D_TRANSPOSE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_transpose_s8(const mg_conv2d_transpose_s8_params *p, const int8_t *input,
+                            const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                            const int8_t *shift, int8_t *output)
+{
+    mg_conv2d_transpose_s8_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed 2-D convolution, int8, four output channels at a time, with the Arm DSP extension. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H
 #define MICROGEN_CONV2D_TRANSPOSE_S8_DSP_H
@@ -29,6 +30,16 @@ MG_INLINE void mg_conv2d_transpose_s8_dsp_body(const mg_conv2d_transpose_s8_dsp_
 {
     mg_conv2d_transpose_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 1);
 }
+
+#ifdef MG_CONV2D_TRANSPOSE_S8_DSP_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_transpose_s8_dsp(const mg_conv2d_transpose_s8_dsp_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *rounding_shift,
+                                int8_t *output)
+{
+    mg_conv2d_transpose_s8_dsp_body(p, input, weight, bias, multiplier, rounding_shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What reaches a place of a transposed convolution's output, as a convolution's window. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_WINDOW_H
 #define MICROGEN_CONV2D_TRANSPOSE_WINDOW_H

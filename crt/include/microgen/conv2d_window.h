@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a convolution's window sees of its input, as runs of values that lie one after another. */
 #ifndef MICROGEN_CONV2D_WINDOW_H
 #define MICROGEN_CONV2D_WINDOW_H

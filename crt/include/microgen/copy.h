@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copy of a tensor of any type. */
 #ifndef MICROGEN_COPY_H
 #define MICROGEN_COPY_H
@@ -23,6 +24,13 @@ MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *ou
 {
     (void)memcpy(output, input, (size_t)p->size);
 }
+
+#ifdef MG_COPY_IMPLEMENTATION /* the out-of-line form */
+void mg_copy(const mg_copy_params *p, const void *input, void *output)
+{
+    mg_copy_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, float32. */
 #ifndef MICROGEN_DENSE_F32_H
 #define MICROGEN_DENSE_F32_H
@@ -82,6 +83,14 @@ MG_INLINE void mg_dense_f32_body(const mg_dense_f32_params *p, const float *inpu
         }
     }
 }
+
+#ifdef MG_DENSE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
+                  const float *bias, float *output)
+{
+    mg_dense_f32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

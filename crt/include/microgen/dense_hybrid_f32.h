@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hybrid fully connected layer: float32 with int8 weights, computed in integers. */
 #ifndef MICROGEN_DENSE_HYBRID_F32_H
 #define MICROGEN_DENSE_HYBRID_F32_H
@@ -68,6 +69,15 @@ MG_INLINE void mg_dense_hybrid_f32_body(const mg_dense_hybrid_f32_params *p, con
         mg_dense_hybrid_f32_row(p, &finish, meaning, row, weight, &output[n * p->output_features]);
     }
 }
+
+#ifdef MG_DENSE_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
+                         const int8_t *weight, const float *bias, const float *scale, float *output,
+                         uint8_t *scratch)
+{
+    mg_dense_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
+}
+#endif
 
 #ifdef __cplusplus
 }

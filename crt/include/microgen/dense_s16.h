@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, int16 with int8 weights and int64 accumulators. */
 #ifndef MICROGEN_DENSE_S16_H
 #define MICROGEN_DENSE_S16_H
@@ -84,6 +85,15 @@ MG_INLINE void mg_dense_s16_body(const mg_dense_s16_params *p, const int16_t *in
                          &output[n * p->output_features]);
     }
 }
+
+#ifdef MG_DENSE_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s16(const mg_dense_s16_params *p, const int16_t *input, const int8_t *weight,
+                  const int64_t *bias, const int64_t *significand, const int8_t *shift,
+                  int16_t *output)
+{
+    mg_dense_s16_body(p, input, weight, bias, significand, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

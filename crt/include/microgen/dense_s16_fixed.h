@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fully connected layer, int16 with int8 weights, whose sums are scaled in fixed point. */
 #ifndef MICROGEN_DENSE_S16_FIXED_H
 #define MICROGEN_DENSE_S16_FIXED_H
@@ -67,6 +68,15 @@ MG_INLINE void mg_dense_s16_fixed_body(const mg_dense_s16_fixed_params *p, const
         outputs += p->output_features;
     }
 }
+
+#ifdef MG_DENSE_S16_FIXED_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
+                        const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
+                        const int8_t *shift, int16_t *output)
+{
+    mg_dense_s16_fixed_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8 with int32 accumulators. */
 #ifndef MICROGEN_DENSE_S8_H
 #define MICROGEN_DENSE_S8_H
@@ -58,6 +59,15 @@ MG_INLINE void mg_dense_s8_body(const mg_dense_s8_params *p, const int8_t *input
         }
     }
 }
+
+#ifdef MG_DENSE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s8(const mg_dense_s8_params *p, const int8_t *input, const int8_t *weight,
+                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                 int8_t *output)
+{
+    mg_dense_s8_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

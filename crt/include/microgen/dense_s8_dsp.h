@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8, four output channels at a time, with the Arm DSP extension. */
 #ifndef MICROGEN_DENSE_S8_DSP_H
 #define MICROGEN_DENSE_S8_DSP_H
@@ -25,6 +26,15 @@ MG_INLINE void mg_dense_s8_dsp_body(const mg_dense_s8_dsp_params *p, const int8_
 {
     mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 1, 0);
 }
+
+#ifdef MG_DENSE_S8_DSP_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s8_dsp(const mg_dense_s8_dsp_params *p, const int8_t *input, const int8_t *weight,
+                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                     int8_t *output)
+{
+    mg_dense_s8_dsp_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8 with int32 accumulators, for MVE: four output features at a time. */
 #ifndef MICROGEN_DENSE_S8_MVE_H
 #define MICROGEN_DENSE_S8_MVE_H
@@ -135,6 +136,15 @@ MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_
         }
     }
 }
+
+#ifdef MG_DENSE_S8_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s8_mve(const mg_dense_s8_mve_params *p, const int8_t *input, const int8_t *weight,
+                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                     int8_t *output)
+{
+    mg_dense_s8_mve_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #endif
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8, with int32 outputs: the accumulators. */
 #ifndef MICROGEN_DENSE_S8_S32_H
 #define MICROGEN_DENSE_S8_S32_H
@@ -36,6 +37,14 @@ MG_INLINE void mg_dense_s8_s32_body(const mg_dense_s8_s32_params *p, const int8_
         }
     }
 }
+
+#ifdef MG_DENSE_S8_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s8_s32(const mg_dense_s8_s32_params *p, const int8_t *input, const int8_t *weight,
+                     const int32_t *bias, int32_t *output)
+{
+    mg_dense_s8_s32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fully connected layer, int8, four output channels at a time, requantized with one rounding, ties
  * upwards; in plain C and with the Arm DSP extension. */
 #ifndef MICROGEN_DENSE_S8_UPWARD_H
@@ -39,6 +40,22 @@ MG_INLINE void mg_dense_s8_upward_dsp_body(const mg_dense_s8_upward_dsp_params *
 {
     mg_dense_s8_blocks(p, input, weight, bias, multiplier, shift, output, 1, 1);
 }
+
+#ifdef MG_DENSE_S8_UPWARD_IMPLEMENTATION /* the out-of-line forms */
+void mg_dense_s8_upward_portable(const mg_dense_s8_upward_portable_params *p, const int8_t *input,
+                                 const int8_t *weight, const int32_t *bias,
+                                 const int32_t *multiplier, const int8_t *shift, int8_t *output)
+{
+    mg_dense_s8_upward_portable_body(p, input, weight, bias, multiplier, shift, output);
+}
+
+void mg_dense_s8_upward_dsp(const mg_dense_s8_upward_dsp_params *p, const int8_t *input,
+                            const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                            const int8_t *shift, int8_t *output)
+{
+    mg_dense_s8_upward_dsp_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

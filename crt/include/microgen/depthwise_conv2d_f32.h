@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, float32: every input channel has
  * filters of its own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_F32_H
@@ -107,6 +108,14 @@ MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params
         }
     }
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
+                             const float *weight, const float *bias, float *output)
+{
+    mg_depthwise_conv2d_f32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

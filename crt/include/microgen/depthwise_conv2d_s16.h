@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int16 with int8 weights and int64 accumulators: every input channel
  * has filters of its own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S16_H
@@ -131,6 +132,15 @@ MG_INLINE void mg_depthwise_conv2d_s16_body(const mg_depthwise_conv2d_s16_params
         }
     }
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p, const int16_t *input,
+                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
+                             const int8_t *shift, int16_t *output)
+{
+    mg_depthwise_conv2d_s16_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

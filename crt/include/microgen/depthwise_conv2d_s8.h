@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8 with int32 accumulators: every input channel has filters of its
  * own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_H
@@ -104,6 +105,15 @@ MG_INLINE void mg_depthwise_conv2d_s8_body(const mg_depthwise_conv2d_s8_params *
         }
     }
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_s8(const mg_depthwise_conv2d_s8_params *p, const int8_t *input,
+                            const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                            const int8_t *shift, int8_t *output)
+{
+    mg_depthwise_conv2d_s8_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

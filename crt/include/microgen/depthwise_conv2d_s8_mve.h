@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8 with int32 accumulators, for MVE: sixteen channels at a time. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_MVE_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_MVE_H
@@ -249,6 +250,16 @@ MG_INLINE void mg_depthwise_conv2d_s8_mve_body(const mg_depthwise_conv2d_s8_mve_
 {
     mg_depthwise_conv2d_s8_mve_any(p, input, weight, bias, multiplier, shift, output, scratch);
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
+                                uint8_t *scratch)
+{
+    mg_depthwise_conv2d_s8_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);
+}
+#endif
 
 #endif
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8 with int32 accumulators, requantized with one rounding. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_ONCE_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_ONCE_H
@@ -50,6 +51,15 @@ MG_INLINE void mg_depthwise_conv2d_s8_once_body(const mg_depthwise_conv2d_s8_onc
         }
     }
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_S8_ONCE_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_s8_once(const mg_depthwise_conv2d_s8_once_params *p, const int8_t *input,
+                                 const int8_t *weight, const int32_t *bias,
+                                 const int32_t *multiplier, const int8_t *shift, int8_t *output)
+{
+    mg_depthwise_conv2d_s8_once_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

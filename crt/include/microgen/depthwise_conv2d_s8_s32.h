@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D depthwise convolution, int8, with int32 outputs: the accumulators. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_S32_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_S32_H
@@ -50,6 +51,14 @@ MG_INLINE void mg_depthwise_conv2d_s8_s32_body(const mg_depthwise_conv2d_s8_s32_
         }
     }
 }
+
+#ifdef MG_DEPTHWISE_CONV2D_S8_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_s8_s32(const mg_depthwise_conv2d_s8_s32_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias, int32_t *output)
+{
+    mg_depthwise_conv2d_s8_s32_body(p, input, weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

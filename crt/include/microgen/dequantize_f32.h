@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* int8, int16 or int32 to float32. */
 #ifndef MICROGEN_DEQUANTIZE_F32_H
 #define MICROGEN_DEQUANTIZE_F32_H
@@ -28,6 +29,13 @@ MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const v
         output[i] = (float)(mg_load_int(input, i, p->input_bytes) - p->zero_point) * p->scale;
     }
 }
+
+#ifdef MG_DEQUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output)
+{
+    mg_dequantize_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise division of plain int32 numbers with broadcasting. */
 #ifndef MICROGEN_DIVIDE_S32_H
 #define MICROGEN_DIVIDE_S32_H
@@ -58,6 +59,14 @@ MG_INLINE int32_t mg_divide_s32_body(const mg_divide_s32_params *p, const int32_
     MG_BROADCAST(mg_divide_s32_element, p, lhs, rhs, output);
     return 0;
 }
+
+#ifdef MG_DIVIDE_S32_IMPLEMENTATION /* the out-of-line form */
+int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const int32_t *rhs,
+                      int32_t *output)
+{
+    return mg_divide_s32_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise division of int8 tensors with broadcasting. */
 #ifndef MICROGEN_DIVIDE_S8_H
 #define MICROGEN_DIVIDE_S8_H
@@ -92,6 +93,14 @@ MG_INLINE int32_t mg_divide_s8_body(const mg_divide_s8_params *p, const int8_t *
     MG_BROADCAST(mg_divide_s8_element, p, lhs, rhs, output);
     return 0;
 }
+
+#ifdef MG_DIVIDE_S8_IMPLEMENTATION /* the out-of-line form */
+int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                     int8_t *output)
+{
+    return mg_divide_s8_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

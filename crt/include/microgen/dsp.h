@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The saturating and packed 16-bit arithmetic of Arm cores, and the same in plain C where a
  * compiler has no such target: kernels written with it compute the same everywhere. */
 #ifndef MICROGEN_DSP_H

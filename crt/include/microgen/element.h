@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of 1, 2, 4 or 8 bytes, moved without regard to what they mean. Their addresses are those
  * of their type: multiples of their size, or of 4 for 8 bytes. */
 #ifndef MICROGEN_ELEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The exponential linear unit of float32 values. */
 #ifndef MICROGEN_ELU_F32_H
 #define MICROGEN_ELU_F32_H
@@ -7,6 +8,10 @@
 #include "microgen/float_math.h"
 #include "microgen/unary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* x, or exp(x) - 1 of negative x. */
 MG_INLINE float mg_elu_f32_element(float x)
 {
@@ -14,5 +19,13 @@ MG_INLINE float mg_elu_f32_element(float x)
 }
 
 MG_UNARY_KERNEL(mg_elu_f32, float, mg_elu_f32_element)
+
+#ifdef MG_ELU_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_elu_f32, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of Q-format numbers, in integers only: exp and 1 / (1 + x).
  *
  * "Qm.n" is an int32 that stands for raw / 2^n, with m + n = 31. The methods and constants are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of 16-bit Q-format numbers, in integers only: the logistic function and tanh.
  *
  * "Qm.n" is an int32 that holds an int16 and stands for raw / 2^n, with m + n = 15. The methods and

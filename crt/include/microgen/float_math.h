@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of float32 for firmware that links no libm, in float and 32-bit integers only.
  *
  * "Within e ULP" means that no result is farther from the true value than e units in the last place

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hard swish of float32 values. */
 #ifndef MICROGEN_HARD_SWISH_F32_H
 #define MICROGEN_HARD_SWISH_F32_H
@@ -7,6 +8,10 @@
 #include "microgen/clamp_f32.h"
 #include "microgen/unary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* x * relu6(x + 3) / 6. */
 MG_INLINE float mg_hard_swish_f32_element(float x)
 {
@@ -14,5 +19,13 @@ MG_INLINE float mg_hard_swish_f32_element(float x)
 }
 
 MG_UNARY_KERNEL(mg_hard_swish_f32, float, mg_hard_swish_f32_element)
+
+#ifdef MG_HARD_SWISH_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_hard_swish_f32, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hybrid layers share: float32 inputs quantized to int8 while the model runs, sums of their
  * products with int8 weights. Twin of microgen/ops/hybrid.py: both compute the same values. */
 #ifndef MICROGEN_HYBRID_H

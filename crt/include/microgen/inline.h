@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How kernel bodies are inlined into their callers. */
 #ifndef MICROGEN_INLINE_H
 #define MICROGEN_INLINE_H

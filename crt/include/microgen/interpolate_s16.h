@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of int16 values by tables of 513. Twin of microgen/ops/tables.py: both compute the same
  * values, bit for bit. */
 #ifndef MICROGEN_INTERPOLATE_S16_H

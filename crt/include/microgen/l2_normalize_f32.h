@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows over the last axis of float32 tensors, divided by their Euclidean length. */
 #ifndef MICROGEN_L2_NORMALIZE_F32_H
 #define MICROGEN_L2_NORMALIZE_F32_H
@@ -46,6 +47,13 @@ MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, con
         mg_l2_normalize_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output)
+{
+    mg_l2_normalize_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Division of int8 rows by their Euclidean length, in integers only. */
 #ifndef MICROGEN_L2_NORMALIZE_S8_H
 #define MICROGEN_L2_NORMALIZE_S8_H
@@ -89,6 +90,13 @@ MG_INLINE void mg_l2_normalize_s8_body(const mg_l2_normalize_s8_params *p, const
         }
     }
 }
+
+#ifdef MG_L2_NORMALIZE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_l2_normalize_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

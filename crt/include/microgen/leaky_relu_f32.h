@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leaky ReLU of float32 values. */
 #ifndef MICROGEN_LEAKY_RELU_F32_H
 #define MICROGEN_LEAKY_RELU_F32_H
@@ -31,6 +32,13 @@ MG_INLINE void mg_leaky_relu_f32_body(const mg_leaky_relu_f32_params *p, const f
 {
     MG_UNARY(mg_leaky_relu_f32_element, p, input, output);
 }
+
+#ifdef MG_LEAKY_RELU_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_leaky_relu_f32(const mg_leaky_relu_f32_params *p, const float *input, float *output)
+{
+    mg_leaky_relu_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leaky ReLU of int16 values. */
 #ifndef MICROGEN_LEAKY_RELU_S16_H
 #define MICROGEN_LEAKY_RELU_S16_H
@@ -39,6 +40,13 @@ MG_INLINE void mg_leaky_relu_s16_body(const mg_leaky_relu_s16_params *p, const i
 {
     MG_UNARY(mg_leaky_relu_s16_element, p, input, output);
 }
+
+#ifdef MG_LEAKY_RELU_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_leaky_relu_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logarithm of softmax over the last axis of float32 tensors. */
 #ifndef MICROGEN_LOG_SOFTMAX_F32_H
 #define MICROGEN_LOG_SOFTMAX_F32_H
@@ -46,6 +47,13 @@ MG_INLINE void mg_log_softmax_f32_body(const mg_log_softmax_f32_params *p, const
         mg_log_softmax_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_LOG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output)
+{
+    mg_log_softmax_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

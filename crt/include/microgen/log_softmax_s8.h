@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logarithm of softmax over the last axis of int8 tensors, in integers only. */
 #ifndef MICROGEN_LOG_SOFTMAX_S8_H
 #define MICROGEN_LOG_SOFTMAX_S8_H
@@ -123,6 +124,13 @@ MG_INLINE void mg_log_softmax_s8_body(const mg_log_softmax_s8_params *p, const i
         mg_log_softmax_s8_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_LOG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_log_softmax_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise negation of a bool tensor. */
 #ifndef MICROGEN_LOGICAL_NOT_BOOL_H
 #define MICROGEN_LOGICAL_NOT_BOOL_H
@@ -26,6 +27,13 @@ MG_INLINE void mg_logical_not_bool_body(const mg_logical_not_bool_params *p, con
         output[i] = (uint8_t)(input[i] == 0U);
     }
 }
+
+#ifdef MG_LOGICAL_NOT_BOOL_IMPLEMENTATION /* the out-of-line form */
+void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input, uint8_t *output)
+{
+    mg_logical_not_bool_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any function of one int16 value, by table. */
 #ifndef MICROGEN_LOOKUP_S16_H
 #define MICROGEN_LOOKUP_S16_H
@@ -29,6 +30,14 @@ MG_INLINE void mg_lookup_s16_body(const mg_lookup_s16_params *p, const int16_t *
         output[i] = mg_interpolate_s16(table, input[i]);
     }
 }
+
+#ifdef MG_LOOKUP_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,
+                   int16_t *output)
+{
+    mg_lookup_s16_body(p, input, table, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any function of one int8 value, by table. */
 #ifndef MICROGEN_LOOKUP_S8_H
 #define MICROGEN_LOOKUP_S8_H
@@ -28,6 +29,14 @@ MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *inp
         output[i] = table[input[i] + 128];
     }
 }
+
+#ifdef MG_LOOKUP_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
+                  int8_t *output)
+{
+    mg_lookup_s8_body(p, input, table, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

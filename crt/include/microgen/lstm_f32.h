@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sequence through a long short-term memory, float32. */
 #ifndef MICROGEN_LSTM_F32_H
 #define MICROGEN_LSTM_F32_H
@@ -185,6 +186,17 @@ MG_INLINE void mg_lstm_f32_body(const mg_lstm_f32_params *p, const float *input,
         }
     }
 }
+
+#ifdef MG_LSTM_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, float *output_state,
+                 float *cell_state, const float *input_weight, const float *recurrent_weight,
+                 const float *bias, const float *peephole, const float *projection,
+                 const float *projection_bias, float *output, uint8_t *scratch)
+{
+    mg_lstm_f32_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
+                     peephole, projection, projection_bias, output, scratch);
+}
+#endif
 
 #ifdef __cplusplus
 }

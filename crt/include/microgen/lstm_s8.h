@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sequence through a long short-term memory, int8 with an int16 cell state. */
 #ifndef MICROGEN_LSTM_S8_H
 #define MICROGEN_LSTM_S8_H
@@ -228,6 +229,17 @@ MG_INLINE void mg_lstm_s8_body(const mg_lstm_s8_params *p, const int8_t *input,
                                   peephole,     projection,       projection_bias};
     mg_lstm_s8_run(p, &w, input, output_state, cell_state, output, scratch, 0);
 }
+
+#ifdef MG_LSTM_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
+                int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
+                const int32_t *bias, const int16_t *peephole, const int8_t *projection,
+                const int32_t *projection_bias, int8_t *output, uint8_t *scratch)
+{
+    mg_lstm_s8_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
+                    peephole, projection, projection_bias, output, scratch);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Maximum pooling over 2-D windows, float32. */
 #ifndef MICROGEN_MAX_POOL2D_F32_H
 #define MICROGEN_MAX_POOL2D_F32_H
@@ -38,6 +39,13 @@ MG_INLINE void mg_max_pool2d_f32_body(const mg_max_pool2d_f32_params *p, const f
 {
     MG_POOL(float, -FLT_MAX, mg_max_pool2d_f32_larger, mg_max_pool2d_f32_stored, p, input, output);
 }
+
+#ifdef MG_MAX_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input, float *output)
+{
+    mg_max_pool2d_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Maximum pooling over 2-D windows, int16. */
 #ifndef MICROGEN_MAX_POOL2D_S16_H
 #define MICROGEN_MAX_POOL2D_S16_H
@@ -36,6 +37,13 @@ MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const i
     MG_POOL(int32_t, INT16_MIN, mg_max_pool2d_s16_larger, mg_max_pool2d_s16_stored, p, input,
             output);
 }
+
+#ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_max_pool2d_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Maximum pooling over 2-D windows, int8. */
 #ifndef MICROGEN_MAX_POOL2D_S8_H
 #define MICROGEN_MAX_POOL2D_S8_H
@@ -35,6 +36,13 @@ MG_INLINE void mg_max_pool2d_s8_body(const mg_max_pool2d_s8_params *p, const int
 {
     MG_POOL(int32_t, INT8_MIN, mg_max_pool2d_s8_larger, mg_max_pool2d_s8_stored, p, input, output);
 }
+
+#ifdef MG_MAX_POOL2D_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_max_pool2d_s8(const mg_max_pool2d_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_max_pool2d_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mirror padding of tensors of any type. */
 #ifndef MICROGEN_MIRROR_PAD_H
 #define MICROGEN_MIRROR_PAD_H
@@ -106,6 +107,13 @@ MG_INLINE void mg_mirror_pad_body(const mg_mirror_pad_params *p, const void *inp
         }
     }
 }
+
+#ifdef MG_MIRROR_PAD_IMPLEMENTATION /* the out-of-line form */
+void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output)
+{
+    mg_mirror_pad_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

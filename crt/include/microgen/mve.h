@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels for the M-profile vector extension (Armv8.1-M MVE, "Helium") have in common.
  *
  * Requantization equals microgen/requantize.h bit for bit: VQRDMULH rounds ties upwards as

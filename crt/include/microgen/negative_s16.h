@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Int16 values negated. */
 #ifndef MICROGEN_NEGATIVE_S16_H
 #define MICROGEN_NEGATIVE_S16_H
@@ -6,6 +7,10 @@
 
 #include "microgen/unary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* -x; the least value stays. */
 MG_INLINE int16_t mg_negative_s16_element(int16_t x)
 {
@@ -13,5 +18,13 @@ MG_INLINE int16_t mg_negative_s16_element(int16_t x)
 }
 
 MG_UNARY_KERNEL(mg_negative_s16, int16_t, mg_negative_s16_element)
+
+#ifdef MG_NEGATIVE_S16_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_negative_s16, int16_t)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of packed functions: what a function takes, and whether that is what came. */
 #ifndef MICROGEN_PACKED_H
 #define MICROGEN_PACKED_H
@@ -89,7 +90,7 @@ static inline int32_t mg_packed_tensor(const TVMValue *value, int type_code,
         type_code != kTVMOpaqueHandle) {
         return kTvmErrorFunctionCallWrongArgType;
     }
-    tensor = value->v_handle;
+    tensor = (const DLTensor *)value->v_handle;
     if (tensor == NULL || tensor->data == NULL || tensor->dtype.code != spec->dtype.code ||
         tensor->dtype.bits != spec->dtype.bits || tensor->dtype.lanes != spec->dtype.lanes ||
         !mg_packed_has_shape(tensor, spec) || !mg_packed_is_compact(tensor)) {

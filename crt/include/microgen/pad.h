@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constant padding of tensors of any type. */
 #ifndef MICROGEN_PAD_H
 #define MICROGEN_PAD_H
@@ -78,6 +79,13 @@ MG_INLINE void mg_pad_body(const mg_pad_params *p, const void *input, void *outp
         }
     }
 }
+
+#ifdef MG_PAD_IMPLEMENTATION /* the out-of-line form */
+void mg_pad(const mg_pad_params *p, const void *input, void *output)
+{
+    mg_pad_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

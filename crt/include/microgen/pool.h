@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops and parameters of the pooling kernels. */
 #ifndef MICROGEN_POOL_H
 #define MICROGEN_POOL_H

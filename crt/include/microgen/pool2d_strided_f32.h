@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pooling of float32 images in any layout. */
 #ifndef MICROGEN_POOL2D_STRIDED_F32_H
 #define MICROGEN_POOL2D_STRIDED_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parametric ReLU of float32 tensors: negative values are multiplied by a tensor. */
 #ifndef MICROGEN_PRELU_F32_H
 #define MICROGEN_PRELU_F32_H
@@ -37,6 +38,14 @@ MG_INLINE void mg_prelu_f32_body(const mg_prelu_f32_params *p, const float *inpu
 {
     MG_BROADCAST(mg_prelu_f32_element, p, input, alpha, output);
 }
+
+#ifdef MG_PRELU_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_prelu_f32(const mg_prelu_f32_params *p, const float *input, const float *alpha,
+                  float *output)
+{
+    mg_prelu_f32_body(p, input, alpha, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parametric ReLU of int16 tensors: negative values are multiplied by a tensor. */
 #ifndef MICROGEN_PRELU_S16_H
 #define MICROGEN_PRELU_S16_H
@@ -46,6 +47,14 @@ MG_INLINE void mg_prelu_s16_body(const mg_prelu_s16_params *p, const int16_t *in
 {
     MG_BROADCAST(mg_prelu_s16_element, p, input, alpha, output);
 }
+
+#ifdef MG_PRELU_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_prelu_s16(const mg_prelu_s16_params *p, const int16_t *input, const int8_t *alpha,
+                  int16_t *output)
+{
+    mg_prelu_s16_body(p, input, alpha, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

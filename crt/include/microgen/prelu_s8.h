@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parametric ReLU of int8 tensors: negative values are multiplied by a tensor. */
 #ifndef MICROGEN_PRELU_S8_H
 #define MICROGEN_PRELU_S8_H
@@ -53,6 +54,14 @@ MG_INLINE void mg_prelu_s8_body(const mg_prelu_s8_params *p, const int8_t *input
 {
     MG_BROADCAST(mg_prelu_s8_element, p, input, alpha, output);
 }
+
+#ifdef MG_PRELU_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_prelu_s8(const mg_prelu_s8_params *p, const int8_t *input, const int8_t *alpha,
+                 int8_t *output)
+{
+    mg_prelu_s8_body(p, input, alpha, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

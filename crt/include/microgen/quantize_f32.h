@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float32 to int8 or int16. */
 #ifndef MICROGEN_QUANTIZE_F32_H
 #define MICROGEN_QUANTIZE_F32_H
@@ -60,6 +61,13 @@ MG_INLINE void mg_quantize_f32_body(const mg_quantize_f32_params *p, const float
         mg_store_int(output, i, p->output_bytes, stored);
     }
 }
+
+#ifdef MG_QUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output)
+{
+    mg_quantize_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float32 to int32 with a scale. */
 #ifndef MICROGEN_QUANTIZE_F32_S32_H
 #define MICROGEN_QUANTIZE_F32_S32_H
@@ -45,6 +46,13 @@ MG_INLINE void mg_quantize_f32_s32_body(const mg_quantize_f32_s32_params *p, con
         output[i] = mg_round_f32_s32(input[i] / p->scale);
     }
 }
+
+#ifdef MG_QUANTIZE_F32_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input, int32_t *output)
+{
+    mg_quantize_f32_s32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greatest or least integers over any axes. */
 #ifndef MICROGEN_REDUCE_MAX_H
 #define MICROGEN_REDUCE_MAX_H
@@ -39,6 +40,18 @@ typedef struct {
 MG_REDUCE_MAX(mg_reduce_max_s8, int8_t, INT8_MIN, INT8_MAX)
 MG_REDUCE_MAX(mg_reduce_max_s16, int16_t, INT16_MIN, INT16_MAX)
 MG_REDUCE_MAX(mg_reduce_max_s32, int32_t, INT32_MIN, INT32_MAX)
+
+#ifdef MG_REDUCE_MAX_IMPLEMENTATION /* the out-of-line forms */
+#define MG_REDUCE_MAX_SHARED(symbol, type)                                                         \
+    void symbol(const symbol##_params *p, const type *input, type *output)                         \
+    {                                                                                              \
+        symbol##_body(p, input, output);                                                           \
+    }
+
+MG_REDUCE_MAX_SHARED(mg_reduce_max_s8, int8_t)
+MG_REDUCE_MAX_SHARED(mg_reduce_max_s16, int16_t)
+MG_REDUCE_MAX_SHARED(mg_reduce_max_s32, int32_t)
+#endif
 
 #ifdef __cplusplus
 }

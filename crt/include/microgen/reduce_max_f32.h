@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greatest or least float32 values over any axes. */
 #ifndef MICROGEN_REDUCE_MAX_F32_H
 #define MICROGEN_REDUCE_MAX_F32_H
@@ -39,6 +40,13 @@ MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const f
     MG_REDUCE(float, (p->is_minimum != 0) ? FLT_MAX : -FLT_MAX, mg_reduce_max_f32_better,
               mg_reduce_max_f32_as_is, p, input, output);
 }
+
+#ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output)
+{
+    mg_reduce_max_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

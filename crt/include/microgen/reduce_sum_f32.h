@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and means of float32 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_F32_H
 #define MICROGEN_REDUCE_SUM_F32_H
@@ -36,6 +37,13 @@ MG_INLINE void mg_reduce_sum_f32_body(const mg_reduce_sum_f32_params *p, const f
 {
     MG_REDUCE(float, 0.0F, mg_reduce_sum_f32_add, mg_reduce_sum_f32_divided, p, input, output);
 }
+
+#ifdef MG_REDUCE_SUM_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output)
+{
+    mg_reduce_sum_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and means of int16 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_S16_H
 #define MICROGEN_REDUCE_SUM_S16_H
@@ -41,6 +42,13 @@ MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const i
 {
     MG_REDUCE(int32_t, 0, mg_reduce_sum_s16_add, mg_reduce_sum_s16_stored, p, input, output);
 }
+
+#ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_reduce_sum_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

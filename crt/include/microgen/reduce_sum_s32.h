@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of int32 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_S32_H
 #define MICROGEN_REDUCE_SUM_S32_H
@@ -37,6 +38,13 @@ MG_INLINE void mg_reduce_sum_s32_body(const mg_reduce_sum_s32_params *p, const i
 {
     MG_REDUCE(uint32_t, 0, mg_reduce_sum_s32_add, mg_reduce_sum_s32_stored, p, input, output);
 }
+
+#ifdef MG_REDUCE_SUM_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_s32(const mg_reduce_sum_s32_params *p, const int32_t *input, int32_t *output)
+{
+    mg_reduce_sum_s32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

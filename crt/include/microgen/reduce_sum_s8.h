@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and means of int8 over any axes. */
 #ifndef MICROGEN_REDUCE_SUM_S8_H
 #define MICROGEN_REDUCE_SUM_S8_H
@@ -52,6 +53,13 @@ MG_INLINE void mg_reduce_sum_s8_body(const mg_reduce_sum_s8_params *p, const int
 {
     MG_REDUCE(int32_t, 0, mg_reduce_sum_s8_add, mg_reduce_sum_s8_stored, p, input, output);
 }
+
+#ifdef MG_REDUCE_SUM_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_reduce_sum_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops over the axes of a reduction, for the kernels that sum or compare.
  *
  * `shape` has six sizes, kept and reduced axes by turns: kept, reduced, kept, reduced, kept,

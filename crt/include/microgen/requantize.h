@@ -1,5 +1,6 @@
-/* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/arithmetic/int8.py: both
- * compute the same values, bit for bit.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/arithmetic/int8.py:
+ * both compute the same values, bit for bit.
  *
  * A real scale is `multiplier * 2^(shift - 31)`: multiplier is Q31, in [2^30, 2^31) or 0; shift
  * is in [-31, 30], positive to the left. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes the scale and zero point of int8, int16 or int32 values, and their type. */
 #ifndef MICROGEN_REQUANTIZE_INT_H
 #define MICROGEN_REQUANTIZE_INT_H
@@ -49,6 +50,13 @@ MG_INLINE void mg_requantize_int_body(const mg_requantize_int_params *p, const v
                      mg_requantize_int_stored(scaled, p->output_offset, p->output_bytes));
     }
 }
+
+#ifdef MG_REQUANTIZE_INT_IMPLEMENTATION /* the out-of-line form */
+void mg_requantize_int(const mg_requantize_int_params *p, const void *input, void *output)
+{
+    mg_requantize_int_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scaling of int32 values with one rounding, as Relay's qnn.requantize has it. Twin of
  * microgen/arithmetic/int8.py: both compute the same values, bit for bit.
  *

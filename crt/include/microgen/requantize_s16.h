@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scaling of the accumulators of int16 activations with int8 weights. Twin of
  * microgen/arithmetic/int16.py: both compute the same values, bit for bit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes the scale and zero point of int8 values. */
 #ifndef MICROGEN_REQUANTIZE_S8_H
 #define MICROGEN_REQUANTIZE_S8_H
@@ -32,6 +33,13 @@ MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int
         output[i] = mg_offset_and_clamp(value, p->output_offset, INT8_MIN, INT8_MAX);
     }
 }
+
+#ifdef MG_REQUANTIZE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_requantize_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relay's qnn.requantize: the scale and zero point of int8, int16 or int32 values, and their type.
  */
 #ifndef MICROGEN_RESCALE_INT_H
@@ -63,6 +64,14 @@ MG_INLINE void mg_rescale_int_body(const mg_rescale_int_params *p, const void *i
         }
     }
 }
+
+#ifdef MG_RESCALE_INT_IMPLEMENTATION /* the out-of-line form */
+void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
+                    const int8_t *shift, void *output)
+{
+    mg_rescale_int_body(p, input, multiplier, shift, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relay's qnn.add, qnn.subtract and qnn.mul of int8 tensors, with broadcasting: one rounding. */
 #ifndef MICROGEN_RESCALED_ARITHMETIC_S8_H
 #define MICROGEN_RESCALED_ARITHMETIC_S8_H
@@ -69,6 +70,12 @@ MG_ELEMENTWISE(mg_rescaled_multiply_s8, mg_rescaled_product_params, int8_t, int8
                                                                    (rhs + p->rhs_offset),
                                                                p->multiplier, p->shift, p->ties),
                                   p->output_offset))
+
+#ifdef MG_RESCALED_ARITHMETIC_S8_IMPLEMENTATION /* the out-of-line forms */
+MG_ELEMENTWISE_SHARED(mg_rescaled_add_s8, int8_t, int8_t)
+MG_ELEMENTWISE_SHARED(mg_rescaled_subtract_s8, int8_t, int8_t)
+MG_ELEMENTWISE_SHARED(mg_rescaled_multiply_s8, int8_t, int8_t)
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops and parameters of bilinear resizing. */
 #ifndef MICROGEN_RESIZE_BILINEAR_H
 #define MICROGEN_RESIZE_BILINEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of float32 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_F32_H
 #define MICROGEN_RESIZE_BILINEAR_F32_H
@@ -71,6 +72,14 @@ MG_INLINE void mg_resize_bilinear_f32_body(const mg_resize_bilinear_f32_params *
                        mg_resize_bilinear_f32_column, mg_resize_bilinear_f32_blend,
                        mg_resize_bilinear_f32_blend, p, input, output);
 }
+
+#ifdef MG_RESIZE_BILINEAR_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
+                            float *output)
+{
+    mg_resize_bilinear_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

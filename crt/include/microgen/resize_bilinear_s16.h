@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of int16 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_S16_H
 #define MICROGEN_RESIZE_BILINEAR_S16_H
@@ -34,6 +35,14 @@ MG_INLINE void mg_resize_bilinear_s16_body(const mg_resize_bilinear_s16_params *
                        mg_resize_bilinear_column, mg_resize_bilinear_blend,
                        mg_resize_bilinear_s16_stored, p, input, output);
 }
+
+#ifdef MG_RESIZE_BILINEAR_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_resize_bilinear_s16(const mg_resize_bilinear_s16_params *p, const int16_t *input,
+                            int16_t *output)
+{
+    mg_resize_bilinear_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

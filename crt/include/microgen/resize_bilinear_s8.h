@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bilinear resizing of int8 images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_S8_H
 #define MICROGEN_RESIZE_BILINEAR_S8_H
@@ -34,6 +35,14 @@ MG_INLINE void mg_resize_bilinear_s8_body(const mg_resize_bilinear_s8_params *p,
                        mg_resize_bilinear_column, mg_resize_bilinear_blend,
                        mg_resize_bilinear_s8_stored, p, input, output);
 }
+
+#ifdef MG_RESIZE_BILINEAR_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_resize_bilinear_s8(const mg_resize_bilinear_s8_params *p, const int8_t *input,
+                           int8_t *output)
+{
+    mg_resize_bilinear_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What softmax and log softmax of float32 share. */
 #ifndef MICROGEN_ROW_MAXIMUM_F32_H
 #define MICROGEN_ROW_MAXIMUM_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of float32 values that are not less exact the more there are. */
 #ifndef MICROGEN_RUNNING_SUM_F32_H
 #define MICROGEN_RUNNING_SUM_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels that add two quantized tensors of different scales share. */
 #ifndef MICROGEN_SCALED_SUM_H
 #define MICROGEN_SCALED_SUM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The logistic function of int16 values, by table. */
 #ifndef MICROGEN_SIGMOID_S16_H
 #define MICROGEN_SIGMOID_S16_H
@@ -38,6 +39,13 @@ MG_INLINE void mg_sigmoid_s16_body(const mg_sigmoid_s16_params *p, const int16_t
 {
     MG_UNARY(mg_sigmoid_s16_element, p, input, output);
 }
+
+#ifdef MG_SIGMOID_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_sigmoid_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sigmoid function by table, for tanh and sigmoid of int16. Twin of
  * microgen/ops/sigmoid16.py: both compute the same values, bit for bit. */
 #ifndef MICROGEN_SIGMOID_TABLE_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax of float32 tensors over any axis. */
 #ifndef MICROGEN_SOFTMAX_AXIS_F32_H
 #define MICROGEN_SOFTMAX_AXIS_F32_H

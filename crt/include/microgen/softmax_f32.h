@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of float32 tensors. */
 #ifndef MICROGEN_SOFTMAX_F32_H
 #define MICROGEN_SOFTMAX_F32_H
@@ -47,6 +48,13 @@ MG_INLINE void mg_softmax_f32_body(const mg_softmax_f32_params *p, const float *
         mg_softmax_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output)
+{
+    mg_softmax_f32_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of int16 tensors, by tables. */
 #ifndef MICROGEN_SOFTMAX_S16_H
 #define MICROGEN_SOFTMAX_S16_H
@@ -162,6 +163,13 @@ MG_INLINE void mg_softmax_s16_body(const mg_softmax_s16_params *p, const int16_t
         mg_softmax_s16_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_SOFTMAX_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_softmax_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax over the last axis of int8 tensors, in integers only. */
 #ifndef MICROGEN_SOFTMAX_S8_H
 #define MICROGEN_SOFTMAX_S8_H
@@ -74,6 +75,13 @@ MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *i
         mg_softmax_s8_row(p, &input[row * p->depth], &output[row * p->depth]);
     }
 }
+
+#ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_softmax_s8_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

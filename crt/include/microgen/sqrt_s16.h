@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The square root of int16 values, in integers, but with the roundings of float32. */
 #ifndef MICROGEN_SQRT_S16_H
 #define MICROGEN_SQRT_S16_H
@@ -116,6 +117,13 @@ MG_INLINE void mg_sqrt_s16_body(const mg_sqrt_s16_params *p, const int16_t *inpu
 {
     MG_UNARY(mg_sqrt_s16_element, p, input, output);
 }
+
+#ifdef MG_SQRT_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_sqrt_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

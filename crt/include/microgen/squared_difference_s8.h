@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise squared difference of int8 tensors with broadcasting. */
 #ifndef MICROGEN_SQUARED_DIFFERENCE_S8_H
 #define MICROGEN_SQUARED_DIFFERENCE_S8_H
@@ -37,6 +38,14 @@ MG_INLINE void mg_squared_difference_s8_body(const mg_squared_difference_s8_para
 {
     MG_BROADCAST(mg_squared_difference_s8_element, p, lhs, rhs, output);
 }
+
+#ifdef MG_SQUARED_DIFFERENCE_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
+                              const int8_t *rhs, int8_t *output)
+{
+    mg_squared_difference_s8_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

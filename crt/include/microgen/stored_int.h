@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Signed integers of 1, 2 or 4 bytes in memory, as int32. */
 #ifndef MICROGEN_STORED_INT_H
 #define MICROGEN_STORED_INT_H

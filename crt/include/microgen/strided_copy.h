@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies the elements of a tensor of any type that lie at regular steps: slices, transpositions and
  * broadcasts. */
 #ifndef MICROGEN_STRIDED_COPY_H
@@ -56,6 +57,13 @@ MG_INLINE void mg_strided_copy_body(const mg_strided_copy_params *p, const void 
         }
     }
 }
+
+#ifdef MG_STRIDED_COPY_IMPLEMENTATION /* the out-of-line form */
+void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output)
+{
+    mg_strided_copy_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images in memory of any layout. */
 #ifndef MICROGEN_STRIDED_IMAGES_H
 #define MICROGEN_STRIDED_IMAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise subtraction of int8 tensors with broadcasting. */
 #ifndef MICROGEN_SUBTRACT_S8_H
 #define MICROGEN_SUBTRACT_S8_H
@@ -34,6 +35,14 @@ MG_INLINE void mg_subtract_s8_body(const mg_subtract_s8_params *p, const int8_t 
 {
     MG_BROADCAST(mg_subtract_s8_element, p, lhs, rhs, output);
 }
+
+#ifdef MG_SUBTRACT_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_subtract_s8(const mg_subtract_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                    int8_t *output)
+{
+    mg_subtract_s8_body(p, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

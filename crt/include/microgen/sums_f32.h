@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of products in float32, of four output channels at a time, so that a value is loaded once
  * for four products. Each sum has its products in their order. */
 #ifndef MICROGEN_SUMS_F32_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of products of int16 values with int8 weights, exact in int64. Products are summed in int32
  * where so few of them fit, for one channel or for four at a time. */
 #ifndef MICROGEN_SUMS_S16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A layer factored in features and time (SVDF), float32. */
 #ifndef MICROGEN_SVDF_F32_H
 #define MICROGEN_SVDF_F32_H
@@ -82,6 +83,15 @@ MG_INLINE void mg_svdf_f32_body(const mg_svdf_f32_params *p, const float *input,
         input += p->features;
     }
 }
+
+#ifdef MG_SVDF_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
+                 const float *feature_weight, const float *time_weight, const float *bias,
+                 float *output)
+{
+    mg_svdf_f32_body(p, input, state, feature_weight, time_weight, bias, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of an axis of a tensor of any type, by indices that are known to lie in it. */
 #ifndef MICROGEN_TAKE_H
 #define MICROGEN_TAKE_H
@@ -42,6 +43,13 @@ MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const in
         }
     }
 }
+
+#ifdef MG_TAKE_IMPLEMENTATION /* the out-of-line form */
+void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output)
+{
+    mg_take_body(p, input, indices, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of an axis of a tensor of any type, by indices that are computed: each is checked. */
 #ifndef MICROGEN_TAKE_COMPUTED_H
 #define MICROGEN_TAKE_COMPUTED_H
@@ -31,6 +32,14 @@ MG_INLINE int32_t mg_take_computed_body(const mg_take_computed_params *p, const 
     mg_take_body(p, input, indices, output);
     return 0;
 }
+
+#ifdef MG_TAKE_COMPUTED_IMPLEMENTATION /* the out-of-line form */
+int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
+                         const int32_t *indices, void *output)
+{
+    return mg_take_computed_body(p, input, indices, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hyperbolic tangent of int16 values, by the table of sigmoid. */
 #ifndef MICROGEN_TANH_S16_H
 #define MICROGEN_TANH_S16_H
@@ -38,6 +39,13 @@ MG_INLINE void mg_tanh_s16_body(const mg_tanh_s16_params *p, const int16_t *inpu
 {
     MG_UNARY(mg_tanh_s16_element, p, input, output);
 }
+
+#ifdef MG_TANH_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_tanh_s16(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_tanh_s16_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device that does nothing but write down what is asked of it: what stands in a generated project
  * until there is a driver, and what tests look at.
  *

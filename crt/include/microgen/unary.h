@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that compute each value of the output from the input's value in its place. */
 #ifndef MICROGEN_UNARY_H
 #define MICROGEN_UNARY_H
@@ -5,12 +6,6 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
-
-#ifdef __cplusplus
-#define MG_UNARY_LINKAGE extern "C"
-#else
-#define MG_UNARY_LINKAGE extern
-#endif
 
 /* The parameters of functions that have none of their own. */
 typedef struct {
@@ -34,7 +29,7 @@ typedef struct {
  * Output may be the very buffer of the input; otherwise they must not overlap. */
 #define MG_UNARY_KERNEL(kernel, T, function)                                                       \
     typedef mg_unary_params kernel##_params;                                                       \
-    MG_UNARY_LINKAGE void kernel(const kernel##_params *p, const T *input, T *output);             \
+    void kernel(const kernel##_params *p, const T *input, T *output);                              \
     MG_INLINE void kernel##_body(const kernel##_params *p, const T *input, T *output)              \
     {                                                                                              \
         for (int32_t i = 0; i < p->size; i++) {                                                    \
@@ -42,7 +37,7 @@ typedef struct {
         }                                                                                          \
     }
 
-/* Its source: the out-of-line form. */
+/* Its out-of-line form, for any parameters. */
 #define MG_UNARY_SHARED(kernel, T)                                                                 \
     void kernel(const kernel##_params *p, const T *input, T *output)                               \
     {                                                                                              \

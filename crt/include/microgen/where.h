@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise choice between two tensors, with broadcasting. */
 #ifndef MICROGEN_WHERE_H
 #define MICROGEN_WHERE_H
@@ -38,7 +39,7 @@ MG_INLINE void mg_where_body(const mg_where_params *p, const uint8_t *condition,
                              const void *rhs, void *output)
 {
     const int32_t bytes = p->element_bytes;
-    uint8_t *to = output;
+    uint8_t *to = (uint8_t *)output;
 
     for (int32_t n = 0; n < p->shape[0]; n++) {
         for (int32_t y = 0; y < p->shape[1]; y++) {
@@ -61,6 +62,14 @@ MG_INLINE void mg_where_body(const mg_where_params *p, const uint8_t *condition,
         }
     }
 }
+
+#ifdef MG_WHERE_IMPLEMENTATION /* the out-of-line form */
+void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs, const void *rhs,
+              void *output)
+{
+    mg_where_body(p, condition, lhs, rhs, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

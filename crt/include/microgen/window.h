@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where elements and sliding windows lie in NHWC tensors. */
 #ifndef MICROGEN_WINDOW_H
 #define MICROGEN_WINDOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes one tensor of any type into its part of each row of a larger one: concatenation, one call
  * for each input. */
 #ifndef MICROGEN_WRITE_SLICE_H
@@ -31,6 +32,13 @@ MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *i
                       (const uint8_t *)input + row * p->input_row, p->input_row, p->element_bytes);
     }
 }
+
+#ifdef MG_WRITE_SLICE_IMPLEMENTATION /* the out-of-line form */
+void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output)
+{
+    mg_write_slice_body(p, input, output);
+}
+#endif
 
 #ifdef __cplusplus
 }

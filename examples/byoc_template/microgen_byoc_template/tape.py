@@ -3,8 +3,8 @@ board loads and plays it."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from microgen.codegens.external import (
     ExternalCodegen,
@@ -14,7 +14,6 @@ from microgen.codegens.external import (
     RuntimeFunction,
 )
 from microgen.codegens.module_pool import aligned
-from microgen.formats.byte_stream import number, string
 from microgen.formats.c_layout import struct_bytes
 from microgen.relay.expr import Call, Expr, Op
 from microgen.relay.transform import OperatorCall, Support
@@ -28,10 +27,10 @@ from .external_function import (
     refused,
     relay_of,
 )
+from .payload import OPCODES, Command, Tape
 from .support import MAX_ELEMENTS, predicate
 
 RUNTIME = Runtime("vectape", "vectape", "vectape.h")
-OPCODES = {"add": 1, "multiply": 2, "nn.relu": 3}
 _TAPE = "pi" + "p" + "iiiii"  # the structure vectape of runtime/vectape.c
 _MAX_VALUES = 256  # their numbers are bytes
 _refusal = predicate(MAX_ELEMENTS)
@@ -49,6 +48,7 @@ class Vectape(ExternalCodegen):
     name = "vectape"
     support = Support("vectape", dict.fromkeys(OPCODES, _takes))
     runtimes = (RUNTIME,)
+    payloads = MappingProxyType({RUNTIME.type_key: Tape.loads})
 
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board
@@ -58,18 +58,18 @@ class Vectape(ExternalCodegen):
 
 
 def _module(function: ExternalFunction, pointer_bytes: int) -> LoadedModule:
-    tape = _Tape(function)
+    tape = _Recorder(function)
     made = RuntimeFunction(symbol=function.symbol, workspace=tape.workspace, kernel="vectape")
     return LoadedModule(
         runtime=RUNTIME,
         functions=(made,),
-        payload=tape.payload(),
+        payload=tape.payload().dumps(),
         pool_bytes=aligned(struct_bytes(_TAPE, pointer_bytes)),
         files=runtime_files("vectape.h", "vectape.c"),
     )
 
 
-class _Tape:
+class _Recorder:
     """One function. Values are numbered: inputs, outputs, then temporaries, of which each has a
     slot of the workspace; ``runtime/vectape.h`` has the format."""
 
@@ -79,7 +79,7 @@ class _Tape:
         self._values: dict[Expr, int] = {e: i for i, e in enumerate((*params, *outputs))}
         self._counts = [len(params), len(outputs)]
         self._ports = len(self._values)
-        self._commands: list[tuple[int, int, int, int, int]] = []
+        self._commands: list[Command] = []
         self._slot = 0
         for expr in inside(function):
             if not isinstance(expr, Call):
@@ -108,13 +108,8 @@ class _Tape:
         """Bytes of all temporaries."""
         return self._temporaries * self._slot
 
-    def payload(self) -> bytes:
-        """What the runtime loads."""
-        header = (*self._counts, self._temporaries, self._slot, len(self._commands))
-        return b"".join(
-            [
-                string(self._function.symbol),
-                *map(number, header),
-                *(struct.pack("<BBBBI", *command) for command in self._commands),
-            ]
-        )
+    def payload(self) -> Tape:
+        """The module's payload."""
+        inputs, outputs = self._counts
+        header = (inputs, outputs, self._temporaries, self._slot)
+        return Tape(self._function.symbol, header, tuple(self._commands))

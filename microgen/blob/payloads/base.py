@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from microgen.formats.byte_stream import Stream
 from microgen.names import cnames
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a module says of one of its functions: the symbol that it has inside, and the types of
+    its operands as texts (``typed``), those of constants as ``<name>: <type>``."""
+
+    symbol: str
+    inputs: tuple[str, ...]
+    constants: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def typed(shape: Sequence[int], dtype: str) -> str:
+    """``float32[2,3]``: a tensor's type as signatures have it."""
+    return f"{dtype}[{','.join(map(str, shape))}]"
 
 
 class Payload(ABC):
@@ -37,6 +54,12 @@ class Payload(ABC):
     def facts(self) -> Mapping[str, Any]:
         """A summary for ``inspect``, as JSON has it."""
         return {}
+
+    def signature(self, symbol: str) -> Signature | None:  # noqa: ARG002
+        """What the module says of one of ``symbols``, for ``verify``; None if it says nothing.
+
+        Raises MicrogenError for bytes that mean nothing."""
+        return None
 
 
 # Reads one payload, and no byte more; raises ``stream.refused(...)`` for what is malformed, and

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.blob.payloads.base import Payload, names
+from microgen.blob.payloads.base import Payload, names, typed
 from microgen.formats import byte_stream, ndarray
 from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array
@@ -58,9 +58,5 @@ class ConstLoader(Payload):
         """``initialises`` (symbol -> names) and ``arrays`` (name -> dtype and shape)."""
         return {
             "initialises": {symbol: list(found) for symbol, found in self.variables.items()},
-            "arrays": {name: _described(array) for name, array in self.arrays.items()},
+            "arrays": {name: typed(a.shape, a.dtype.name) for name, a in self.arrays.items()},
         }
-
-
-def _described(array: Array) -> str:
-    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"

@@ -14,8 +14,8 @@ from microgen.target.board import Board
 class Accelerator(ExternalCodegen):
     """A simulated int8 accelerator, which runs command streams between the hooks of a device.
 
-    It computes with our reference kernels (``crt/src/accelerator_compute.c``), so it takes the
-    nodes that those take, within limits of its own.
+    It computes with our reference kernels (``crt/src/accelerator/accelerator_compute.c``), so
+    it takes the nodes that those take, within limits of its own.
     """
 
     name = "accelerator"

@@ -11,7 +11,7 @@ from microgen.kernels import registry as kernels
 from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
 
-# The kernels that the accelerator has, and their opcodes: crt/src/accelerator_stream.h.
+# The kernels that the accelerator has, and their opcodes: crt/src/accelerator/accelerator_stream.h.
 OPCODES = {
     "mg_add_s8": 1,
     "mg_multiply_s8": 2,

@@ -1,4 +1,5 @@
-"""What the accelerator refuses that its kernels would compute: crt/src/accelerator_check.c."""
+"""What the accelerator refuses that its kernels would compute: ``accelerator_check.c`` of
+``crt/src/accelerator``."""
 
 from __future__ import annotations
 

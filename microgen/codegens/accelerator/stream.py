@@ -1,4 +1,4 @@
-"""Writes command streams, laid out as crt/src/accelerator_stream.h says."""
+"""Writes command streams, laid out as crt/src/accelerator/accelerator_stream.h says."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
-from microgen.blob.payloads import JsonRuntime
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import limits, runtime, serializer, table
 from microgen.codegens.external import (
@@ -14,9 +14,10 @@ from microgen.codegens.external import (
     Runtime,
     RuntimeFunction,
 )
+from microgen.codegens.json_graph import JsonRuntime
 from microgen.target.board import Board
 
-RUNTIME = Runtime(runtime.TYPE_KEY, "mg_dnnl_json", "runtime_dnnl_json.h")
+RUNTIME = Runtime(runtime.TYPE_KEY, "mg_dnnl_json", "dnnl/runtime_dnnl_json.h")
 
 
 class Dnnl(ExternalCodegen):
@@ -25,6 +26,7 @@ class Dnnl(ExternalCodegen):
     name = "dnnl"
     support = table.SUPPORT
     runtimes = (RUNTIME,)
+    payloads = MappingProxyType({RUNTIME.type_key: JsonRuntime.loads})
 
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board

@@ -1,21 +1,21 @@
 """How many bytes of memory the C runtime takes for a graph.
 
-The structures are those of ``crt/src/dnnl_graph.h``, the rule for places in the workspace that of
-``crt/src/dnnl_memory.c``.
+The structures are those of ``crt/src/dnnl/dnnl_graph.h``, the rule for places in the workspace
+that of ``crt/src/dnnl/dnnl_memory.c``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from microgen.codegens.json_graph import JSONGraph
 from microgen.codegens.module_pool import aligned
+from microgen.codegens.placement import Span, placed
 from microgen.formats.c_layout import struct_bytes
+from microgen.planner.layout import align
 
 TYPE_KEY = "dnnl_json"
-WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT
+WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT, which placement has, too
 
 _TEXT = "pi"  # mg_text, at the front of a structure
 _GRAPH = _TEXT + "pppp" + "iiiiii"
@@ -39,23 +39,14 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
 def workspace_bytes(graph: JSONGraph) -> int:
     """What a call of the function needs beside its arguments: for intermediates, each at the
     lowest place that those which are still needed leave free."""
-    placed: list[_Block] = []
-    for i, last_use in enumerate(_last_uses(graph)):
-        if graph.nodes[i].op == "kernel" and i not in {head for head, *_ in graph.heads}:
-            needed = [block for block in placed if block.last_use >= i]
-            placed.append(_place(needed, _bytes(graph.nodes[i].shapes[0]), last_use))
-    return max((block.end for block in placed), default=0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    start: int
-    end: int
-    last_use: int  # a node's number
-
-
-def _bytes(shape: Sequence[int]) -> int:
-    return -(-4 * math.prod(shape) // WORKSPACE_ALIGNMENT) * WORKSPACE_ALIGNMENT
+    heads = {head for head, *_ in graph.heads}
+    last_uses = _last_uses(graph)
+    spans = [
+        Span(i, align(4 * math.prod(node.shapes[0]), WORKSPACE_ALIGNMENT), i, last_uses[i])
+        for i, node in enumerate(graph.nodes)
+        if node.op == "kernel" and i not in heads
+    ]
+    return placed(spans, largest_first=False)[1]
 
 
 def _last_uses(graph: JSONGraph) -> list[int]:
@@ -65,12 +56,3 @@ def _last_uses(graph: JSONGraph) -> list[int]:
         for read, *_ in node.inputs:
             last[read] = i
     return last
-
-
-def _place(needed: Sequence[_Block], nbytes: int, last_use: int) -> _Block:
-    start = 0
-    for block in sorted(needed, key=lambda block: block.start):
-        if block.start >= start + nbytes:
-            break
-        start = max(start, block.end)
-    return _Block(start, start + nbytes, last_use)

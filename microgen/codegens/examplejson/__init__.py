@@ -6,10 +6,11 @@ docs/examplejson.md has the format and what is supported.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from microgen.codegens.examplejson import relay, sizes, text
+from microgen.codegens.examplejson.payload import ExampleJson
 from microgen.codegens.external import (
-    CSource,
     ExternalCodegen,
     ExternalFunction,
     LoadedModule,
@@ -20,7 +21,7 @@ from microgen.relay.transform.support import Support
 from microgen.target.board import Board
 
 NAME = "examplejsoncompiler"
-RUNTIME = Runtime("examplejson", "mg_examplejson", "runtime_examplejson.h")
+RUNTIME = Runtime("examplejson", "mg_examplejson", "examplejson/runtime_examplejson.h")
 
 
 class ExampleJsonCodegen(ExternalCodegen):
@@ -29,10 +30,11 @@ class ExampleJsonCodegen(ExternalCodegen):
     name = NAME
     support = Support(NAME, dict.fromkeys(relay.OPERATORS, relay.refusal))
     runtimes = (RUNTIME,)
+    payloads = MappingProxyType({RUNTIME.type_key: ExampleJson.loads})
 
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board
-    ) -> Sequence[CSource | LoadedModule]:
+    ) -> Sequence[LoadedModule]:
         """One module, with a subgraph for each function."""
         subgraphs = relay.subgraphs(functions)
         made = tuple(
@@ -46,7 +48,7 @@ class ExampleJsonCodegen(ExternalCodegen):
         module = LoadedModule(
             runtime=RUNTIME,
             functions=made,
-            payload=text.payload(text.show(subgraphs)),
+            payload=ExampleJson(text.show(subgraphs)).dumps(),
             pool_bytes=sizes.pool_bytes(subgraphs, board.cpu.pointer_bytes),
         )
         return [module]

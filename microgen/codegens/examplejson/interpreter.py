@@ -1,4 +1,4 @@
-"""What a subgraph computes: the specification of ``crt/src/runtime_examplejson.c``."""
+"""What a subgraph computes: the specification of ``crt/src/examplejson/runtime_examplejson.c``."""
 
 from __future__ import annotations
 

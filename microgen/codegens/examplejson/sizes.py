@@ -1,7 +1,7 @@
 """How many bytes a text takes on the board, on a target with pointers of some size.
 
-The structures are those of ``crt/src/examplejson_graph.h`` and ``runtime_examplejson.c``, the plan
-of the workspace is that of ``examplejson_plan.c``.
+The structures are those of ``examplejson_graph.h`` and ``runtime_examplejson.c`` in
+``crt/src/examplejson``, the plan of the workspace is that of ``examplejson_plan.c``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """ExampleJSON, the text of TVM's guide "Bring Your Own Codegen", written and read.
 
-docs/examplejson.md has the format; ``crt/src/examplejson_graph.c`` reads the same on the board.
+docs/examplejson.md has the format; ``crt/src/examplejson/examplejson_reader.c`` reads the same on
+the board.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
-from microgen.formats import byte_stream
 from microgen.names import cnames
 
 MARK = "subgraph_"  # what a subgraph's name has in it, by the guide's rule
@@ -62,19 +62,6 @@ class Subgraph:
     def operators(self) -> tuple[Node, ...]:
         """All other nodes, in order."""
         return tuple(node for node in self.nodes if node.op != INPUT)
-
-
-def payload(text: str) -> bytes:
-    """What the guide's ``SaveToBinary`` writes."""
-    return byte_stream.string(text)
-
-
-def source(data: bytes) -> str:
-    """The text of a payload, the guide's ``GetSource``. Raises ModelError for what is none."""
-    stream = byte_stream.Stream(data, ModelError, "ExampleJSON", _HINT)
-    text = stream.text()
-    stream.end("string")
-    return text
 
 
 def show(subgraphs: Sequence[Subgraph]) -> str:

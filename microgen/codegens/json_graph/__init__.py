@@ -1,12 +1,14 @@
 """Functions as JSON graphs, the form in which TVM hands them to runtimes of their own.
 
-``serialize`` writes a Relay function, ``dumps`` and ``loads`` are the text. What an operator's
+``serialize`` writes a Relay function, ``dumps`` and ``loads`` are the text,
+``JsonRuntime`` is the payload of a module that has one. What an operator's
 runtime makes of it is the codegen's: ``codegens/dnnl``.
 """
 
 from __future__ import annotations
 
 from microgen.codegens.json_graph.node import Entry, JSONGraph, JSONNode, dumps
+from microgen.codegens.json_graph.payload import JsonRuntime
 from microgen.codegens.json_graph.reader import loads
 from microgen.codegens.json_graph.serializer import Kernel, Serialized, kernel_of, serialize
 
@@ -14,6 +16,7 @@ __all__ = [
     "Entry",
     "JSONGraph",
     "JSONNode",
+    "JsonRuntime",
     "Kernel",
     "Serialized",
     "dumps",

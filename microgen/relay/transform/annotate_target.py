@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from microgen.ir.refusal import Refusal
 from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from microgen.relay.module import IRModule
 from microgen.relay.rebuild import values, with_values
+from microgen.relay.transform.annotated_regions import AnnotatedRegions
 from microgen.relay.transform.annotations import (
     DEFAULT,
     begin,
@@ -21,9 +23,8 @@ from microgen.relay.transform.annotations import (
     is_default,
     is_end,
 )
-from microgen.relay.transform.regions import Regions
 from microgen.relay.transform.rewriting import Rewriter, each_body
-from microgen.relay.transform.support import Refusal, Result, Support, answer, operator_call
+from microgen.relay.transform.support import Result, Support, answer, operator_call, refused
 
 
 class AnnotateTarget:
@@ -37,12 +38,12 @@ class AnnotateTarget:
         return self.run(module).module
 
     def run(self, module: IRModule) -> Result:
-        """The annotated module, and the reasons why codegens refused operators."""
-        refusals: list[Refusal] = []
+        """The annotated module, and why codegens refused what they did not take."""
+        refusals: list[Refusal[Expr]] = []
 
-        def annotated(rewriter: Rewriter, name: str, body: Expr) -> Expr:
+        def annotated(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
             body = without_defaults(rewriter, body)
-            return _Annotator(rewriter, name, self._supports, refusals).body(body)
+            return _Annotator(rewriter, self._supports, refusals).body(body)
 
         return Result(each_body(module, annotated), tuple(refusals))
 
@@ -58,19 +59,17 @@ class _Annotator:
     def __init__(
         self,
         rewriter: Rewriter,
-        name: str,
         supports: tuple[Support, ...],
-        refusals: list[Refusal],
+        refusals: list[Refusal[Expr]],
     ) -> None:
         self._rewriter = rewriter
-        self._name = name
         self._supports = supports
         self._refusals = refusals
         self._targets: dict[Expr, str] = {}
 
     def body(self, body: Expr) -> Expr:
         """The body with annotations."""
-        self._annotated = Regions(body).of
+        self._annotated = AnnotatedRegions(body).of
         return self._ended(self._rewriter.rewrite(body, self._rule))
 
     def _rule(self, old: Expr, new: Expr) -> Expr:
@@ -130,5 +129,5 @@ class _Annotator:
             reason = answer(predicate, seen, f"the predicate of {support.name} for {seen.op}")
         if reason is not None:
             origin = self._rewriter.origin(call)
-            self._refusals.append(Refusal(support.name, self._name, seen.op, origin, reason))
+            self._refusals.append(refused(support.name, seen.op, origin, reason))
         return reason is None

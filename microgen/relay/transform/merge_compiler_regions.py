@@ -11,8 +11,8 @@ from __future__ import annotations
 from microgen.relay.expr import Expr
 from microgen.relay.module import IRModule
 from microgen.relay.rebuild import values
+from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions, Item
 from microgen.relay.transform.annotations import is_begin
-from microgen.relay.transform.regions import Item, Region, Regions
 from microgen.relay.transform.rewriting import Rewriter, each_body
 
 
@@ -25,7 +25,7 @@ class MergeCompilerRegions:
 
 
 def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
-    regions = Regions(body)
+    regions = AnnotatedRegions(body)
     order = regions.ordered(body)
     merger = _Merger(regions)
     for item in order:
@@ -42,10 +42,10 @@ def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
 class _Merger:
     """A set of regions is an integer: bit i is the region that began as number i."""
 
-    def __init__(self, regions: Regions) -> None:
+    def __init__(self, regions: AnnotatedRegions) -> None:
         self._regions = regions
-        self._members: dict[Region, int] = {}  # the regions that one contains by now
-        self._behind: dict[Item, int] = {}  # the regions that an item reaches through others
+        self._members: dict[AnnotatedRegion, int] = {}  # the regions that one holds by now
+        self._behind: dict[Item, int] = {}  # those that an item reaches through others
 
     def visit(self, item: Item) -> None:
         """Visit a region, or an expression in none, after everything that it needs."""
@@ -53,29 +53,29 @@ class _Merger:
         behind = 0
         for other in needed:
             behind |= self._behind[other]
-            if isinstance(other, Region) and not _joins(other, item):
+            if isinstance(other, AnnotatedRegion) and not _joins(other, item):
                 behind |= self._members[other]
         self._behind[item] = behind
-        if isinstance(item, Region):
+        if isinstance(item, AnnotatedRegion):
             self._members[item] = 1 << item.number
             self._take_in(item, needed)
 
-    def _take_in(self, region: Region, needed: list[Item]) -> None:
+    def _take_in(self, region: AnnotatedRegion, needed: list[Item]) -> None:
         behind = self._behind[region]
         for other in needed:
-            if not isinstance(other, Region) or not _joins(other, region):
+            if not isinstance(other, AnnotatedRegion) or not _joins(other, region):
                 continue
             if not behind & self._members[other]:
                 region = self._joined(region, other)
         self._behind[region] = behind
 
-    def _joined(self, a: Region, b: Region) -> Region:
-        """The two regions merged into the larger one, so that long chains cost little."""
+    def _joined(self, a: AnnotatedRegion, b: AnnotatedRegion) -> AnnotatedRegion:
+        """One region of two: the larger, so that long chains cost little."""
         small, large = (a, b) if len(a.nodes) < len(b.nodes) else (b, a)
         self._members[large] |= self._members[small]
         self._regions.merge(small, large)
         return large
 
 
-def _joins(region: Region, item: Item) -> bool:
-    return isinstance(item, Region) and region.target == item.target
+def _joins(region: AnnotatedRegion, item: Item) -> bool:
+    return isinstance(item, AnnotatedRegion) and region.target == item.target

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from microgen.ir.refusal import Refusal
 from microgen.relay.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import CallPattern, ConstantPattern, Pattern, TuplePattern, below, match
 from microgen.relay.rebuild import values
 from microgen.relay.transform.rewriting import Rewriter, each_body
-from microgen.relay.transform.support import CompositePattern, Match, Refusal, Result, answer
+from microgen.relay.transform.support import CompositePattern, Match, Result, answer, refused
 from microgen.relay.visit import depth_first, operands
 
 
@@ -32,12 +33,12 @@ class MergeComposite:
         return self.run(module).module
 
     def run(self, module: IRModule) -> Result:
-        """The module with composite functions, and the checks' reasons for refusing matches."""
-        refusals: list[Refusal] = []
+        """The module with composite functions, and why checks refused what patterns matched."""
+        refusals: list[Refusal[Expr]] = []
 
-        def merged(rewriter: Rewriter, name: str, body: Expr) -> Expr:
+        def merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
             for pattern in self._patterns:
-                body = _Merger(rewriter, name, pattern, refusals).body(body)
+                body = _Merger(rewriter, pattern, refusals).body(body)
             return body
 
         return Result(each_body(module, merged), tuple(refusals))
@@ -55,10 +56,9 @@ class _Merger:
     """The search for one pattern in one function."""
 
     def __init__(
-        self, rewriter: Rewriter, name: str, pattern: CompositePattern, refusals: list[Refusal]
+        self, rewriter: Rewriter, pattern: CompositePattern, refusals: list[Refusal[Expr]]
     ) -> None:
         self._rewriter = rewriter
-        self._name = name
         self._pattern = pattern
         self._refusals = refusals
 
@@ -108,7 +108,7 @@ class _Merger:
         if reason is not None:
             support = name.partition(".")[0]
             origin = self._rewriter.origin(found.root)
-            self._refusals.append(Refusal(support, self._name, name, origin, reason))
+            self._refusals.append(refused(support, name, origin, reason))
         return reason is None
 
     def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from microgen.relay.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, Var
 from microgen.relay.module import IRModule
 from microgen.relay.transform.annotate_target import without_defaults
+from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions
 from microgen.relay.transform.annotations import bare, compiler, end, is_begin, is_end, is_mark
-from microgen.relay.transform.regions import Region, Regions
 from microgen.relay.transform.rewriting import Rewriter, graph_normal_form
 from microgen.relay.visit import depth_first, operands
 
@@ -88,12 +88,12 @@ class _Partitioner:
         self._rewriter = rewriter
         self._functions = functions
         self._binds = bind_constants
-        self._externals: dict[Region, _External] = {}
+        self._externals: dict[AnnotatedRegion, _External] = {}
         self._known: dict[Expr, Expr] = {}
 
     def partitioned(self, body: Expr, name: str) -> Expr:
-        """The body with calls in place of regions; ``name`` is without compiler and number."""
-        self._regions = Regions(body)
+        """The body with calls in the place of regions; ``name`` lacks the compiler and number."""
+        self._regions = AnnotatedRegions(body)
         self._regions.ordered(body)
         for region in dict.fromkeys(self._regions.of.values()):
             if region.computes:
@@ -131,7 +131,7 @@ class _Partitioner:
             self._create(external, region.target, name.format(region.target, region.number))
         return external.results[expr.args[0]]
 
-    def _param(self, region: Region, external: _External, begin: Call) -> Var:
+    def _param(self, region: AnnotatedRegion, external: _External, begin: Call) -> Var:
         source = bare(begin)
         if source not in external.params:
             index = region.ins.index(begin)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microgen.errors import CodegenError, of_codegen
+from microgen.ir.refusal import Refusal
 from microgen.relay.expr import Attrs, Call, Constant, Expr, Op, Type
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern
@@ -83,26 +84,17 @@ class Support:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Why a codegen does not compile something.
-
-    ``what`` is an operator or a composite pattern; ``expr`` the call in @``function`` of the module
-    that the pass was given.
-    """
-
-    support: str
-    function: str
-    what: str
-    expr: Expr = field(repr=False)
-    reason: str
-
-
-@dataclass(frozen=True)
 class Result:
     """A pass's new module, and what it refused, in the order of evaluation."""
 
     module: IRModule
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Refusal[Expr], ...]
+
+
+def refused(by: str, what: str, expr: Expr, why: str) -> Refusal[Expr]:
+    """The refusal of an expression, by the codegen of this name."""
+    span = expr.span if isinstance(expr, Call) else None
+    return Refusal(by, expr, what, str(span) if span else "", why)
 
 
 def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:

@@ -19,7 +19,7 @@ from microgen.ir.graph import Array, Graph, Origin
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 CRT = resources.folder("crt")
-SOURCES = ("accelerator", "accelerator_check", "accelerator_compute", "accelerator_stream")
+SOURCES = [*(CRT / "src" / "accelerator").glob("*.c"), CRT / "src" / "modules" / "module_stream.c"]
 HEADER = struct.Struct("<4sHHII")  # magic, version, memories, bytes, checksum
 MALFORMED, UNSUPPORTED = 0x0780, 0x0781
 
@@ -112,12 +112,14 @@ def _number(value: int) -> bytes:
 def driver() -> Path:
     """The driver, compiled once in a process."""
     folder = Path(tempfile.mkdtemp())
-    sources = [str(CRT / "src" / f"{name}.c") for name in (*SOURCES, "module_stream")]
     command = [host_cc(), *WARNINGS, *SANITIZERS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     own = str(Path(__file__).with_name("driver.c"))
     target = folder / "driver"
     done = subprocess.run(
-        [*command, own, *sources, "-o", str(target)], capture_output=True, text=True, check=False
+        [*command, own, *map(str, SOURCES), "-o", str(target)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return target

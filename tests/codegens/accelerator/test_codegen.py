@@ -102,10 +102,12 @@ def test_the_project_has_its_driver() -> None:
     assert "static mg_accelerator accelerator_context;" in driver
     assert "return mg_accelerator_open(context);" in driver
     assert "tracing" not in driver
-    assert "crt/src/tracing_device.c" not in files
+    assert "crt/src/platform/tracing_device.c" not in files
     build = files["CMakeLists.txt"].decode()
     for source in ("", "_check", "_compute", "_stream"):
-        assert build.count(f"  crt/src/accelerator{source}.c\n") == 2  # of bare metal, of Zephyr
+        assert (
+            build.count(f"  crt/src/accelerator/accelerator{source}.c\n") == 2
+        )  # of bare metal, of Zephyr
     assert "a driver that is part of" in files["README.md"].decode()
 
 

@@ -145,7 +145,7 @@ def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Pat
     made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, **options)
     name = "include/microgen/tracing_device.h"
     (project / "crt" / name).write_bytes((CRT / name).read_bytes())
-    source = CRT / "src" / "tracing_device.c"
+    source = CRT / "src" / "platform/tracing_device.c"
     (project / "src" / "tracing_device.c").write_bytes(source.read_bytes())
     _replaced(project, Path(__file__).with_name("traced_driver.c").read_text())
     whole = list(sequences.hooks(hooked.expected(made.program, {})[0]))

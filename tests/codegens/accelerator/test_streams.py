@@ -185,7 +185,7 @@ def test_memories_of_other_sizes_are_refused() -> None:
 
 
 def _header(name: str) -> str:
-    return (Path(resources.folder("crt")) / "src" / name).read_text()
+    return (Path(resources.folder("crt")) / "src" / "accelerator" / name).read_text()
 
 
 def test_python_and_c_say_the_same() -> None:

@@ -6,8 +6,11 @@ import random
 from collections.abc import Sequence
 
 from microgen import relay
-from microgen.codegens.examplejson import CODEGEN, text
+from microgen.codegens.examplejson import CODEGEN
+from microgen.codegens.examplejson.payload import ExampleJson
 from microgen.codegens.external import ExternalFunction, LoadedModule
+from microgen.errors import ModelError
+from microgen.formats.byte_stream import Stream
 from microgen.frontends.relay import from_module
 from microgen.ir.graph import Origin
 from microgen.relay.expr import Expr, Function
@@ -42,7 +45,15 @@ def compiled(*functions: ExternalFunction, board: str = "mps2_an386") -> LoadedM
 
 def text_of(*functions: ExternalFunction) -> str:
     """The text that becomes of them."""
-    return text.source(compiled(*functions).payload)
+    return payload_text(compiled(*functions).payload)
+
+
+def payload_text(payload: bytes) -> str:
+    """The text of a payload, the guide's ``GetSource``."""
+    stream = Stream(payload, ModelError, "ExampleJSON", "")
+    text = ExampleJson.loads(stream).graph
+    stream.end("string")
+    return text
 
 
 def random_module(seed: int) -> IRModule:

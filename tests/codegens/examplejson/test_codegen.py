@@ -11,8 +11,8 @@ import pytest
 
 import microgen
 from microgen import codegens, relay
-from microgen.blob.payloads import ExampleJson
 from microgen.codegens.examplejson import CODEGEN, interpreter, sizes, text
+from microgen.codegens.examplejson.payload import ExampleJson
 from microgen.errors import UnsupportedError
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
@@ -21,6 +21,7 @@ from tests.codegens.examplejson.functions import (
     GUIDE,
     compiled,
     external,
+    payload_text,
     random_module,
     text_of,
 )
@@ -106,7 +107,7 @@ def @main(%x: Tensor[(3), float32], %y: Tensor[(3), float32]) {
 def test_random_functions_are_what_the_text_computes(seed: int) -> None:
     function = external(random_module(seed), f"f{seed}")
     made = compiled(function)
-    source = text.source(made.payload)
+    source = payload_text(made.payload)
     (subgraph,) = text.parse(source)
     assert text.show([subgraph]) == source
     rng = np.random.default_rng(seed)
@@ -174,7 +175,7 @@ def test_what_cannot_be_said_is_left_to_others(body: str) -> None:
     found = partition_module(module, [CODEGEN], name="m", composite=False, merge_regions=True)
     assert [*found.module.functions] == ["main"]
     (refusal,) = found.refusals
-    assert REFUSED[body].split("; ")[0] in refusal.reason
+    assert REFUSED[body].split("; ")[0] in refusal.why
 
 
 def test_the_example_has_work_for_everyone() -> None:
@@ -182,7 +183,7 @@ def test_the_example_has_work_for_everyone() -> None:
         EXAMPLE, "mps2_an386", codegen=("examplejsoncompiler", "ccompiler"), merge_regions=True
     )
     (code,) = [code for _, code in compiled.program.runtime_modules]
-    assert text.source(code.payload) == NAMED
+    assert payload_text(code.payload) == NAMED
     assert [function.name for function in compiled.program.functions] == [
         "tvmgen_default_examplejsoncompiler_main_0",
         "tvmgen_default_ccompiler_main_4",
@@ -193,5 +194,5 @@ def test_the_example_has_work_for_everyone() -> None:
 def test_without_merging_each_operator_is_a_subgraph() -> None:
     compiled = microgen.compile_model(EXAMPLE, "mps2_an386", codegen=("examplejsoncompiler",))
     (code,) = [code for _, code in compiled.program.runtime_modules]
-    symbols = [subgraph.symbol for subgraph in text.parse(text.source(code.payload))]
+    symbols = [subgraph.symbol for subgraph in text.parse(payload_text(code.payload))]
     assert symbols == [f"tvmgen_default_examplejsoncompiler_main_{k}" for k in (0, 2, 4)]

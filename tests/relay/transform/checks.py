@@ -9,8 +9,8 @@ from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, TupleGetIt
 from microgen.relay.module import IRModule
 from microgen.relay.rebuild import rebuilt
 from microgen.relay.transform import OperatorCall, Support
+from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions
 from microgen.relay.transform.annotations import is_mark
-from microgen.relay.transform.regions import Region, Regions
 from microgen.relay.visit import operands, post_order
 
 
@@ -94,7 +94,7 @@ def check_text(module: IRModule) -> None:
 def check_convex(module: IRModule) -> None:
     """No way leads out of a region and back, tried from every value that leaves it."""
     for function in module.functions.values():
-        regions = Regions(function.body)
+        regions = AnnotatedRegions(function.body)
         users: dict[Expr, list[Expr]] = {}
         for expr in post_order(function.body):
             for value in operands(expr):
@@ -103,7 +103,7 @@ def check_convex(module: IRModule) -> None:
             assert not _reached_again(region, users)
 
 
-def _reached_again(region: Region, users: Mapping[Expr, list[Expr]]) -> bool:
+def _reached_again(region: AnnotatedRegion, users: Mapping[Expr, list[Expr]]) -> bool:
     inside, seen = set(region.nodes), set[Expr]()
     stack = [u for e in region.nodes for u in users.get(e, ()) if u not in inside]
     while stack:

@@ -52,20 +52,21 @@ def test_predicates_see_attributes_types_and_constants() -> None:
     assert call.constants[1] is not None
     assert call.constants[1].data is data
     (refusal,) = result.refusals
-    assert (refusal.support, refusal.function, refusal.what) == ("a", "main", "nn.bias_add")
-    assert refusal.reason == "rank 2 is not 4"
-    assert refusal.expr is parsed["main"].body
+    assert (refusal.by, refusal.what) == ("a", "nn.bias_add")
+    assert refusal.why == "rank 2 is not 4"
+    assert refusal.of is parsed["main"].body
+    assert refusal.where == str(parsed["main"].body.span)
 
 
 def test_refusals_come_in_order_from_all_that_were_asked() -> None:
     no = Support("b", {"exp": lambda _: "b is full"})
     parsed = module("let %y = nn.relu(%x);\nexp(%y)")
     result = AnnotateTarget([support("a", "nn.relu"), no]).run(parsed)
-    found = [(r.support, r.what, r.reason) for r in result.refusals]
+    found = [(r.by, r.what, r.why) for r in result.refusals]
     assert found == [("a", "exp", "a has no exp"), ("b", "exp", "b is full")]
     let = parsed["main"].body
     assert isinstance(let, relay.Let)
-    assert result.refusals[0].expr is let.body
+    assert result.refusals[0].of is let.body
 
 
 @pytest.mark.parametrize("given", [True, False, ""])

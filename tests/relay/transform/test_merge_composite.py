@@ -119,8 +119,8 @@ def test_checks_see_the_match_and_refuse_with_a_sentence() -> None:
     assert found.inputs == tuple(demo["main"].params)
     assert str(found.calls[0].args[1]) == "Tensor[(32, 32, 3, 3), float32]"
     (refusal,) = result.refusals
-    assert (refusal.support, refusal.what, refusal.reason) == ("d", "d.f", "too big")
-    assert refusal.expr is found.root is demo["main"].body
+    assert (refusal.by, refusal.what, refusal.why) == ("d", "d.f", "too big")
+    assert refusal.of is found.root is demo["main"].body
 
 
 def test_what_one_check_refuses_is_left_to_the_next_pattern() -> None:

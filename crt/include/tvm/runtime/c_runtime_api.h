@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TVM's C runtime interface: the types of the packed calling convention, and the functions that
  * find and call packed functions. Names and signatures are those of TVM v0.14; what is not here is
  * not supported. crt/src/module.c and packed_func.c implement the functions. */

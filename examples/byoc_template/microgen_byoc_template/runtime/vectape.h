@@ -12,7 +12,7 @@
 #ifndef VECTAPE_H
 #define VECTAPE_H
 
-#include "module_blob.h"
+#include "modules/module_blob.h"
 
 tvm_crt_error_t vectape_load(mg_stream *payload, mg_pool *pool, void **module);
 

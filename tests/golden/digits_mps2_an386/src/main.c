@@ -7,7 +7,7 @@
  * 32 bits in decimal, others as their words).
  *
  * Exit status: 0; 1 if an inference failed; 2 if a file did; 3 after a fault. */
-#include "io.h"
+#include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 #include "tvmgen_default.h"
 

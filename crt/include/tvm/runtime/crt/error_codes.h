@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Error codes of TVM's C runtime: the names and numbers of TVM v0.14, so that code written for
  * either runtime compiles and means the same, and a few of our own. A code is category << 8 |
  * number; what the operating system reports is negative. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of packed functions by name: the type, names and signatures of TVM v0.14. */
 #ifndef TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
 #define TVM_RUNTIME_CRT_FUNC_REGISTRY_H_

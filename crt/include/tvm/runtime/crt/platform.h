@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a platform gives the model and the application: TVM's names and signatures (v0.14).
  * TVM's memory and logging functions are absent: nothing here allocates or formats. */
 #ifndef TVM_RUNTIME_CRT_PLATFORM_H_

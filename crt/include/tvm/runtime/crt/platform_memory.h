@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory at run time, which only programs written for TVM's runtime need. The functions are TVM's
  * (v0.14, where platform.h has them), both weak: a program may bring its own. */
 #ifndef TVM_RUNTIME_CRT_PLATFORM_MEMORY_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator that frees in the opposite order: names of TVM v0.14. Sizes are size_t, and what it
  * adds to a block for its check keeps the next block aligned. */
 #ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_

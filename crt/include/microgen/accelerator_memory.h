@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the simulated accelerator computes on. */
+#ifndef MICROGEN_ACCELERATOR_MEMORY_H
+#define MICROGEN_ACCELERATOR_MEMORY_H
+
+#include <stdint.h>
+
+/* A memory that a stream addresses. Number 0 holds constants, aligned to 4; the others may have any
+ * alignment. */
+typedef struct {
+    const void *read;
+    void *write; /* the same bytes, NULL if they are read-only */
+    uint32_t bytes;
+} mg_accelerator_memory;
+
+#endif

@@ -1,7 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/avg_pool2d_f32.h"
-
-void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output)
-{
-    mg_avg_pool2d_f32_body(p, input, output);
-}

@@ -1,7 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/clip_s8.h"
-
-void mg_clip_s8(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_clip_s8_body(p, input, output);
-}

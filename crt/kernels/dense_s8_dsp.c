@@ -1,9 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/dense_s8_dsp.h"
-
-void mg_dense_s8_dsp(const mg_dense_s8_dsp_params *p, const int8_t *input, const int8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output)
-{
-    mg_dense_s8_dsp_body(p, input, weight, bias, multiplier, shift, output);
-}

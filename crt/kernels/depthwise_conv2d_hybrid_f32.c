@@ -1,9 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/depthwise_conv2d_hybrid_f32.h"
-
-void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
-                                    const float *input, const int8_t *weight, const float *bias,
-                                    const float *scale, float *output, uint8_t *scratch)
-{
-    mg_depthwise_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
-}

@@ -1,7 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/leaky_relu_s16.h"
-
-void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_leaky_relu_s16_body(p, input, output);
-}

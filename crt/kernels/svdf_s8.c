@@ -1,9 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/svdf_s8.h"
-
-void mg_svdf_s8(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
-                const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
-                int8_t *output)
-{
-    mg_svdf_s8_body(p, input, state, feature_weight, time_weight, bias, output);
-}

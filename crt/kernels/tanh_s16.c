@@ -1,7 +1,0 @@
-/* The out-of-line form, for any parameters. */
-#include "microgen/tanh_s16.h"
-
-void mg_tanh_s16(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_tanh_s16_body(p, input, output);
-}

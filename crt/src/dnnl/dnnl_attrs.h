@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attributes of a node: {"num_inputs": "1", "strides": [["1", "1"]], ...}. */
+#ifndef MICROGEN_DNNL_ATTRS_H
+#define MICROGEN_DNNL_ATTRS_H
+
+#include "tvm/runtime/crt/error_codes.h"
+#include "json/json_reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In the order of their names in dnnl_attrs.c. */
+typedef enum {
+    MG_DNNL_SHAPE,
+    MG_DNNL_DTYPE,
+    MG_DNNL_NUM_INPUTS,
+    MG_DNNL_NUM_OUTPUTS,
+    MG_DNNL_OUT_DTYPE,
+    MG_DNNL_STRIDES,
+    MG_DNNL_PADDING,
+    MG_DNNL_DILATION,
+    MG_DNNL_GROUPS,
+    MG_DNNL_CHANNELS,
+    MG_DNNL_KERNEL_SIZE,
+    MG_DNNL_DATA_LAYOUT,
+    MG_DNNL_KERNEL_LAYOUT,
+    MG_DNNL_OUT_LAYOUT,
+    MG_DNNL_LAYOUT,
+    MG_DNNL_POOL_SIZE,
+    MG_DNNL_CEIL_MODE,
+    MG_DNNL_COUNT_INCLUDE_PAD,
+    MG_DNNL_UNITS,
+    MG_DNNL_AXIS,
+    MG_DNNL_EPSILON,
+    MG_DNNL_CENTER,
+    MG_DNNL_SCALE,
+    MG_DNNL_A_MIN,
+    MG_DNNL_A_MAX,
+    MG_DNNL_ALPHA,
+    MG_DNNL_TRANSPOSE_A,
+    MG_DNNL_TRANSPOSE_B,
+    MG_DNNL_ATTRS /* how many */
+} mg_dnnl_attr;
+
+/* `error` is the first of what was wrong: what is read from then on is 0 or empty. */
+typedef struct {
+    mg_json values[MG_DNNL_ATTRS];
+    uint32_t seen; /* bit by bit */
+    tvm_crt_error_t error;
+} mg_dnnl_attrs;
+
+/* Finds the attributes of an object that is valid JSON; others than the above are passed over. */
+void mg_dnnl_find_attrs(mg_json json, mg_dnnl_attrs *attrs);
+
+/* kTvmErrorExecutorGraphMalformed unless the condition holds. */
+void mg_dnnl_require(mg_dnnl_attrs *attrs, bool condition);
+
+/* The same with kTvmErrorExecutorGraphUnsupported. */
+void mg_dnnl_support(mg_dnnl_attrs *attrs, bool condition);
+
+/* Whether the attribute is there, and not [[""]], which is TVM's way to leave one out. */
+bool mg_dnnl_has(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+
+/* The texts of [["1", "1"]], from 1 to `most`: how many. */
+uint32_t mg_dnnl_texts(mg_dnnl_attrs *attrs, mg_dnnl_attr key, mg_text *texts, uint32_t most);
+
+/* Exactly `count` of them, up to 4, as numbers up to UINT16_MAX. */
+void mg_dnnl_numbers(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint16_t *numbers, uint32_t count);
+
+/* One number up to INT32_MAX. */
+uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+
+/* An axis of `ndim`, which may be counted from behind with a minus. */
+uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
+
+/* "0" or "1": 0 or `flag`. */
+uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag);
+
+float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+
+/* A layout that is a permutation of four letters, packed as mg_dnnl_node has it. */
+uint8_t mg_dnnl_read_layout(mg_dnnl_attrs *attrs, mg_dnnl_attr key, const char *letters);
+
+/* Whether "num_inputs" or "num_outputs", a plain text, is this number, if it is there. */
+void mg_dnnl_require_count(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What operators of `dnnl_json` graphs ask of their operands. */
+#ifndef MICROGEN_DNNL_CHECK_H
+#define MICROGEN_DNNL_CHECK_H
+
+#include "dnnl/dnnl_attrs.h"
+#include "dnnl/dnnl_graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stores the parameters of a node whose operator, inputs and shape are known. Fails in `attrs` if
+ * an attribute is wrong or missing, or if the shape is not what the operator gives for its inputs.
+ */
+void mg_dnnl_check(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

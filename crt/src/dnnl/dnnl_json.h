@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of a graph, in the format of TVM's JSON runtimes: where its parts are, and its nodes.
+ *
+ * {"symbol": "...", "nodes": [...], "arg_nodes": [...], "heads": [...], "node_row_ptr": [...]}, in
+ * any order; older ones have no symbol. Other keys are refused, in nodes too, as TVM does. */
+#ifndef MICROGEN_DNNL_JSON_H
+#define MICROGEN_DNNL_JSON_H
+
+#include "tvm/runtime/crt/error_codes.h"
+#include "json/json_keys.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Readers, each at the array of that name. */
+typedef struct {
+    mg_json nodes;
+    mg_json arg_nodes;
+    mg_json heads;
+    mg_json node_row_ptr;
+} mg_dnnl_parts;
+
+typedef struct {
+    uint32_t nodes;
+    uint32_t inputs; /* of all nodes */
+    uint32_t heads;
+    uint32_t constants;
+} mg_dnnl_counts;
+
+typedef enum {
+    MG_DNNL_JSON_INPUT,
+    MG_DNNL_JSON_CONST,
+    MG_DNNL_JSON_KERNEL
+} mg_dnnl_json_kind;
+
+typedef struct {
+    mg_text name;
+    mg_json inputs; /* at the array; failed if there is none */
+    mg_json attrs;  /* at the object */
+    uint32_t num_inputs;
+    uint32_t kind; /* mg_dnnl_json_kind */
+} mg_dnnl_json_node;
+
+/* Finds the parts and counts what is in them. The text is valid JSON after this, and each node well
+ * formed but for its attributes; what refers to nodes is not checked. */
+tvm_crt_error_t mg_dnnl_scan(mg_text text, mg_dnnl_parts *parts, mg_dnnl_counts *counts);
+
+/* One node. The reader fails if it is malformed. */
+void mg_dnnl_read_node(mg_json *json, mg_dnnl_json_node *node);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Computes the nodes of `dnnl_json` graphs. */
+#ifndef MICROGEN_DNNL_OPERATORS_H
+#define MICROGEN_DNNL_OPERATORS_H
+
+#include "dnnl/dnnl_graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `node`, a kernel of a graph that is checked, from its inputs in order into its output, which
+ * overlaps none of them. */
+void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
+                     const float *const inputs[MG_DNNL_MAX_INPUTS], float *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

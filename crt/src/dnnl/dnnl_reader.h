@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the text of a `dnnl_json` graph into tables. */
+#ifndef MICROGEN_DNNL_READER_H
+#define MICROGEN_DNNL_READER_H
+
+#include "dnnl/dnnl_graph.h"
+#include "modules/module_pool.h"
+#include "modules/module_stream.h"
+#include "tvm/runtime/crt/error_codes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes a graph of its text. The stream is at the names of its constants, a list of strings: the
+ * constants of the text must be these, one after the other. */
+tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
+                                   mg_dnnl_graph **graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

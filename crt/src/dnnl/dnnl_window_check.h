@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What convolution and pooling ask of their operands in `dnnl_json` graphs. */
+#ifndef MICROGEN_DNNL_WINDOW_CHECK_H
+#define MICROGEN_DNNL_WINDOW_CHECK_H
+
+#include "dnnl/dnnl_attrs.h"
+#include "dnnl/dnnl_graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As mg_dnnl_check does. */
+void mg_dnnl_check_conv2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
+void mg_dnnl_check_pool2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules of type "dnnl_json": a graph in TVM's JSON, as its codegen for DNNL writes it, computed
+ * by kernels of microgen. The loader's functions are as module_blob.h says.
+ *
+ * The payload is a symbol, the text of the graph, and the names of its constants. All is float32.
+ * Supported are nn.conv2d, nn.dense, nn.batch_matmul, add, multiply, nn.batch_norm (its first
+ * output), nn.max_pool2d, nn.avg_pool2d and their global forms, nn.softmax, nn.relu, nn.leaky_relu,
+ * tanh, sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense with _bias, _sum and one
+ * of _relu, _tanh, _sigmoid, _clip and _swish behind. A module has one function, number 0.
+ *
+ * Code for a Cortex-M4 with FPU (-Os): 16.4 KB, JSON reader and kernels included; no data. */
+#ifndef MICROGEN_RUNTIME_DNNL_JSON_H
+#define MICROGEN_RUNTIME_DNNL_JSON_H
+
+#include "modules/module_blob.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+tvm_crt_error_t mg_dnnl_json_load(mg_stream *payload, mg_pool *pool, void **module);
+tvm_crt_error_t mg_dnnl_json_find(const void *module, mg_text symbol, uint32_t *function);
+tvm_crt_error_t mg_dnnl_json_init(void *module, uint32_t function, uint32_t index, mg_text name,
+                                  const DLTensor *constant);
+tvm_crt_error_t mg_dnnl_json_run(void *module, uint32_t function, const mg_module_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

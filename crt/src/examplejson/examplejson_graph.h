@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text in the format ExampleJSON of TVM's guide "Bring Your Own Codegen", as functions in a pool.
+ * docs/examplejson.md has the format.
+ *
+ * Everything hangs together by pointers, so that the text is read once, line by line.
+ * microgen/codegens/examplejson/sizes.py knows the structs below. */
+#ifndef MICROGEN_EXAMPLEJSON_GRAPH_H
+#define MICROGEN_EXAMPLEJSON_GRAPH_H
+
+#include "modules/module_stream.h"
+
+#include <stdint.h>
+
+/* More is not supported. */
+#define MG_EXAMPLEJSON_MAX_DIMS 6U
+
+typedef enum {
+    MG_EXAMPLEJSON_INPUT,
+    MG_EXAMPLEJSON_ADD,
+    MG_EXAMPLEJSON_SUB,
+    MG_EXAMPLEJSON_MUL
+} mg_examplejson_op;
+
+/* Where a node's value is, and only while the workspace is planned, whether others may lie there.
+ */
+typedef enum {
+    MG_EXAMPLEJSON_WORKSPACE,
+    MG_EXAMPLEJSON_ARGUMENT,
+    MG_EXAMPLEJSON_FREE /* in the workspace, read for the last time */
+} mg_examplejson_storage;
+
+typedef struct mg_examplejson_node mg_examplejson_node;
+
+struct mg_examplejson_node {
+    mg_examplejson_node *next;
+    mg_examplejson_node *operands[2]; /* NULL: of an input */
+    const mg_examplejson_node *last_reader;
+    const int64_t *shape; /* operators share their operands' */
+    int32_t ndim;
+    uint32_t nbytes;
+    uint32_t id;
+    uint32_t place;  /* number of the argument; bytes from the workspace's start */
+    uint8_t op;      /* mg_examplejson_op */
+    uint8_t storage; /* mg_examplejson_storage */
+};
+
+/* Results of a function, in the order of its arguments. */
+typedef struct mg_examplejson_output mg_examplejson_output;
+
+struct mg_examplejson_output {
+    mg_examplejson_output *next;
+    mg_examplejson_node *node;
+};
+
+typedef struct mg_examplejson_function mg_examplejson_function;
+
+struct mg_examplejson_function {
+    mg_examplejson_function *next;
+    mg_examplejson_node *nodes;
+    mg_examplejson_output *outputs;
+    uint32_t num_inputs;
+    uint32_t num_outputs;
+    uint32_t workspace_bytes;
+    mg_text symbol;
+};
+
+#endif

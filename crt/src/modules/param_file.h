@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads parameter files: TVM's save_param_dict, little-endian, never a byte behind the end.
+ *
+ *     u64 0xF7E58D4F05049CB7, u64 0, u64 n, n x (u64 length, name), u64 n, n x array
+ *     array = u64 0xDD5E40F096B4A13F, u64 0, i32 device type, i32 device id, i32 ndim,
+ *             u8 code, u8 bits, u16 lanes, i64 shape[ndim], i64 nbytes, data */
+#ifndef MICROGEN_PARAM_FILE_H
+#define MICROGEN_PARAM_FILE_H
+
+#include "modules/module_stream.h"
+
+#include <dlpack/dlpack.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_stream names;
+    mg_stream arrays;
+    uint32_t count; /* of both */
+} mg_param_file;
+
+typedef struct {
+    mg_text name; /* bytes, not JSON */
+    uint32_t device_type;
+    DLDataType dtype;
+    uint32_t ndim;
+    mg_stream shape; /* begins with ndim numbers of 8 bytes */
+    const uint8_t *data;
+    uint32_t num_data; /* what the file says; not compared with the shape */
+} mg_param;
+
+/* Opens the file and checks its head and its names. False if it is malformed. */
+bool mg_param_open(mg_param_file *file, const uint8_t *data, size_t size);
+
+/* The same for names and arrays without a file's head, where more may follow. */
+bool mg_param_open_list(mg_param_file *file, const mg_stream *list);
+
+/* The next of `count` parameters. False if it is malformed. */
+bool mg_param_next(mg_param_file *file, mg_param *param);
+
+/* Whether nothing follows the last array. */
+bool mg_param_is_at_end(const mg_param_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

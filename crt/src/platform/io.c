@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all platforms share: numbers for the console, without printf, whose code and stack would
+ * dwarf the rest, and the abort. */
+#include "platform/io.h"
+#include "tvm/runtime/crt/platform.h"
+
+void mg_io_print_int(int32_t value)
+{
+    /* Subtracted powers: division is a library call on cores without a divider. */
+    static const uint32_t powers[] = {1000000000U, 100000000U, 10000000U, 1000000U, 100000U,
+                                      10000U,      1000U,      100U,      10U,      1U};
+    char text[12];
+    uint32_t length = 0U;
+    uint32_t rest = (uint32_t)value;
+    uint32_t i;
+
+    if (value < 0) {
+        text[length++] = '-';
+        rest = 0U - rest;
+    }
+    for (i = 0U; i < 10U; i++) {
+        char digit = '0';
+        while (rest >= powers[i]) {
+            rest -= powers[i];
+            digit++;
+        }
+        if (digit != '0' || i == 9U || (length > 0U && text[length - 1U] != '-')) {
+            text[length++] = digit;
+        }
+    }
+    text[length] = '\0';
+    mg_io_print(text);
+}
+
+void mg_io_print_hex(uint32_t value)
+{
+    char text[11] = "0x";
+    uint32_t i;
+
+    for (i = 0U; i < 8U; i++) {
+        text[2U + i] = "0123456789abcdef"[(value >> (28U - 4U * i)) & 15U];
+    }
+    text[10] = '\0';
+    mg_io_print(text);
+}
+
+void TVMPlatformAbort(tvm_crt_error_t code)
+{
+    mg_io_print("microgen: abort=");
+    mg_io_print_hex((uint32_t)code);
+    mg_io_print("\n");
+    mg_io_exit(1);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the application needs of its platform: two files, a console, an end.
+ *
+ * platform_<name>.c implements it: over semihosting on boards, over POSIX on the host. */
+#ifndef MICROGEN_IO_H
+#define MICROGEN_IO_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The handle of a file that could not be opened. */
+#define MG_IO_NONE (-1)
+
+typedef enum {
+    MG_IO_READ,
+    MG_IO_WRITE
+} mg_io_mode;
+
+/* Opens a file of the current directory, or creates it, emptied. `length` is strlen(name), which a
+ * semihosting host wants to know. Returns a handle or MG_IO_NONE. */
+int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode);
+
+/* Reads up to `nbytes`. Returns how many came; fewer means the end of the file or an error. */
+uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes);
+
+/* Writes `nbytes`. Returns how many went; fewer means an error. */
+uint32_t mg_io_write(int32_t file, const void *data, uint32_t nbytes);
+
+/* Closes a file. Returns 0, or something else if what was written may be lost. */
+int32_t mg_io_close(int32_t file);
+
+/* Prints text on the console. */
+void mg_io_print(const char *text);
+
+/* Prints a number in decimal. */
+void mg_io_print_int(int32_t value);
+
+/* Prints a number as 0x and eight hexadecimal digits. */
+void mg_io_print_hex(uint32_t value);
+
+/* Ends the program with an exit status. */
+void mg_io_exit(int32_t status) __attribute__((noreturn));
+
+/* Bytes of stack that have been used so far, 0 where the platform does not paint its stack. */
+uint32_t mg_io_stack_used(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the start-up code of every core ends in: the way into C, and the way out after a fault.
+ *
+ * Needs from the linker script: __stack_limit, __stack_top, __data_start, __data_end, __data_load,
+ * __bss_start, __bss_end, all multiples of 4 (the stack's of 16). */
+#ifndef MICROGEN_START_H
+#define MICROGEN_START_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sets up C's memory and runs main. The stack is painted already: every word from __stack_limit up
+ * to __stack_top is 0xC5C5C5C5. */
+void mg_start(void) __attribute__((noreturn));
+
+/* Prints the fault's line and ends the program. `status` is the core's fault status register, 0
+ * where there is none. */
+void mg_report_fault(const char *name, uint32_t pc, uint32_t lr, uint32_t status)
+    __attribute__((noreturn));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,8 +1,0 @@
-/* The files and the end of io.h over semihosting. Including this brings their source along: all
- * platforms that have semihosting share it. */
-#ifndef MICROGEN_SEMIHOSTING_IO_H
-#define MICROGEN_SEMIHOSTING_IO_H
-
-#include "io.h"
-
-#endif

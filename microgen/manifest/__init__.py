@@ -1,0 +1,175 @@
+"""``microgen.json``: what a generated project promises, as typed records.
+
+Verify, run and inspect know a project only through this file and the files beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import cattrs
+
+from microgen.errors import ModelError, ProjectError
+from microgen.files import MANIFEST
+from microgen.formats import checked_json
+from microgen.formats.structuring import structure
+from microgen.manifest.records import (
+    ArgumentRecord,
+    BlobRecord,
+    BufferRecord,
+    CallRecord,
+    ConstantRecord,
+    DeviceRecord,
+    EstimateRecord,
+    ExternalRecord,
+    FunctionRecord,
+    HeldRecord,
+    ModelRecord,
+    ModuleRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+    SharedRecord,
+    TypeRecord,
+    record_fields,
+)
+
+__all__ = [
+    "FORMAT",
+    "ArgumentRecord",
+    "BlobRecord",
+    "BufferRecord",
+    "CallRecord",
+    "ConstantRecord",
+    "DeviceRecord",
+    "EstimateRecord",
+    "ExternalRecord",
+    "FunctionRecord",
+    "HeldRecord",
+    "Manifest",
+    "ModelRecord",
+    "ModuleRecord",
+    "PlanRecord",
+    "PoolRecord",
+    "PortRecord",
+    "SharedRecord",
+    "TypeRecord",
+    "digested",
+    "is_as_written",
+    "load",
+    "record_fields",
+]
+
+FORMAT = 1
+_DIGEST = "digest"  # of all else in the file
+_OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(ModuleRecord):
+    """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
+
+    ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
+    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
+    """
+
+    format: int
+    microgen: str
+    board: dict[str, Any]
+    estimate: EstimateRecord
+    files: dict[str, str]
+    more: tuple[ModuleRecord, ...] = ()
+    shared_workspace: SharedRecord | None = None
+
+    @property
+    def modules(self) -> tuple[ModuleRecord, ...]:
+        """Every model, in the order they were given."""
+        return (self, *self.more)
+
+    @property
+    def call_count(self) -> int:
+        """The operator calls of one sample, in all models."""
+        return sum(len(module.calls) for module in self.modules)
+
+    def pool_array(self, pool: str) -> str:
+        """The symbol of main's array for a pool that it passes to the manifest's own module."""
+        return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
+
+    def seen_from(self, module: ModuleRecord) -> Manifest:
+        """The same with that one of the modules as its own, and the others as ``more``."""
+        others = tuple(m for m in self.modules if m.module != module.module)
+        of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Manifest(**{**of_firmware, **record_fields(module), "more": others})
+
+    def dumps(self) -> bytes:
+        """The file's content: sorted keys, so that equal manifests are equal bytes; and the digest
+        of all else that it says."""
+        data = cattrs.unstructure(self)
+        for record in (data, *data["more"]):
+            for key in _OPTIONAL:
+                if not record.get(key, True):
+                    del record[key]
+        return digested(json.loads(json.dumps(data))).encode()
+
+
+def load(project: Path) -> Manifest:
+    """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
+    data = _read(project)
+    found = data.pop("format", None)
+    if found != FORMAT:
+        raise ProjectError(
+            f"has format {found!r}, this microgen reads {FORMAT}",
+            where=str(project / MANIFEST),
+            hint="generate again with this version",
+        )
+    data.pop(_DIGEST, None)
+    try:
+        return structure({**data, "format": FORMAT}, Manifest)
+    except ValueError as error:
+        raise ProjectError(
+            f"does not have the records of a manifest: {error}",
+            where=str(project / MANIFEST),
+            hint="generate again",
+        ) from error
+
+
+def is_as_written(project: Path) -> bool:
+    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. That finds
+    what was edited by mistake: who means it can write another digest. Raises as ``load``."""
+    data = _read(project)
+    return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def digested(data: dict[str, Any]) -> str:
+    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    said = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**said, _DIGEST: _digest(said)}
+    return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _digest(data: dict[str, Any]) -> str:
+    """The SHA-256 of the JSON value, however it is laid out."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _read(project: Path) -> dict[str, Any]:
+    path = project / MANIFEST
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise ProjectError("is no regular file", where=str(path), hint="generate again")
+    try:
+        place = checked_json.parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ProjectError(
+            "is not a generated project: it has no microgen.json",
+            where=str(project),
+            hint="run `microgen generate MODEL -b BOARD -o DIR` first",
+        ) from error
+    except ModelError as error:
+        raise ProjectError(error.what, where=str(path), hint="generate again") from error
+    if not place.is_object():
+        raise ProjectError("is no JSON object", where=str(path), hint="generate again")
+    return dict(place.value)

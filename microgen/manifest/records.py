@@ -1,0 +1,278 @@
+"""What a manifest says of one model and of the firmware, as typed records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+def _check_alignment(alignment: int) -> None:
+    if alignment < 1:
+        raise ValueError(f"an alignment of {alignment}")
+
+
+@dataclass(frozen=True, slots=True)
+class PortRecord:
+    """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
+    tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
+    It is empty except for inputs that the firmware ignores, because the model's shapes give them.
+    """
+
+    name: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    scale: float
+    zero_point: int
+    fixed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRecord:
+    """An argument of a call. ``storage`` is "input", "output", "sid", "scratch", "constant" or
+    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol."""
+
+    storage: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One operator call, in execution order; ``index`` counts from 0.
+
+    ``function`` is the ELF symbol. ``args`` are in C order, including scratch. ``tensor``,
+    ``shape`` and ``dtype`` describe the output ``args[output]``. ``packed`` is the ELF symbol of
+    the packed function that calls ``function``; it is empty if the runner calls it directly.
+    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
+    whose hooks surround it, if any.
+    """
+
+    index: int
+    function: str
+    op: str
+    layer: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    kernel: str
+    reason: str
+    refusals: tuple[str, ...]
+    args: tuple[ArgumentRecord, ...]
+    output: int
+    packed: str = ""
+    target: str = ""
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRecord:
+    """A device: its C field, its target's kind, and its hooks activate, open, close, deactivate."""
+
+    name: str
+    target: str
+    hooks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRecord:
+    """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
+
+    A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
+    the board that was asked for, ``targets`` those whose calls may use the pool (empty: all).
+    """
+
+    name: str
+    symbol: str
+    section: str
+    nbytes: int
+    alignment: int
+    capacity: int | None = None
+    memory: str = ""
+    targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRecord:
+    """A planned buffer (``sid_<n>`` or ``scratch_<call>``): offset in its pool and lifetime in
+    half steps, both ends included (see ``program.types.Placement``). ``is_state``: it keeps its
+    bytes from one inference to the next."""
+
+    name: str
+    pool: str
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+    tensor: str
+    is_state: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """The memory plan, in bytes. ``io_bytes`` are the caller's buffers, which neither ``peak`` nor
+    ``lower_bound`` includes."""
+
+    algorithm: str
+    peak: int
+    lower_bound: int
+    proof: str
+    io_bytes: int
+    alignment: int
+    pools: tuple[PoolRecord, ...]
+    buffers: tuple[BufferRecord, ...]
+    in_place: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRecord:
+    """A constant of the firmware: its ELF symbol and size. ``kernels.transforms`` makes its bytes
+    from ``sources``, which are names in ``model/parameters/<module>.params``. A constant in a pool
+    that the caller passes has no symbol, but an ``offset`` in ``pool``."""
+
+    symbol: str
+    nbytes: int
+    ctype: str
+    transform: str
+    sources: tuple[str, ...]
+    arguments: dict[str, Any]  # numbers and strings: the transform's keywords
+    layer: str
+    section: str = ".rodata.tvm"
+    pool: str = ""
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRecord:
+    """A tensor that a function of a module takes or returns."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRecord:
+    """A constant passed to a function when its module is loaded: its name there, its ELF symbol."""
+
+    name: str
+    symbol: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """An external function by its symbol, as TVM names it: its arguments in order, and the
+    constants that are passed to it before."""
+
+    symbol: str
+    inputs: tuple[TypeRecord, ...]
+    outputs: tuple[TypeRecord, ...]
+    constants: tuple[HeldRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalRecord:
+    """The result of an external code generator.
+
+    ``kind`` is "c", "runtime" or "kernels" (the built-in kernels are used instead). C has a
+    ``source``, below the project. A module for a runtime is in the blob. It has a ``type_key``, the
+    size and SHA-256 of its payload, and ``prefix``, with which the runtime's C functions begin.
+    """
+
+    codegen: str
+    kind: str
+    functions: tuple[FunctionRecord, ...]
+    source: str = ""
+    type_key: str = ""
+    prefix: str = ""
+    nbytes: int = 0
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRecord:
+    """The module blob: ELF symbol, section, bytes, SHA-256; the pool modules are loaded into."""
+
+    symbol: str
+    section: str
+    nbytes: int
+    sha256: str
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """The model: its file's name, digest, and path in the project."""
+
+    file: str
+    sha256: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRecord:
+    """Bytes needed as estimated before building, and the requested budgets (0: none). A firmware
+    needs at least ``least`` and at most ``most`` (0: unknown)."""
+
+    flash: int
+    ram: int
+    flash_budget: int
+    ram_budget: int
+    flash_least: int = 0
+    flash_most: int = 0
+    ram_least: int = 0
+    ram_most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRecord:
+    """The memory in which several modules' workspaces lie: its ELF symbol, output section, bytes,
+    alignment, and the modules."""
+
+    symbol: str
+    section: str
+    nbytes: int
+    alignment: int
+    modules: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_alignment(self.alignment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRecord:
+    """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
+    symbols of kernels whose code the operators contain or call. ``external`` and ``blob`` are
+    from external code generators, if there are any."""
+
+    module: str
+    model: ModelRecord
+    options: dict[str, Any]
+    inputs: tuple[PortRecord, ...]
+    outputs: tuple[PortRecord, ...]
+    calls: tuple[CallRecord, ...]
+    kernels: tuple[str, ...]
+    plan: PlanRecord
+    constants: tuple[ConstantRecord, ...]
+    devices: tuple[DeviceRecord, ...] = ()
+    external: tuple[ExternalRecord, ...] = ()
+    blob: BlobRecord | None = None
+
+    @property
+    def prefix(self) -> str:
+        """``tvmgen_<module>``, with which every symbol of the model begins."""
+        return f"tvmgen_{self.module}"
+
+    @property
+    def loaded(self) -> tuple[ExternalRecord, ...]:
+        """The modules in the blob."""
+        return tuple(module for module in self.external if module.kind == "runtime")
+
+
+def record_fields(module: ModuleRecord) -> dict[str, Any]:
+    """The fields of one module's record by name."""
+    return {f.name: getattr(module, f.name) for f in fields(ModuleRecord)}

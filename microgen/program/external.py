@@ -1,0 +1,122 @@
+"""What external code generators make of a program's functions, C or modules of the blob, from the
+generator to the project; and who drives their devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from microgen.ir.graph import Array
+
+MODULE_POOL = "module_pool"  # the pool of memory that modules are loaded into
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CFunction:
+    """A C function that a generator wrote for an external function.
+
+    It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
+    (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
+    *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
+    generator's target is a device. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    scratch: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CSource:
+    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
+    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
+    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
+    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    is searched, too.
+    """
+
+    functions: tuple[CFunction, ...]
+    code: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What loads and runs modules of a type on the board: the functions ``<prefix>_load``,
+    ``_find``, ``_init``, ``_run`` that ``header`` declares, see
+    ``crt/src/modules/module_types.h``."""
+
+    type_key: str
+    prefix: str
+    header: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RuntimeFunction:
+    """A function of a module that a runtime on the board loads and runs.
+
+    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
+    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
+    """
+
+    symbol: str
+    constants: tuple[tuple[str, Array], ...] = ()
+    workspace: int = 0
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoadedModule:
+    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
+
+    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
+    size. ``files``, by path, are those of a runtime that does not come with microgen, and
+    ``include_dirs`` folders of theirs, as of a CSource.
+    """
+
+    runtime: Runtime
+    functions: tuple[RuntimeFunction, ...]
+    payload: bytes
+    pool_bytes: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+
+
+Made = CSource | LoadedModule
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceDriver:
+    """Who answers a device's hooks in a project, where that is known: the functions
+    ``<prefix>_activate``, ``_open``, ``_close``, ``_deactivate`` that ``header`` declares, each
+    ``int32_t (void *context)``. The context is an object of type ``context_type``, at first all
+    zeros."""
+
+    header: str
+    context_type: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldConstant:
+    """A constant that a function of a runtime's module is handed when it is loaded: ``name`` is the
+    module's for it, ``constant`` the program's."""
+
+    function: str
+    name: str
+    constant: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalModule:
+    """External functions that were compiled in one step: by which codegen, for which target, their
+    names in the order of their first calls, and what was made of them: None where the built-in
+    kernels stand in."""
+
+    codegen: str
+    target: str
+    functions: tuple[str, ...]
+    made: Made | None = None
+    constants: tuple[HeldConstant, ...] = ()

@@ -1,0 +1,125 @@
+"""Regions: the expressions between annotations, by compiler.
+
+Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
+region, counted from 0 in the order of evaluation. An expression joins the regions of its operands
+into one, which keeps the number of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from microgen.errors import ModelError
+from microgen.relay.expr import Call, Expr, Tuple, TupleGetItem
+from microgen.relay.infer_type import place
+from microgen.relay.rebuild import values
+from microgen.relay.transform.annotations import bare, compiler, is_begin, is_end, is_mark
+from microgen.relay.visit import depth_first, operands
+
+
+@dataclass(eq=False)
+class AnnotatedRegion:
+    """``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls, in order."""
+
+    number: int
+    target: str
+    nodes: list[Expr] = field(default_factory=list)
+    ins: list[Call] = field(default_factory=list)
+    outs: list[Call] = field(default_factory=list)
+
+    @property
+    def computes(self) -> bool:
+        """Whether it contains more than tuples and their fields."""
+        return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
+
+
+Item = AnnotatedRegion | Expr
+
+
+class AnnotatedRegions:
+    """The regions of a function's body. Raises ModelError for annotations without a partner."""
+
+    def __init__(self, body: Expr) -> None:
+        self.of: dict[Expr, AnnotatedRegion] = {}
+        self._count = 0
+        for expr in depth_first(body, operands):
+            self._place(expr)
+        if body in self.of and not is_end(body):
+            raise _error(body, "a value leaves a region without compiler_end")
+
+    def _place(self, expr: Expr) -> None:
+        if is_begin(expr):
+            self._open(expr)
+        elif is_end(expr):
+            self._close(expr)
+        elif isinstance(expr, Call | Tuple | TupleGetItem):
+            self._join(expr)
+
+    def _open(self, begin: Call) -> None:
+        if begin.args[0] in self.of and not is_end(begin.args[0]):
+            raise _error(begin, "a region begins with a value of another that has not ended")
+        self._add(AnnotatedRegion(self._count, compiler(begin), ins=[begin]), begin)
+        self._count += 1
+
+    def _close(self, end: Call) -> None:
+        region = self.of.get(end.args[0])
+        if region is None or is_end(end.args[0]):
+            raise _error(end, "compiler_end stands where no region is")
+        if region.target != compiler(end):
+            raise _error(end, f"a region of {region.target!r} ends as {compiler(end)!r}")
+        self._add(region, end)
+        region.outs.append(end)
+
+    def _join(self, expr: Expr) -> None:
+        inside = [self.of.get(v) for v in values(expr) if not is_end(v)]
+        regions = list(dict.fromkeys(r for r in inside if r is not None))
+        if not regions:
+            return
+        if len(inside) < len(values(expr)) or None in inside:
+            raise _error(expr, "an operand enters a region without compiler_begin")
+        if len({r.target for r in regions}) > 1:
+            raise _error(expr, "operands are in regions of several compilers")
+        first, *others = regions
+        for other in others:
+            self.merge(other, first)
+        self._add(first, expr)
+
+    def _add(self, region: AnnotatedRegion, expr: Expr) -> None:
+        region.nodes.append(expr)
+        self.of[expr] = region
+
+    def merge(self, source: AnnotatedRegion, into: AnnotatedRegion) -> None:
+        """Join two regions."""
+        for node in source.nodes:
+            self._add(into, node)
+        into.ins += source.ins
+        into.outs += source.outs
+
+    def item(self, expr: Expr) -> Item:
+        """The expression's region, or the expression itself if it is in none."""
+        return self.of.get(expr, expr)
+
+    def below(self, item: Item) -> Sequence[Item]:
+        """What an item needs, from outside of it if it is a region."""
+        if isinstance(item, AnnotatedRegion):
+            return [self.item(b.args[0]) for b in item.ins]
+        return [self.item(e) for e in operands(item)]
+
+    def ordered(self, body: Expr) -> list[Item]:
+        """Regions, and expressions that are in none, each after those that it needs.
+
+        Raises ModelError if a region is not convex: it needs, through others, its own results.
+        """
+        done: set[Item] = set()
+        for item in (order := list(depth_first(self.item(body), self.below))):
+            if not done.issuperset(self.below(item)):
+                expr = item.outs[0] if isinstance(item, AnnotatedRegion) else item
+                raise _error(expr, "the regions are not convex: one needs what it gives to others")
+            done.add(item)
+        return order
+
+
+def _error(expr: Expr, what: str) -> ModelError:
+    span = getattr(expr, "span", None) or getattr(bare(expr), "span", None)
+    return ModelError(what, where=place(span, "partition"), hint="annotate the module anew")

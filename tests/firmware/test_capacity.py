@@ -1,0 +1,115 @@
+"""Bounds of RAM and flash: what is refused, what is doubted, and what firmware measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen import cli, kernels, manifest, resources, verifier
+from microgen.errors import CapacityError
+from microgen.firmware.code_size import _table
+from microgen.target import board as boards
+from microgen.target.cpu import CPUS
+from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+
+DIGITS = resources.folder("crt").parent / "examples" / "digits" / "digits_int8.tflite"
+STR_WW = "str_ww_ref_model.tflite"
+HOW = {
+    "c": {},
+    "packed": {"interface": "packed"},
+    "graph": {"executor": "graph"},
+    "shared": {"optimize": "flash"},
+}
+
+
+def _estimate(model: Path, board: str, **options: object) -> manifest.EstimateRecord:
+    return microgen.compile_model(model, board, **options).manifest.estimate
+
+
+def test_a_budget_between_the_bounds_is_left_to_verify(mlperf_models: Path) -> None:
+    model = mlperf_models / STR_WW
+    made = microgen.compile_model(model, "mps2_an386", ram=11_984, flash=60_000)
+    found = made.manifest.estimate
+    assert found.ram_least <= 11_984 < found.ram_most
+    assert made.doubts == (
+        f"may not fit: {found.ram_least:,} to {found.ram_most:,} bytes of RAM, the --ram budget is "
+        "11,984",
+        f"may not fit: {found.flash_least:,} to {found.flash_most:,} bytes of flash, the --flash "
+        "budget is 60,000",
+    )
+
+
+def test_a_budget_above_the_bounds_raises_no_doubt() -> None:
+    found = _estimate(DIGITS, "mps2_an386")
+    options = {"ram": found.ram_most, "flash": found.flash_most}
+    assert microgen.compile_model(DIGITS, "mps2_an386", **options).doubts == ()
+
+
+@pytest.mark.parametrize("kind", ["ram", "flash"])
+def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:
+    found = _estimate(DIGITS, "mps2_an386")
+    least = getattr(found, f"{kind}_least")
+    assert microgen.compile_model(DIGITS, "mps2_an386", **{kind: least}).doubts
+    with pytest.raises(CapacityError) as error:
+        microgen.compile_model(DIGITS, "mps2_an386", **{kind: least - 1})
+    text = str(error.value)
+    assert f"needs at least {least:,} bytes of " in text
+    assert f"the --{kind} budget is {least - 1:,} (1 too many); largest: " in text
+    assert "would help" in text
+    assert len(text) <= 300
+
+
+def test_a_doubt_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "p")
+    least = _estimate(DIGITS, "mps2_an386").ram_least
+    options = ["-b", "mps2_an386", "--ram", str(least)]
+    assert cli.main(["generate", str(DIGITS), "-o", out, *options, "--json"]) == 0
+    shown = capsys.readouterr()
+    data = json.loads(shown.out)
+    assert data["estimate"]["ram_least"] == least
+    assert len(data["may_not_fit"]) == 1
+    assert f"{data['may_not_fit'][0]}; build it, and `microgen verify {out}` measures" in shown.err
+
+
+def test_every_kernel_is_measured_for_every_core() -> None:
+    entries = [kernel for found in kernels.registry().values() for kernel in found]
+    headers = {Path(kernel.header).stem for kernel in entries}
+    cores = {cpu.name for cpu in CPUS.values() if cpu.architecture != "host"}
+    measured = _table()["kernels"]
+    assert measured.keys() == {f"{core} {tool}" for core in cores for tool in ("gcc", "llvm")}
+    missing = {kernel for own in measured.values() for kernel in headers ^ own.keys()}
+    assert not missing, "run scripts/kernel_code.py"
+
+
+def _firmware() -> list[object]:
+    usual = {("mps2_an386", "gcc", "c")}
+    return [
+        pytest.param(
+            *case,
+            id="-".join(case),
+            marks=[] if case in usual else [pytest.mark.slow, NEEDS_RISCV, NEEDS_LLVM],
+        )
+        for board in boards.available()
+        for toolchain in ("gcc", "llvm")
+        for how in HOW
+        if board != "native"
+        for case in [(board, toolchain, how)]
+    ]
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+@pytest.mark.parametrize(("board", "toolchain", "how"), _firmware())
+def test_the_firmware_lies_between_its_bounds(
+    board: str, toolchain: str, how: str, tmp_path: Path
+) -> None:
+    microgen.generate(DIGITS, board, tmp_path / "p", toolchain=toolchain, **HOW[how])
+    microgen.build(tmp_path / "p")
+    record = manifest.load(tmp_path / "p")
+    sizes = verifier.measure(tmp_path / "p" / "build" / "firmware.elf", record)
+    found = record.estimate
+    assert found.flash_least <= sizes.flash <= found.flash_most
+    assert found.ram_least <= sizes.ram <= found.ram_most

@@ -1,0 +1,63 @@
+"""What the tests of maximum and minimum have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.ir.graph import Attrs, DType, TensorType
+from tests.ops import broadcasting
+from tests.ops import conformance as c
+from tests.ops.litert_oracle import Case, assert_equal, by_litert, by_reference
+
+OPTIONS = "MaximumMinimumOptions"
+
+
+def check_kernels(op: str, attrs: Attrs, folder: Path) -> None:
+    """Every kernel against the reference, out of line."""
+
+    def make(_activation: Activation) -> Attrs:
+        return attrs
+
+    broadcasts = broadcasting.broadcast_cases(op, make)
+    broadcasts += broadcasting.high_rank_cases(op, make)
+    c.check([*broadcasts, *broadcasting.random_kernel_cases(op, make, 100, 50)], folder)
+
+
+def check_inlined(op: str, attrs: Attrs, folder: Path) -> None:
+    """Every kernel against the reference, inlined."""
+    c.check_inlined(broadcasting.random_kernel_cases(op, lambda _: attrs, 10, 3), folder)
+
+
+def litert_case(seed: int, op: str, attrs: Attrs, dtype: DType = DType.INT8) -> Case:
+    """Any shapes that broadcast; int8 operands and output each with a quantization of its own."""
+    return broadcasting.litert_case(
+        seed,
+        op,
+        op.upper(),
+        OPTIONS,
+        lambda _: attrs,
+        lambda lhs, _rhs: lhs.scale,
+        has_activation=False,
+        dtype=dtype,
+    )
+
+
+def check_every_pair(
+    op: str, attrs: Attrs, scales: tuple[float, ...], zero_points: tuple[int, ...]
+) -> None:
+    """Each int8 value with each other, as LiteRT has it."""
+    assert_equal(
+        broadcasting.all_pairs(op, op.upper(), OPTIONS, attrs, scales, zero_points),
+    )
+
+
+def check_special_floats(op: str, attrs: Attrs) -> None:
+    """NaN, infinity and zeros of either sign, as LiteRT has them to the bit."""
+    values = np.array([np.nan, np.inf, 0.0, -0.0, 1.0], np.float32)
+    kinds = [TensorType((5, 1), DType.FLOAT32), TensorType((5,), DType.FLOAT32)]
+    arrays = [values[:, None], values]
+    case = Case(op, attrs, kinds, arrays, None, op.upper(), OPTIONS, output_dtype=DType.FLOAT32)
+    assert by_reference(case).tobytes() == by_litert(case).tobytes()

@@ -1,0 +1,49 @@
+"""No op without kernel, reference tests and conformance cases; no kernel that nothing names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from microgen import kernels, ops
+from microgen.firmware.kernel_sources import macro
+from microgen.inspection import support
+from microgen.ops.external import ExternalAttrs
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = {
+    name: Path(op.attrs.__module__.replace(".", "/")).name for name, op in ops.registry().items()
+}
+
+
+@pytest.mark.parametrize("op", sorted(FILES))
+def test_every_op_has_tests_of_its_reference(op: str) -> None:
+    assert (ROOT / "tests" / "ops" / f"test_{FILES[op]}_reference.py").is_file()
+
+
+@pytest.mark.parametrize("op", sorted(FILES))
+def test_every_op_has_a_kernel_with_conformance_cases_unless_it_needs_none(op: str) -> None:
+    definition = ops.registry()[op]
+    assert not (definition.is_view and definition.tables)
+    entries = kernels.registry().get(op, ())
+    assert not (definition.is_view and entries)
+    is_external = definition.attrs is ExternalAttrs  # which code generators of their own compile
+    if not (definition.is_view or definition.tables or is_external):
+        assert entries
+    if entries:
+        assert (ROOT / "tests" / "ops" / f"test_{FILES[op]}.py").is_file()
+
+
+def test_every_kernel_header_is_named_by_an_entry_and_every_entry_has_one() -> None:
+    entries = {kernel.header for found in kernels.registry().values() for kernel in found}
+    include = ROOT / "crt" / "include"
+    headers = {path.relative_to(include).as_posix() for path in (include / "microgen").glob("*.h")}
+    defining = {h for h in headers if f"#ifdef {macro(h)} " in (include / h).read_text()}
+    assert entries == defining
+
+
+def test_every_dtype_has_a_reference_kernel_that_needs_nothing_of_the_cpu() -> None:
+    for found in kernels.registry().values():
+        last = {support.dtype_of(kernel): kernel for kernel in found}
+        assert not any(kernel.needs for kernel in last.values())
