@@ -1,4 +1,4 @@
-"""How modules of the blob are read: by what the codegens say of the payloads that they make."""
+"""Readers for modules of the blob, from the codegens that make their payloads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from microgen.errors import MicrogenError, of_codegen
 def readers(
     names: Collection[str] = (), folders: Sequence[Path] = ()
 ) -> Mapping[str, PayloadReader]:
-    """Type key -> reader: of what every blob may have, of microgen's codegens and those of
-    ``folders``, and of the installed ones among ``names``, those that made a firmware.
+    """Type key -> reader: those of the blob's format, of microgen's codegens, of those in
+    ``folders``, and of the installed ones in ``names``, which are those that made a firmware.
 
-    A codegen that cannot be had has no readers. Raises MicrogenError for a type key with two.
+    A codegen that cannot be loaded has no readers. Raises MicrogenError for a type key with two.
     """
     found: dict[str, PayloadReader] = {}
     owner: dict[str, str] = {}
@@ -37,7 +37,7 @@ def readers(
 
 
 def _codegens(names: Collection[str], folders: Sequence[Path]) -> list[ExternalCodegen]:
-    """Packages are imported only if they are named."""
+    """The codegens. Packages are imported only if they are named."""
     known = codegens.registry(*folders)
     wanted = [n for n in known if n in names or not known.is_installed(n)]
     found = [known[name] for name in wanted if not known.broken(name)]
