@@ -9,9 +9,9 @@
 #include "microgen/inline.h"
 
 typedef struct {
-    int32_t outer_size;   /* elements of the axes before, multiplied */
+    int32_t outer_size;   /* elements of the axes before it, multiplied */
     int32_t axis_size;    /* values that are compared: at least 1 */
-    int32_t inner_size;   /* elements of the axes behind, multiplied */
+    int32_t inner_size;   /* elements of the axes after it, multiplied */
     int32_t is_minimum;   /* 1: the least value; 0: the greatest */
     int32_t output_bytes; /* 4: positions are int32; 8: int64 */
 } mg_arg_extreme_params;
@@ -31,7 +31,7 @@ MG_INLINE void mg_arg_extreme_store(const mg_arg_extreme_params *p, void *output
 
 /* Writes the position of the extreme along the middle axis of input
  * [outer_size][axis_size][inner_size] of `type` into output [outer_size][inner_size]: of equal
- * values the first. Nothing is more extreme than NaN that comes first, and no other NaN counts.
+ * values the first. If NaN comes first, its position is the result; any other NaN is ignored.
  *
  * A macro, because it is for any type. */
 #define MG_ARG_EXTREME(type, p, input, output)                                                     \
