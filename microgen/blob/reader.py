@@ -43,7 +43,7 @@ def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.OF_FORMAT) 
     Raises ModelError if ``data`` is not exactly one well-formed blob.
     """
     stream = Stream(data, ModelError, "module blob", "build the firmware again")
-    stream.expect("<Q", len(data) - 8, "number of bytes behind the first 8")
+    stream.expect("<Q", len(data) - 8, "number of bytes after the first 8")
     reader = _Reader(stream, known)
     rows = reader.entries()
     stream.end("module")

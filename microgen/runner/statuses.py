@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_HOOKS = "look at the driver behind the device's hooks"
+_HOOKS = "look at the driver that implements the device's hooks"
 _PROJECT = "generate and build the project again"
 _MEMORY = "give the model more memory: a larger --pool, or a board with more RAM"
 _GRAPH = "the graph's text or its parameters were changed after generation: generate them again"

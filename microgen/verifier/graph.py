@@ -108,4 +108,4 @@ def _storage_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
     for storage, following in pairwise(sorted(found.written)):
         apart = offsets[f"sid_{following}"] - offsets[f"sid_{storage}"]
         if apart != found.storage_bytes(storage):
-            yield f"sid_{following} lies {apart} bytes behind sid_{storage}, which is not its place"
+            yield f"sid_{following} lies {apart} bytes after sid_{storage}, which is not its place"

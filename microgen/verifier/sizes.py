@@ -197,7 +197,7 @@ def _overrun(subject: Subject, section: Section) -> Iterator[str]:
         memory = memory_at(subject, start)
         if memory is not None and start + section.size > memory.origin + memory.length:
             over = start + section.size - memory.origin - memory.length
-            yield f"{section.name} ends {over} bytes behind {memory.name}"
+            yield f"{section.name} ends {over} bytes past the end of {memory.name}"
 
 
 def _reserved_stack(subject: Subject) -> int | None:

@@ -138,7 +138,7 @@ class _Reader:
     def _header(self, name: str, rest: Sequence[str]) -> None:
         self._close(())
         if rest:
-            raise self._malformed(f"found {rest[0]!r} behind a subgraph's name")
+            raise self._malformed(f"found {rest[0]!r} after a subgraph's name")
         self.subgraphs.append(Subgraph(name, name, (), ()))
         self._is_open = True
 
