@@ -15,9 +15,8 @@ from microgen.building import toolchain
 from microgen.errors import ProjectError
 from microgen.files import check_buildable
 from tests.minimal_project import needs_build
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
-
-DIGITS = Path(__file__).parents[1] / "examples" / "digits" / "digits_int8.tflite"
 
 REFUSED = ['a"b', "a;touch X;b", "new\nline", "tab\tb", "a\x1b[31mb", "a\x7fb", "back\\slash"]
 REFUSED += ["a|touch X", "a>X", "not utf-8: \udcff"]

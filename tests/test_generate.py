@@ -12,10 +12,10 @@ import pytest
 
 import microgen
 from microgen.errors import MicrogenError, ProjectError
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
-DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
 
 
 def _tree(root: Path) -> dict[str, bytes]:

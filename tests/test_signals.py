@@ -17,11 +17,11 @@ import pytest
 
 import microgen
 from microgen import manifest
+from tests.places import DIGITS
 from tests.runner import standin
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
 
 ROOT = Path(__file__).parents[1]
-DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
 SECONDS = 30.0
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")

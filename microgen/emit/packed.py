@@ -8,8 +8,7 @@ from typing import Any
 
 from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
-from microgen.emit.unit import Unit
-from microgen.names import cnames
+from microgen.emit.unit import Unit, model_files
 from microgen.program.types import PrimFunc, Role
 
 
@@ -80,7 +79,7 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
     operators = [f.name for unit in packed_units for f in unit.program.functions]
     count = len(entries) + len(operators)
     return {
-        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "model": model_files(units),
         "headers": [f"{unit.prefix}.h" for unit in units]
         + [f"{unit.module}_packed.h" for unit in packed_units],
         "entries": entries,

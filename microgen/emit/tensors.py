@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.emit import symbols
 from microgen.emit.signature import argument_types, described
 from microgen.emit.unit import Unit
 from microgen.ir.graph import TensorType
@@ -62,7 +61,7 @@ class Tensors:
 
     def _data(self, argument: Argument) -> str:
         if argument.storage is Storage.CONSTANT:
-            return symbols.constant(self.unit.module, argument.name)
+            return self.unit.constants[argument.name]
         if argument.storage is Storage.SID:
             return self.unit.place(argument.name)
         return argument.name

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microgen.executors.graph import ExecutorGraph
+from microgen.formats import c_layout
 from microgen.formats.c_layout import struct_bytes
 
 ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
@@ -56,7 +57,7 @@ def counts(graph: ExecutorGraph) -> Counts:
 
 def aligned(nbytes: int) -> int:
     """``TVM_GRAPH_EXECUTOR_ALIGNED``."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+    return c_layout.aligned(nbytes, ALIGNMENT)
 
 
 def table_bytes(found: Counts, pointer_bytes: int) -> int:

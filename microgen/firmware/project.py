@@ -13,6 +13,7 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
+from microgen.emit.ports import ctype, is_scaled
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
@@ -27,10 +28,13 @@ _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
-_BUILD_FILES = ("CMakeLists.txt", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml")
+_BUILD_FILES = (
+    *("CMakeLists.txt", "NOTICE", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml"),
+)
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
+_LONGEST_TITLE = 60
 
 # Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
 # prints. Those bytes are added to the board's, which bound the model's (`microgen verify`).
@@ -39,18 +43,6 @@ _ZEPHYR_HOST_STACK_BYTES = 4096
 
 # Symbols that the linker keeps even if nothing in the project refers to them.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
-
-# How main.c declares an output's elements, and the function that prints one: integers in decimal,
-# others as words.
-_PRINTED = {
-    DType.INT8: ("int8_t", "mg_io_print_int"),
-    DType.UINT8: ("uint8_t", "mg_io_print_int"),
-    DType.BOOL: ("uint8_t", "mg_io_print_int"),
-    DType.INT16: ("int16_t", "mg_io_print_int"),
-    DType.INT32: ("int32_t", "mg_io_print_int"),
-    DType.INT64: ("uint32_t", "mg_io_print_hex"),
-    DType.FLOAT32: ("uint32_t", "mg_io_print_hex"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +96,13 @@ def assemble(
     main = {name: _render(name, about) for name in _main_files(models)}
     fixed = _fixed(board)
     lists = _source_lists(model_files, models, main, fixed)
-    build_files = {
+    others = {
+        "LICENSE": resources.licence(),
         **{name: _render(name, {**about, **lists}) for name in _BUILD_FILES},
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
     }
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
-    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt}))
+    return model_files.merged(FileTree({**main, **others, **fixed, **crt}))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
@@ -192,7 +185,7 @@ def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
-    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
+    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
 
@@ -207,7 +200,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
     return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
 
-_C_OR_ASM = (".c", ".s")
+_C_OR_ASM = (".c", ".S")
 _RUNTIME_HEADERS = (
     "src/",
     "include/tvm/runtime/crt/",
@@ -241,14 +234,18 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
+    title = " and ".join(prefixes)
     devices = {own["name"]: own for model in described for own in model["devices"]}
     return {
         "models": described,
         "several": several,
-        "title": " and ".join(prefixes),
+        "title": title
+        if len(title) <= _LONGEST_TITLE
+        else f"{prefixes[0]} and {len(models) - 1} more",
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
+        "prints_floats": any(p.type.dtype is DType.FLOAT32 for m in models for p in m.outputs),
         "passed_pools": [pool for model in described for pool in model["passed_pools"]],
         "devices": list(devices.values()),
         "shared_workspace": symbols.SHARED_WORKSPACE,
@@ -271,6 +268,7 @@ def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
         "suffix": suffix,
         "inputs": [_port(model.module, port, several) for port in model.inputs],
         "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "has_scales": any(is_scaled(p.type) for p in (*model.inputs, *model.outputs)),
         "has_state": model.has_state,
         "has_modules": model.has_modules,
         "devices": [device(d) for d in model.devices],
@@ -300,33 +298,41 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
 
 
 def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
-    """``name`` is the port's name in main.c, ``field`` the header's, ``label`` that for people."""
-    ctype, print_function = _PRINTED[port.type.dtype]
+    """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
+    macro = f"tvmgen_{module}_{port.name}".upper()
     return {
         "name": f"{module}_{port.name}" if several else port.name,
         "field": port.name,
         "label": f"{module}.{port.name}" if several else port.name,
-        "ctype": ctype,
-        "print": print_function,
+        "ctype": ctype(port.type.dtype),
         "dims": port.type.shape,
+        "declared": f"{ctype(port.type.dtype)}{''.join(f'[{dim}]' for dim in port.type.shape)}",
+        "meaning": _meaning(port),
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
-        "size_macro": f"tvmgen_{module}_{port.name}_SIZE".upper(),
+        **{
+            f"{what}_macro": f"{macro}_{what.upper()}"
+            for what in ("size", "count", "rank", "shape")
+        },
     }
+
+
+def _meaning(port: Port) -> str:
+    """What an element is in real numbers, for people."""
+    kind = port.type
+    if not is_scaled(kind):
+        return "itself"
+    sign = "+" if kind.zero_point < 0 else "-"
+    offset = f"(element {sign} {abs(kind.zero_point)})" if kind.zero_point else "element"
+    return f"{kind.scale:.6g} * {offset}"
 
 
 def _qemu_command(board: Board) -> str:
     if board.qemu is None:
         return ""
-    return " ".join(
-        (
-            board.qemu.system,
-            f"-M {board.qemu.machine}",
-            *board.qemu.args,
-            "-nographic -semihosting-config enable=on,target=native",
-            "-kernel build/firmware.elf",
-        )
-    )
+    machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
+    rest = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
+    return f"{machine} -nographic \\\n    {rest}"
 
 
 def _toolchain_note(board: Board, toolchain: str) -> str:

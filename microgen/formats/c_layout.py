@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def aligned(nbytes: int, alignment: int) -> int:
+    """The smallest multiple of ``alignment`` that is at least ``nbytes``."""
+    return -(-nbytes // alignment) * alignment
+
+
 def struct_bytes(fields: str, pointer_bytes: int) -> int:
     """``sizeof`` a structure of ``fields``, one letter each: p pointer or size_t, q 8 bytes, i 4,
     h 2, b 1. All supported ABIs align a number to its size."""
@@ -10,6 +15,5 @@ def struct_bytes(fields: str, pointer_bytes: int) -> int:
     offset = 0
     for letter in fields:
         width = widths[letter]
-        offset = -(-offset // width) * width + width
-    widest = max(widths[letter] for letter in fields)
-    return -(-offset // widest) * widest
+        offset = aligned(offset, width) + width
+    return aligned(offset, max(widths[letter] for letter in fields))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.ir.graph import DType
+from microgen.kernels import base, unary
 
 OP_NAME = "logical_not"
-
-
-def _params(node: Node, graph: Graph) -> base.Fields:
-    return (("size", graph.types[node.outputs[0]].size),)
 
 
 KERNELS = (
@@ -17,7 +13,7 @@ KERNELS = (
         symbol="mg_logical_not_bool",
         needs=base.REFERENCE,
         refusal=base.only(DType.BOOL),
-        params=_params,
+        params=unary.size,
         in_place=base.as_is,
     ),
 )

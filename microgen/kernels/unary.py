@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType, Graph, Node
+from collections.abc import Callable
+
+from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.kernels import base
 from microgen.kernels.base import Params
+from microgen.ops.sigmoid16 import SigmoidParameters
 
 _SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.FLOAT32: "f32"}
 
@@ -12,6 +15,16 @@ _SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.FLOAT32: "f32"}
 def size(node: Node, graph: Graph) -> base.Fields:
     """The number of elements: the first field of every such kernel, and often the only one."""
     return (("size", graph.types[node.outputs[0]].size),)
+
+
+def scaled(parameters: Callable[[TensorType], SigmoidParameters]) -> Params:
+    """The fields of int16 kernels that look their scaled data up in the table of sigmoid."""
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        p = parameters(graph.types[node.inputs[0]])
+        return (*size(node, graph), ("multiplier", p.multiplier), ("shift", p.shift))
+
+    return params
 
 
 def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -77,12 +78,9 @@ def check(
     attrs: AdditionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
-
-    def scaling(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
-        return parameters(attrs, lhs, rhs, output)
-
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
         return f"the output is {outputs[0]}; by shifts int16 is added"
+    scaling = functools.partial(parameters, attrs)
     return broadcast.constraint(inputs, outputs, scaling, _DTYPES)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Shape
+from microgen.ops.base import Shape, one_input
 from microgen.ops.constraints import activation_constraint
 
 
@@ -21,8 +21,7 @@ class ArgExtremeAttrs(Attrs):
 
 def infer(attrs: ArgExtremeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape without the axis."""
-    if len(inputs) != 1:
-        raise ValueError(f"argmax or argmin has {len(inputs)} inputs; one is expected")
+    one_input("argmax or argmin", inputs)
     shape = inputs[0].shape
     if not 0 <= attrs.axis < len(shape):
         raise ValueError(f"the axis {attrs.axis} is not one of {inputs[0]}")

@@ -36,6 +36,21 @@ class StatusError(Exception):
         self.node: Node | None = None
 
 
+def one_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+    """The only input of the op of that name; ValueError unless there is one."""
+    if len(inputs) != 1:
+        raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
+    return inputs[0]
+
+
+def rows_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+    """The only input, of an op along its last axis; ValueError if it has none, or an empty one."""
+    data = one_input(name, inputs)
+    if not data.shape or data.shape[-1] < 1:
+        raise ValueError(f"the input {data} has no last axis to normalise over")
+    return data
+
+
 def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
     """``Op.writes`` of an op that always updates the inputs at these positions."""
     return lambda _attrs, _n_inputs: positions

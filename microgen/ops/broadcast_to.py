@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -23,8 +23,7 @@ class BroadcastToAttrs(Attrs):
 
 def infer(attrs: BroadcastToAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """``shape`` itself."""
-    if len(inputs) != 1:
-        raise ValueError(f"broadcast_to has {len(inputs)} inputs; one is expected")
+    one_input("broadcast_to", inputs)
     own, shape = inputs[0].shape, attrs.shape
     last = shape[len(shape) - len(own) :]
     if len(own) > len(shape) or any(a not in (1, b) for a, b in zip(own, last, strict=True)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.cost import moved
 
 ACCEPTED = (
@@ -25,8 +25,7 @@ class CastAttrs(Attrs):
 
 def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"cast has {len(inputs)} inputs; one is expected")
+    one_input("cast", inputs)
     return (inputs[0].shape,)
 
 

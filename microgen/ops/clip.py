@@ -15,7 +15,7 @@ from microgen.arithmetic.int8 import (
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 
 
@@ -28,8 +28,7 @@ class ClipAttrs(Attrs):
 
 def infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"clip has {len(inputs)} inputs; one is expected")
+    one_input("clip", inputs)
     return (inputs[0].shape,)
 
 

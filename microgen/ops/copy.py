@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -19,8 +19,7 @@ class CopyAttrs(Attrs):
 
 def infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"copy has {len(inputs)} inputs; one is expected")
+    one_input("copy", inputs)
     return (inputs[0].shape,)
 
 

@@ -16,7 +16,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
 from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, one_input
 from microgen.ops.constraints import activations_constraint
 from microgen.ops.cost import by_rows
 
@@ -33,8 +33,7 @@ class L2NormalizeAttrs(Attrs):
 
 def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"nn.l2_normalize has {len(inputs)} inputs; one is expected")
+    one_input("nn.l2_normalize", inputs)
     if not inputs[0].shape:
         raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
     return (inputs[0].shape,)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Attrs, TensorType
 from microgen.ops import bounds, transpose
-from microgen.ops.base import Op, Shape
+from microgen.ops.base import Op, Shape, one_input
 from microgen.ops.cost import moved
 
 
@@ -30,8 +30,7 @@ class LayoutTransformAttrs(Attrs):
 
 def infer(attrs: LayoutTransformAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The sizes in their new order."""
-    if len(inputs) != 1:
-        raise ValueError(f"layout_transform has {len(inputs)} inputs; one is expected")
+    one_input("layout_transform", inputs)
     source, target = attrs.src_layout, attrs.dst_layout
     letters = set(source)
     is_order = len(letters) == len(source) and sorted(source) == sorted(target)

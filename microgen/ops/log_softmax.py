@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.arithmetic.int8 import (
-    multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
     softmax_parameters,
 )
-from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, exp, floats, log
 from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, rows_input
+from microgen.ops.broadcast import scale
 from microgen.ops.constraints import activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
 
@@ -69,11 +68,7 @@ def parameters(data: TensorType) -> LogSoftmaxParameters:
 
 def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"nn.log_softmax has {len(inputs)} inputs; one is expected")
-    if not inputs[0].shape or inputs[0].shape[-1] < 1:
-        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
-    return (inputs[0].shape,)
+    return (rows_input("nn.log_softmax", inputs).shape,)
 
 
 def check(
@@ -105,10 +100,10 @@ def reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     data, p = operands.inputs[0].astype(np.int64), parameters(operands.input_types[0])
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= p.diff_min
-    scaled = _scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
+    scaled = scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
     terms = np.where(counted, rounding_divide_by_pot(exp_of_negative(scaled), _SUM_INTEGER_BITS), 0)
     log_sum = _log(terms.sum(axis=-1, keepdims=True))
-    least = _scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)
+    least = scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)
     steps = rounding_divide_by_pot(scaled - log_sum, _STEP_BITS) + _OUTPUT_ZERO_POINT
     kept = difference > np.maximum(p.diff_min - 1, least)
     return (np.where(kept, np.clip(steps, -128, 127), -128).astype(np.int8),)
@@ -127,11 +122,6 @@ def _ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
     difference = floats.ball_below_largest(x)
     total = difference.apply(np.exp, exp.ULPS).sum(-1)
     return (difference - total.apply(np.log, log.ULPS),)
-
-
-def _scale(x: Array, multiplier: int, shift: int) -> Array:
-    scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
-    return scaled.astype(np.int64)
 
 
 def _log(x: Array) -> Array:

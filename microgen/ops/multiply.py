@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,10 +54,7 @@ def check(
     attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
-
-    def scaling(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
-        return parameters(attrs, lhs, rhs, output)
-
+    scaling = functools.partial(parameters, attrs)
     return broadcast.constraint(inputs, outputs, scaling, _DTYPES)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Pair, Shape
+from microgen.ops.base import Op, Operands, Pair, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -25,8 +25,7 @@ class PadAttrs(Attrs):
 
 def infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The padded shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"nn.pad has {len(inputs)} inputs; one is expected")
+    one_input("nn.pad", inputs)
     shape = inputs[0].shape
     if len(attrs.pads) != len(shape):
         raise ValueError(f"there are pads for {len(attrs.pads)} axes; the input is {inputs[0]}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import activation_constraint, quantized_constraint
 from microgen.ops.cost import moved
 
@@ -22,8 +22,7 @@ class QuantizeAttrs(Attrs):
 
 def infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"qnn.quantize has {len(inputs)} inputs; one is expected")
+    one_input("qnn.quantize", inputs)
     return (inputs[0].shape,)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, TensorType
-from microgen.ops.base import Inexact, Operands, Shape
+from microgen.ops.base import Inexact, Operands, Shape, one_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,7 @@ class SumParameters:
 
 def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape without the axes, or with 1 in their place."""
-    if len(inputs) != 1:
-        raise ValueError(f"a reduction has {len(inputs)} inputs; one is expected")
+    one_input("a reduction", inputs)
     shape = inputs[0].shape
     if list(attrs.axes) != sorted(set(attrs.axes)) or not set(attrs.axes) <= set(range(len(shape))):
         raise ValueError(f"the axes {list(attrs.axes)} are not ascending axes of {inputs[0]}")

@@ -14,7 +14,7 @@ from microgen.arithmetic.int8 import (
 )
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import quantized_constraint
 
 PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, Prepare
@@ -31,8 +31,7 @@ class RequantizeAttrs(Attrs):
 
 def infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"qnn.requantize has {len(inputs)} inputs; one is expected")
+    one_input("qnn.requantize", inputs)
     return (inputs[0].shape,)
 
 

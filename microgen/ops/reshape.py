@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -22,8 +22,7 @@ class ReshapeAttrs(Attrs):
 
 def infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The new shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"reshape has {len(inputs)} inputs; one is expected")
+    one_input("reshape", inputs)
     size = math.prod(attrs.shape)
     if min(attrs.shape, default=1) < 0 or size != inputs[0].size:
         raise ValueError(

@@ -19,7 +19,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, exp, floats, tables
 from microgen.ops.balls import Ball
-from microgen.ops.base import Inexact, Op, Operands, Shape
+from microgen.ops.base import Inexact, Op, Operands, Shape, rows_input
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 
@@ -39,11 +39,7 @@ class SoftmaxAttrs(Attrs):
 
 def infer(_attrs: SoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
-    if len(inputs) != 1:
-        raise ValueError(f"nn.softmax has {len(inputs)} inputs; one is expected")
-    if not inputs[0].shape or inputs[0].shape[-1] < 1:
-        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
-    return (inputs[0].shape,)
+    return (rows_input("nn.softmax", inputs).shape,)
 
 
 def check(

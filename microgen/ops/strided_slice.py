@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -27,8 +27,7 @@ class StridedSliceAttrs(Attrs):
 
 def infer(attrs: StridedSliceAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """``shape`` itself."""
-    if len(inputs) != 1:
-        raise ValueError(f"strided_slice has {len(inputs)} inputs; one is expected")
+    one_input("strided_slice", inputs)
     rank = len(inputs[0].shape)
     if any(len(values) != rank for values in (attrs.begin, attrs.strides, attrs.shape)):
         raise ValueError(f"{attrs} does not have as many axes as the input {inputs[0]}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
 from microgen.ops.cost import moved
 
@@ -21,8 +21,7 @@ class TransposeAttrs(Attrs):
 
 def infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The sizes in their new order."""
-    if len(inputs) != 1:
-        raise ValueError(f"transpose has {len(inputs)} inputs; one is expected")
+    one_input("transpose", inputs)
     shape = inputs[0].shape
     if sorted(attrs.axes) != list(range(len(shape))):
         raise ValueError(f"{list(attrs.axes)} is no order of the axes of the input {inputs[0]}")

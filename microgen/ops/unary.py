@@ -17,7 +17,7 @@ from microgen.arithmetic.int8 import clamp, multiply_by_quantized_multiplier, of
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType, frozen
 from microgen.ops import bounds, floats, tables
-from microgen.ops.base import Bound, Op, Operands, Shape
+from microgen.ops.base import Bound, Op, Operands, Shape, one_input
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
@@ -114,8 +114,7 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
     """The op of that name, with one input and an output of the input's shape."""
 
     def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
-        if len(inputs) != 1:
-            raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
+        one_input(name, inputs)
         return (inputs[0].shape,)
 
     def check(

@@ -23,9 +23,9 @@ class Image:
     buffers: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def buffer(self, module: str, name: str) -> int:
-        """The address of a planned buffer. Every model numbers its own buffers, so it is looked up
-        in its module's file first, and otherwise as in ``address``."""
-        found = self.buffers.get((f"{module}_memory.s", name))
+        """Where a planned buffer is: by its module's file, as every model numbers its own; else as
+        ``address``."""
+        found = self.buffers.get((f"{module}_memory.S", name))
         return self.address(name) if found is None else found
 
     def address(self, name: str) -> int:

@@ -10,6 +10,7 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
 from microgen.kernels import transforms
 from microgen.manifest import BlobRecord, ConstantRecord
+from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -39,22 +40,10 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
 def object_problems(
     subject: Subject, record: ConstantRecord | BlobRecord, alignment: int = 1
 ) -> Iterator[str]:
-    """The problems of an object of read-only memory: with its symbol, size, section, alignment in
-    bytes, or with something that writes it."""
-    symbols = subject.elf.named(record.symbol)
-    if len(symbols) != 1:
-        yield f"{len(symbols)} symbols {record.symbol}"
-        return
-    (symbol,) = symbols
-    if symbol.kind != "object":
-        yield f"{symbol.name} is of type {symbol.kind}"
-    if symbol.size != record.nbytes:
-        yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
-    if symbol.section != record.section:
-        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {record.section}"
-    if symbol.address % alignment:
-        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {alignment}"
-    if is_writable(subject, symbol):
+    """What is wrong with an object of read-only memory, and whether something writes it."""
+    yield from objects.problems(subject, record, alignment)
+    symbol = objects.only(subject, record)
+    if symbol and is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
 
 

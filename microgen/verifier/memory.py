@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from microgen.manifest import BufferRecord, PoolRecord
+from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -40,19 +41,10 @@ def _values(subject: Subject, pool: PoolRecord) -> dict[str, Any]:
 
 
 def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
-    symbols = subject.elf.named(pool.symbol)
-    if len(symbols) != 1:
-        yield f"{len(symbols)} symbols {pool.symbol}"
+    yield from objects.problems(subject, pool, pool.alignment)
+    symbol = objects.only(subject, pool)
+    if symbol is None:
         return
-    (symbol,) = symbols
-    if symbol.kind != "object":
-        yield f"{pool.symbol} is of type {symbol.kind}"
-    if symbol.size != pool.nbytes:
-        yield f"{pool.symbol} has {symbol.size} bytes, planned {pool.nbytes}"
-    if symbol.address % pool.alignment:
-        yield f"{pool.symbol} at {symbol.address:#x} is not aligned to {pool.alignment}"
-    if symbol.section != pool.section:
-        yield f"{pool.symbol} is in {symbol.section or 'no section'}, not {pool.section}"
     if pool.capacity is not None and symbol.size > pool.capacity:
         yield f"{pool.symbol} has {symbol.size} bytes, {pool.capacity} were given"
     if not subject.board.is_host:
@@ -224,7 +216,7 @@ def _extents(subject: Subject) -> dict[str, _Extent]:
 
 def _memory_file(subject: Subject) -> str:
     """The STT_FILE symbol of the generated assembler file."""
-    return f"{subject.manifest.module}_memory.s"
+    return f"{subject.manifest.module}_memory.S"
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from microgen.formats.c_layout import aligned
 from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import architecture_of
@@ -90,7 +91,7 @@ def bound(subject: Subject) -> StackBound:
     frame_bytes = subject.board.cpu.exception_frame
     problems = [*graph.problems, *_unknown_modules(subject, graph)]
     thread_bytes, handler_bytes = (
-        _aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
+        aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
     )
     return StackBound(
         nbytes=thread_bytes + frame_bytes + handler_bytes,
@@ -111,10 +112,6 @@ def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
         called = {graph.code.name(edge.target) for edge in own.edges}
         if called.intersection(_CREATE) and graph.code.name(caller) not in known:
             yield f"{graph.code.name(caller)} makes a graph executor of functions unknown"
-
-
-def _aligned(nbytes: int, alignment: int) -> int:
-    return -(-nbytes // alignment) * alignment
 
 
 def stack(subject: Subject) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from microgen.manifest import SharedRecord
+from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -30,17 +31,10 @@ def shared_workspace(subject: Subject) -> Finding:
 
 
 def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:
-    symbols = subject.elf.named(record.symbol)
-    if len(symbols) != 1 or symbols[0].kind != "object":
-        yield f"{len(symbols)} symbols {record.symbol}, not one object"
+    yield from objects.problems(subject, record, record.alignment)
+    memory = objects.only(subject, record)
+    if memory is None:
         return
-    (memory,) = symbols
-    if memory.size != record.nbytes:
-        yield f"{memory.name} has {memory.size} bytes, planned {record.nbytes}"
-    if memory.address % record.alignment:
-        yield f"{memory.name} at {memory.address:#x} is not aligned to {record.alignment}"
-    if memory.section != record.section:
-        yield f"{memory.name} is in {memory.section or 'no section'}, not {record.section}"
     inside = [arena for module, arena in _arenas(subject) if module in record.modules]
     for arena in inside:
         if arena.address != memory.address or arena.end > memory.end:

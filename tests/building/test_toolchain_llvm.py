@@ -15,6 +15,7 @@ from microgen.cli import main
 from microgen.errors import CapacityError, MicrogenError, ToolError
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
+from tests.places import DIGITS
 from tests.tools import (
     NEEDS_ARM,
     NEEDS_CLANG,
@@ -24,7 +25,6 @@ from tests.tools import (
     NEEDS_RISCV,
 )
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 IR = "model/codegen/host/llvm"
 
 needs_build = [NEEDS_NINJA, NEEDS_ARM, NEEDS_LLVM]

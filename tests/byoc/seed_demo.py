@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,12 @@ from microgen import frontends
 from microgen.ir.graph import Array
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-
-DEMO = Path(__file__).resolve().parents[2] / "examples" / "seed_demo.relay"
+from tests.places import SEED_DEMO
 
 
 def samples(count: int) -> dict[str, Array]:
     """Inputs of the demo, ``count`` samples each."""
-    graph = frontends.load(DEMO)
+    graph = frontends.load(SEED_DEMO)
     rng = np.random.default_rng(5)
     shapes = {name: graph.types[name].shape for name in graph.inputs}
     return {
@@ -28,7 +25,7 @@ def samples(count: int) -> dict[str, Array]:
 
 def expected(inputs: dict[str, Array]) -> Array:
     """What the whole demo computes of each sample, by the references."""
-    graph = frontends.load(DEMO)
+    graph = frontends.load(SEED_DEMO)
     count = len(next(iter(inputs.values())))
     values = [
         evaluate(graph, {name: array[i] for name, array in inputs.items()}, registry())

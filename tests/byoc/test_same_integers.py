@@ -14,11 +14,11 @@ from microgen.ir.graph import Array
 from tests.byoc import mixed
 from tests.codegens.cmsis_nn import harness
 from tests.differential.generator import generate
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 # Of tests.differential: integers and truth values only, with something for both codegens.
 SEEDS = (6, 22, 29, 31, 36, 46)
 Models = list[tuple[Path, str]]

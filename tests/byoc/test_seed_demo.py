@@ -16,8 +16,9 @@ from microgen.cli import main
 from microgen.codegens.json_graph import JsonRuntime
 from microgen.codegens.payloads import readers
 from microgen.firmware.module_blob import blob_of
-from tests.byoc.seed_demo import DEMO, by_onnxruntime, close, expected, samples
+from tests.byoc.seed_demo import by_onnxruntime, close, expected, samples
 from tests.codegens.json_graph.test_notes import _CONV2D, _RELU
+from tests.places import SEED_DEMO
 from tests.relay import seed
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
@@ -47,7 +48,7 @@ CODEGEN = My()
 
 
 def test_partition_prints_the_notes_text(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["partition", str(DEMO), "--codegen", "dnnl"]) == 0
+    assert main(["partition", str(SEED_DEMO), "--codegen", "dnnl"]) == 0
     out, err = capsys.readouterr()
     assert out == seed.PARTITIONED
     assert "seed_demo.relay:3:8: nn.bias_add is not for dnnl: dnnl has no nn.bias_add" in err
@@ -55,7 +56,7 @@ def test_partition_prints_the_notes_text(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_so_does_one_from_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "my.py").write_text(MY, encoding="utf-8")
-    found = ["partition", str(DEMO), "--codegen", "my", "--codegen-path", str(tmp_path)]
+    found = ["partition", str(SEED_DEMO), "--codegen", "my", "--codegen-path", str(tmp_path)]
     assert main(found) == 0
     assert capsys.readouterr().out == seed.PARTITIONED_FOR_MY
 
@@ -63,7 +64,7 @@ def test_so_does_one_from_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_patterns_and_merged_regions_make_one_function_of_the_demo(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["partition", str(DEMO), "--codegen", "dnnl", "--composite", "--merge-regions"]
+    words = ["partition", str(SEED_DEMO), "--codegen", "dnnl", "--composite", "--merge-regions"]
     assert main(words) == 0
     text = capsys.readouterr().out
     assert text.count("def @") == 2
@@ -81,12 +82,12 @@ def test_patterns_and_merged_regions_make_one_function_of_the_demo(
 )
 def test_each_step_can_be_seen(step: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--composite"] if step != "merge" else []
-    assert main(["partition", str(DEMO), "--codegen", "dnnl", "--step", step, *options]) == 0
+    assert main(["partition", str(SEED_DEMO), "--codegen", "dnnl", "--step", step, *options]) == 0
     assert words in capsys.readouterr().out
 
 
 def test_the_blob_is_that_of_v0_14_and_has_the_notes_graphs() -> None:
-    program = microgen.compile_model(DEMO, "mps3_an547", codegen=("dnnl",)).program
+    program = microgen.compile_model(SEED_DEMO, "mps3_an547", codegen=("dnnl",)).program
     found = blob.loads(blob_of(program), readers())
     assert [m.type_key for m in found.modules] == ["const_loader", "dnnl_json", "dnnl_json", "_lib"]
     assert found.children == ((1, 2, 3), (), (), ())
@@ -105,7 +106,7 @@ def test_the_blob_is_that_of_v0_14_and_has_the_notes_graphs() -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
     options = {"composite": True, "merge_regions": True} if board == "native" else {}
-    microgen.generate(DEMO, board, tmp_path / "p", codegen=("dnnl",), **options)
+    microgen.generate(SEED_DEMO, board, tmp_path / "p", codegen=("dnnl",), **options)
     report = microgen.verify(tmp_path / "p")
     assert report.ok, str(report)
     inputs = samples(1)
@@ -120,7 +121,7 @@ def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
 @NEEDS_NINJA
 def test_other_json_in_the_blob_computes_something_else(tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DEMO, "native", project, codegen=("dnnl",))
+    microgen.generate(SEED_DEMO, "native", project, codegen=("dnnl",))
     source = project / "model/codegen/host/src/default_blob.c"
     text = source.read_text(encoding="ascii")
     numbers = bytes(int(n, 16) for n in re.findall("0x([0-9a-f]{2}),", text))

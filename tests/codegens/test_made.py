@@ -23,8 +23,8 @@ from microgen.codegens.external import (
 from microgen.errors import CodegenError, MicrogenError, UnsupportedError
 from microgen.relay.transform import Support
 from microgen.target.board import Board
+from tests.places import SEED_DEMO
 
-DEMO = Path(__file__).resolve().parents[2] / "examples" / "seed_demo.relay"
 TOY = Runtime("toy", "toy", "toy.h")
 
 
@@ -66,7 +66,7 @@ def generated(
     known = {"wrong": generator, **{name: codegens.registry()[name] for name in (*also, "builtin")}}
     monkeypatch.setattr(codegens, "registry", lambda *_: known)
     with pytest.raises(MicrogenError) as error:
-        microgen.generate(DEMO, "native", folder, codegen=("wrong", *also))
+        microgen.generate(SEED_DEMO, "native", folder, codegen=("wrong", *also))
     assert not folder.exists()
     assert error.value.exit_code == 2
     return error.value

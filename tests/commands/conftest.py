@@ -12,9 +12,9 @@ import pytest
 
 import microgen
 from microgen.cli import main
+from tests.places import DIGITS
 
 ROOT = Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "examples" / "digits" / "digits_int8.tflite"
 SEED = ROOT / "examples" / "seed_demo.relay"
 
 

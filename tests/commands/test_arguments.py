@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.commands.conftest import DIGITS, Run
+from tests.commands.conftest import Run
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 

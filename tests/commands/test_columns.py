@@ -14,7 +14,8 @@ from microgen.cli import COMMANDS, main
 from microgen.output import progress
 from microgen.output.console import Console
 from microgen.verifier import CHECKS
-from tests.commands.conftest import DIGITS, SEED, Run, Terminal
+from tests.commands.conftest import SEED, Run, Terminal
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 MODELS = ("kws_ref_model", "str_ww_ref_model", "ad01_int8", "vww_96_int8", "pretrainedResnet_quant")

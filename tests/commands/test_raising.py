@@ -10,7 +10,8 @@ import pytest
 
 from microgen import api
 from microgen.errors import ModelError
-from tests.commands.conftest import DIGITS, SEED, Run
+from tests.commands.conftest import SEED, Run
+from tests.places import DIGITS
 
 CODEGEN = """
 import json

@@ -13,7 +13,8 @@ import pytest
 from microgen.cli import COMMANDS
 from microgen.output.console import Console, Outcome
 from tests.blob.samples import ALL
-from tests.commands.conftest import DIGITS, ROOT, SEED, Run
+from tests.commands.conftest import ROOT, SEED, Run
+from tests.places import DIGITS
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 

@@ -14,9 +14,9 @@ from microgen.building import builder
 from microgen.errors import MicrogenError, RunError
 from microgen.formats import params_file
 from microgen.ir.graph import Array
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 BOARDS = {
     "native": (),
     "mps2_an386": (NEEDS_ARM,),

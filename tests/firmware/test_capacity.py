@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import cli, kernels, manifest, resources, verifier
+from microgen import cli, kernels, manifest, verifier
 from microgen.errors import CapacityError
 from microgen.firmware.code_size import _table
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
-DIGITS = resources.folder("crt").parent / "examples" / "digits" / "digits_int8.tflite"
 STR_WW = "str_ww_ref_model.tflite"
 HOW = {
     "c": {},

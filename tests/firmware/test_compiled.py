@@ -11,9 +11,8 @@ import pytest
 import microgen
 from microgen.errors import MicrogenError
 from microgen.firmware.compiled import MAIN, Compiled
+from tests.places import DIGITS
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from microgen.options import Options
 from tests.compiling import program_of, write_project
 from tests.devices.networks import NPU, chain
 from tests.graphs import Builder
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 PACKED = Options(interface="packed")
 
 

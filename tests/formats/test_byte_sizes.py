@@ -13,8 +13,7 @@ from microgen.errors import BoardError
 from microgen.formats import byte_sizes
 from microgen.planner import pools
 from microgen.target import board as boards
-
-DIGITS = str(Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite")
+from tests.places import DIGITS
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_a_board_takes_them() -> None:
 
 def test_options_take_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["-o", str(tmp_path / "p")]
-    command = ["generate", DIGITS, "-b", "native", *out, "--alignment", "16B"]
+    command = ["generate", str(DIGITS), "-b", "native", *out, "--alignment", "16B"]
     assert main([*command, "--ram", "2K"]) == 2
     assert "the --ram budget is 2,048" in capsys.readouterr().err
     assert main([*command, "--ram", "12q"]) == 2

@@ -17,8 +17,8 @@ from microgen.formats import params_file
 from microgen.mlf import reader
 from tests.mlf import tvm_archives
 from tests.mlf.tvm_archives import CMSIS, C, pack
+from tests.places import DIGITS
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 Capture = pytest.CaptureFixture[str]
 
 

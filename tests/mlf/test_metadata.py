@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from microgen.program.types import PrimFunc, Program
 from microgen.target import board as boards
 from tests.compiling import program_of
 from tests.graphs import Builder, random_graph
-
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
+from tests.places import DIGITS
 
 
 @pytest.fixture(autouse=True)

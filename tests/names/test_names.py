@@ -18,9 +18,9 @@ from microgen.ir.graph import Graph
 from microgen.names import cnames, tvm_names
 from tests.compiling import program_of, write_project
 from tests.graphs import Builder
+from tests.places import DIGITS
 from tests.tools import NEEDS_CC, NEEDS_CXX, NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 LEGAL = ("m", "MyModel", "M2", "a_9", "9a", "int", "a__b", "tvmgen", "x" * 70, "Y" * 96)
 STRICT = [
     "-std=c99",

@@ -13,10 +13,10 @@ import pytest
 import microgen
 from microgen.verifier import stack_bound
 from tests.external_networks import TOY, convolution
+from tests.places import BYOC_GUIDE
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = NEEDS_NINJA
-GUIDE = Path(__file__).resolve().parents[2] / "examples" / "byoc_guide.relay"
 NEW = ("module_blob", "module_loaders", "external_functions")
 # Each board and each toolchain in every run; all pairs of them in the slow ones.
 BUILDS = [
@@ -60,7 +60,7 @@ def test_the_guides_text_is_verified_and_bounded(
     board: str, toolchain: str, tmp_path: Path
 ) -> None:
     codegens = ("examplejsoncompiler", "ccompiler")
-    microgen.generate(GUIDE, board, tmp_path / "p", codegen=codegens, toolchain=toolchain)
+    microgen.generate(BYOC_GUIDE, board, tmp_path / "p", codegen=codegens, toolchain=toolchain)
     microgen.build(tmp_path / "p")
     found = microgen.run(tmp_path / "p", compare=True)
     assert found.checks.ok, found.checks.to_text()
@@ -89,7 +89,7 @@ def test_each_interface_is_verified(board: str, options: dict[str, Any], tmp_pat
 
 @NEEDS_ARM
 def test_each_model_has_a_blob_and_all_have_one_table_of_loaders(tmp_path: Path) -> None:
-    models = [(convolution(), "a"), (GUIDE, "b"), (convolution(3), "c")]
+    models = [(convolution(), "a"), (BYOC_GUIDE, "b"), (convolution(3), "c")]
     codegens = ("dnnl", "examplejsoncompiler")
     microgen.generate_models(models, "mps2_an386", tmp_path / "p", codegen=codegens)
     microgen.build(tmp_path / "p")

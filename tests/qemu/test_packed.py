@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import microgen
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 def _run(tmp_path: Path, board: str, **options: object) -> microgen.RunResult:

@@ -8,9 +8,9 @@ import numpy as np
 
 from microgen.ir.graph import Array, DType
 from tests.ops import svdf_cases
+from tests.places import DIGITS
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 SAMPLES = 3
 
 RELAY = """#[version = "0.0.5"]

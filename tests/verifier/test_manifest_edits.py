@@ -16,8 +16,8 @@ import microgen
 from microgen import manifest, verifier
 from microgen.errors import MicrogenError
 from tests.minimal_project import needs_build
+from tests.places import DIGITS
 
-DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
 Way = tuple[str | int, ...]
 
 _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(None): None}

@@ -9,10 +9,10 @@ import pytest
 import microgen
 from microgen.verifier import verify
 from tests.external_networks import TOY, convolution
+from tests.places import BYOC_GUIDE
 from tests.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
-GUIDE = Path(__file__).resolve().parents[2] / "examples" / "byoc_guide.relay"
 BOTH = {"module_blob", "external_functions"}
 
 
@@ -21,7 +21,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models: a JSON graph and a payload that microgen does not know, and the guide's text."""
     project = tmp_path_factory.mktemp("modules") / "p"
     microgen.generate_models(
-        [(convolution(), "a"), (GUIDE, "b")],
+        [(convolution(), "a"), (BYOC_GUIDE, "b")],
         *("native", project),
         codegen=("toy", "examplejsoncompiler", "dnnl"),
         codegen_path=TOY,

@@ -10,10 +10,10 @@ import pytest
 import microgen
 from microgen.verifier import elf as elf_reader
 from microgen.verifier import verify
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.errors import UnsupportedError
-from microgen.frontends.relay.tensors import Tensor, Tensors, Value, fields, type_of
+from microgen.frontends.relay.types import type_of
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.ir.graph import Array, Graph, Node, Origin
 from microgen.ops.external import ExternalAttrs
 from microgen.relay.expr import Function, TensorType, TupleType, Type
@@ -22,7 +23,7 @@ def external(
     args: Sequence[Value],
     *,
     module: IRModule,
-    graph: Tensors,
+    graph: GraphBuilder,
     name: str,
     origin: Origin,
     converted: Converted,

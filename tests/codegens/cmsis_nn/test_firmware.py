@@ -9,11 +9,11 @@ import pytest
 import microgen
 from microgen import cli
 from tests.codegens.cmsis_nn import harness
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = NEEDS_NINJA
 
-DIGITS = Path(__file__).parents[3] / "examples" / "digits" / "digits_int8.tflite"
 ARM = [pytest.param(name, marks=NEEDS_ARM) for name in ("mps2_an386", "mps3_an547")]
 BOARDS = [
     *("native", *ARM),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen import passes, relay
-from microgen.frontends import relay as frontend
+from microgen.frontends.relay import models as frontend
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
@@ -54,3 +54,8 @@ def close(found: Array, expected: Array) -> None:
         return
     span = max(float(np.ptp(expected)), float(np.abs(expected).max()), 1e-30)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * span)
+
+
+def moved(array: Array, source: str, target: str) -> Array:
+    """The axes in another order, each named by a letter."""
+    return np.ascontiguousarray(array.transpose([source.index(letter) for letter in target]))

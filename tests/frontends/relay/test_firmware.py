@@ -17,8 +17,7 @@ from tests.executors.test_graph import expected_demo
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close
 from tests.frontends.relay.random_networks import Network
-
-SEED = Path(__file__).resolve().parents[3] / "examples" / "seed_demo.relay"
+from tests.places import SEED_DEMO
 
 
 def ran(
@@ -46,9 +45,8 @@ def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path
     rng = np.random.default_rng(0)
     c = channels  # fewer where floats are computed in software
     shapes = {"d1": (1, c, size, size), "w1": (c, c, 3, 3), "b1": (c,)}
-    smaller = (
-        SEED.read_text().replace("32)", f"{c})").replace("32,", f"{c},").replace("56", str(size))
-    )
+    demo = SEED_DEMO.read_text()
+    smaller = demo.replace("32)", f"{c})").replace("32,", f"{c},").replace("56", str(size))
     model = tmp_path / "seed.relay"
     model.write_text(smaller.replace(f"float{c}", "float32"))
     data = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
@@ -60,14 +58,14 @@ def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path
 
 
 def test_the_seed_demos_graph_is_the_notes() -> None:
-    compiled = microgen.compile_model(SEED, "mps3_an547", executor="graph")
+    compiled = microgen.compile_model(SEED_DEMO, "mps3_an547", executor="graph")
     found = json.loads(compiled.files.files["model/executor-config/graph/default.graph"])
     assert len(found["nodes"][3]["attrs"].pop("hash")) == 16
     assert found == expected_demo()
 
 
 def test_the_seed_demos_functions_and_files() -> None:
-    compiled = microgen.compile_model(SEED, "native")
+    compiled = microgen.compile_model(SEED_DEMO, "native")
     (function,) = compiled.program.functions
     assert function.name == "tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu"
     assert [p.name for p in function.parameters] == ["in0", "in1", "in2", "out0", "scratch"]
@@ -77,7 +75,7 @@ def test_the_seed_demos_functions_and_files() -> None:
         "kernel_layout": "OIHW",
         "out_layout": "",
     }
-    assert compiled.files.files["model/src/default.relay"] == SEED.read_bytes()
+    assert compiled.files.files["model/src/default.relay"] == SEED_DEMO.read_bytes()
 
 
 def test_the_seed_demo_built_in_python_is_the_same() -> None:
@@ -87,9 +85,9 @@ def test_the_seed_demo_built_in_python_is_the_same() -> None:
     conv = relay.nn.conv2d(d1, w1, strides=(1, 1), padding=(1, 1))
     function = Function([d1, w1, b1], relay.nn.relu(relay.nn.bias_add(conv, b1)))
     module = relay.transform.InferType()(IRModule.from_expr(function))
-    built, read = (microgen.compile_model(m, "native") for m in (module, SEED))
+    built, read = (microgen.compile_model(m, "native") for m in (module, SEED_DEMO))
     sources = [name for name in read.files.files if name.startswith("model/codegen")]
-    assert built.files.files["model/src/default.relay"] == SEED.read_bytes()
+    assert built.files.files["model/src/default.relay"] == SEED_DEMO.read_bytes()
     assert [len(built.files.files[n]) > 0 for n in sources] == [True] * len(sources)
     assert built.program.functions == read.program.functions
 

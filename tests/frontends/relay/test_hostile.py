@@ -15,7 +15,8 @@ from microgen.cli import main
 from microgen.errors import MicrogenError
 from microgen.relay import IRModule
 from tests.frontends.relay.random_networks import Network
-from tests.frontends.relay.test_firmware import ALIASES, SEED
+from tests.frontends.relay.test_firmware import ALIASES
+from tests.places import SEED_DEMO
 from tests.relay.random_modules import random_module
 
 Capture = pytest.CaptureFixture[str]
@@ -67,7 +68,7 @@ def test_it_is_one_line_and_exit_2(
 
 @pytest.mark.parametrize("command", ["inspect", "plan", "partition"])
 def test_every_command_reads_it(command: str, capsys: Capture) -> None:
-    assert main([command, str(SEED), "--json"]) == 0
+    assert main([command, str(SEED_DEMO), "--json"]) == 0
     assert "{" in capsys.readouterr().out
 
 
@@ -91,7 +92,7 @@ def test_a_folder_beside_the_text_is_no_arrays(tmp_path: Path) -> None:
 def _models(folder: Path) -> list[tuple[str, bytes]]:
     """Texts, and the arrays beside them."""
     networks = [IRModule.from_expr(Network(seed).function(8)) for seed in range(12)]
-    models = [(SEED.read_text(), b""), (ALIASES, b"")]
+    models = [(SEED_DEMO.read_text(), b""), (ALIASES, b"")]
     for module in (*networks, *(random_module(seed) for seed in range(12))):
         path = folder / "sound.relay"
         beside = path.with_suffix(".params")

@@ -14,7 +14,7 @@ from microgen import relay
 from microgen.ir.graph import Array
 from microgen.relay import Expr
 from tests.frontends.relay.evaluated import close, computed, var
-from tests.frontends.relay.test_firmware import SEED
+from tests.places import SEED_DEMO
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 onnx = pytest.importorskip("onnx")
@@ -202,7 +202,7 @@ def test_the_seed_demos_firmware_gives_what_onnxruntime_does(
 ) -> None:
     """On a board whose memories beside its RAM hold it; layers are numpy's, too."""
     inputs, expected = _seed_demo_twin()
-    microgen.generate(SEED, "mps3_an547", tmp_path / "p", **options)
+    microgen.generate(SEED_DEMO, "mps3_an547", tmp_path / "p", **options)
     result = microgen.run(tmp_path / "p", inputs, compare=True)
     assert result.verdicts[0].ok, str(result.verdicts[0])
     assert result.verdicts[0].layers is not None

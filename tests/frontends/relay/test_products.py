@@ -9,15 +9,11 @@ from microgen import passes, relay
 from microgen.ir.graph import Array
 from microgen.relay import Function
 from tests.frontends.relay import definitions
-from tests.frontends.relay.evaluated import close, computed, graph_of, outputs_of, var
+from tests.frontends.relay.evaluated import close, computed, graph_of, moved, outputs_of, var
 
 LAYOUTS = ("NCHW", "NHWC", "CNHW")
 KERNELS = {"NCHW": "OIHW", "NHWC": "HWIO", "CNHW": "OHWI"}
 Pair = tuple[int, int]
-
-
-def moved(array: Array, source: str, target: str) -> Array:
-    return np.ascontiguousarray(array.transpose([source.index(letter) for letter in target]))
 
 
 def floats(rng: np.random.Generator, *shape: int) -> Array:

@@ -11,17 +11,13 @@ from microgen import kernels, passes, relay
 from microgen.errors import UnsupportedError
 from microgen.ir.graph import Array, Graph
 from microgen.relay import Expr, Function, Var
-from tests.frontends.relay.evaluated import computed, graph_of, outputs_of, var
+from tests.frontends.relay.evaluated import computed, graph_of, moved, outputs_of, var
 from tests.ops import tvm_oracle as tvm
 
 LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}
 PADS = (1, 0, 2, 1)
 SCALES = np.float32([0.01, 0.002, 0.0625, 0.03])
 OUT = (0.5, -9)
-
-
-def moved(array: Array, source: str, target: str) -> Array:
-    return np.ascontiguousarray(array.transpose([source.index(letter) for letter in target]))
 
 
 def int8(seed: int, *shape: int) -> Array:

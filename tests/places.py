@@ -1,0 +1,11 @@
+"""Files of the checkout that many tests use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+DIGITS = EXAMPLES / "digits" / "digits_int8.tflite"
+SEED_DEMO = EXAMPLES / "seed_demo.relay"
+BYOC_GUIDE = EXAMPLES / "byoc_guide.relay"
