@@ -49,7 +49,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is asked for: ``__main__`` must hear signals before that."""
+    """Import a name when it is asked for, because ``__main__`` must handle signals before that."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"microgen.{_MODULES.get(name, 'api')}"), name)

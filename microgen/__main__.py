@@ -1,4 +1,4 @@
-"""``microgen`` and ``python -m microgen``: signals are heard before the long imports."""
+"""``microgen`` and ``python -m microgen``: signals are handled before the long imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> int:
-    """Run one command; the exit code, 128 and the signal's number if one ended it."""
+    """Run one command; return its exit code, or 128 plus the number of the signal that ended it."""
     _answer(_leave)
     cli = importlib.import_module("microgen.cli")
     for name in cli.COMMANDS:
@@ -27,18 +27,18 @@ def main() -> int:
 
 def _answer(handler: signal._HANDLER) -> None:
     for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores signals like this
             signal.signal(number, handler)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """While nothing has to be undone: amid imports an exception may become another."""
+    """Exit while nothing has to be undone: during imports an exception may become another one."""
     os.write(2, b"microgen: interrupted\n")
     os._exit(128 + number)
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
-    """Let every block undo what it did; further signals wait for that."""
+    """Let every block undo its work; further signals wait for that."""
     _answer(signal.SIG_IGN)
     raise KeyboardInterrupt(number)
 

@@ -1,6 +1,6 @@
-"""The public API: each function is one command without its arguments and its printing.
+"""The public API: each function is a command without its arguments and its printing.
 
-Heavy imports wait until a function needs them, so that ``generate`` pays for no ELF reader.
+Heavy imports wait until a function needs them, so ``generate`` does not pay for the ELF reader.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Model: TypeAlias = "str | Path | IRModule"
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run gave.
+    """The result of a run.
 
-    ``outputs`` by the model's tensor name, in the model's order; of several models by
-    ``<module>.<tensor>``. ``instructions`` retired per sample, ``per_call`` of each sample per
-    operator call, model after model, and ``per_module`` per model: None unless profiled.
-    ``console`` is what the firmware printed; ``stack`` its painted high-water mark in bytes;
-    ``verdicts`` of the comparison, empty unless compared; ``checks`` is verify's report, with the
-    stack bound held against the high-water mark.
+    ``outputs`` are by the model's tensor name, in the model's order; with several models by
+    ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call`` for each sample per
+    operator call, model after model, and ``per_module`` per model; None unless profiled.
+    ``console`` is what the firmware printed. ``stack`` is its painted high-water mark in bytes.
+    ``verdicts`` are those of the comparison, empty unless compared. ``checks`` is verify's report,
+    in which the stack bound was compared with the high-water mark.
     """
 
     outputs: dict[str, Array]
@@ -58,7 +58,7 @@ class RunResult:
 
 @contextlib.contextmanager
 def _file(model: Model, options: Options) -> Iterator[Path]:
-    """The path of the model's file; that of a module's text while it is needed."""
+    """The path of the model's file; for a module, that of its text, while it is needed."""
     if isinstance(model, str | Path):
         yield Path(model)
         return
@@ -86,9 +86,9 @@ def compile_model(model: Model, board: str, **options: Any) -> Compiled:
 def generate(
     model: Model, board: str, output: str | Path, *, force: bool = False, **options: Any
 ) -> Compiled:
-    """Compile a model and write the project to ``output``, whole or not at all.
+    """Compile a model and write the project to ``output``, completely or not at all.
 
-    Raises ProjectError if ``output`` holds what microgen did not generate, unless ``force``.
+    Raises ProjectError if ``output`` has files that microgen did not generate, unless ``force``.
     """
     check_writable(Path(output), force=force)
     compiled = compile_model(model, board, **options)
@@ -106,10 +106,10 @@ def compile_models(
 ) -> Firmware:
     """Compile several models into one firmware, in memory.
 
-    ``models`` are (model, name) pairs, or models: files, which then name their modules.
-    ``shared_workspace``: one memory for all models' workspaces, as they run one after the other;
-    those that keep a state keep memory of their own. ``options`` apply to all. Raises
-    MicrogenError, for names that clash, too.
+    ``models`` are (model, name) pairs, or models: files, which then give their names to the
+    modules. With ``shared_workspace`` all models' workspaces share one memory, because models run
+    one after the other; those that keep a state have memory of their own. ``options`` apply to
+    all. Raises MicrogenError, also for names that clash.
     """
     pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
     paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
@@ -151,7 +151,7 @@ def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]
 
 @of_machine()
 def partition(model: Model, board: str, **options: Any) -> Partitioned:
-    """Which code generator compiles which node: ``.partition``, and for Relay ``.module``."""
+    """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.partitioned(path, pipeline.load_board(board), checked)
@@ -159,7 +159,7 @@ def partition(model: Model, board: str, **options: Any) -> Partitioned:
 
 @of_machine()
 def export(project: str | Path, output: str | Path) -> int:
-    """Pack a project's model library as the archive ``output``; returns its size in bytes.
+    """Pack a project's model library into the archive ``output``; return its size in bytes.
 
     Equal projects give equal archives. Raises ProjectError if a file is not as it was generated,
     or if ``output`` cannot be written.
@@ -181,7 +181,7 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
 def verify(project: str | Path, **options: Any) -> VerifyReport:
     """Check a project's ELF; ``options`` are those of ``microgen.verifier.verify``.
 
-    Where there is no ELF yet, and none is named, the project is built first; one that is there is
+    If there is no ELF yet, and none is named, the project is built first. An existing ELF is
     checked as it is.
     """
     from microgen import verifier
@@ -202,14 +202,14 @@ def run(
     sanitize: bool = False,
     timeout: float = 60.0,
 ) -> RunResult:
-    """Build if needed, verify, then run the firmware on samples.
+    """Build if necessary, verify, then run the firmware on samples.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
-    samples, named as the tensor; of several models as ``<module>.<tensor>``, or as the tensor where
-    only one model has an input of that name. Without it one sample of zeros runs; a comparison then
-    brings samples of its own. ``sanitize`` (native only) runs a build with ASan and UBSan.
-    ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails before
-    anything runs.
+    samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
+    only one model has an input of that name. Without ``inputs`` one sample of zeros runs, but a
+    comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
+    UBSan. ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails
+    before anything runs.
     """
     from microgen import runner, verifier
     from microgen.building import builder

@@ -1,4 +1,4 @@
-"""The command line: arguments, one call, a printed result."""
+"""The command line: it parses arguments, makes one call, and prints the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 done, 1 a check failed, 2 bad input or missing tool."""
+    """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
     given = sys.argv[1:] if argv is None else argv
     console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
@@ -49,12 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
-    except OSError as error:  # such as a full disk, where no stage has said it in its own words
+    except OSError as error:  # such as a full disk, if no stage has an error of its own for it
         what = error.strerror or type(error).__name__
         console.error(MicrogenError(what, where=str(error.filename or "")))
         return 2
-    except KeyboardInterrupt as error:  # by whichever signal, see __main__
-        with contextlib.suppress(OSError):  # the terminal may have gone
+    except KeyboardInterrupt as error:  # from any signal, see __main__
+        with contextlib.suppress(OSError):  # the terminal may be gone
             print("microgen: interrupted", file=sys.stderr)
         return 128 + (error.args[0] if error.args else signal.SIGINT)
     except Exception as error:
@@ -65,14 +65,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(console: Console, outcome: Outcome) -> None:
-    """Print the result. Raises MicrogenError where it cannot be written, as on a full disk."""
+    """Print the result. Raises MicrogenError if it cannot be written, e.g. to a full disk."""
     try:
         console.result(outcome)
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What is left in the buffer would fail once more when Python ends.
+        # The rest of the buffer would fail once more when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise MicrogenError(
             f"cannot be written: {error.strerror}", where="standard output"
@@ -80,7 +80,7 @@ def _print(console: Console, outcome: Outcome) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Takes options by their whole names only; what is wrong is an error like any other."""
+    """Accepts only whole names of options; a mistake is an error like any other."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
@@ -90,7 +90,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, where=command, hint=f"{hint}see `{self.prog} --help`")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse what is unknown here, where the command is known, not at the program's level."""
+        """Refuse unknown arguments here, where the command is known, not at the program's level."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]

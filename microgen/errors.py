@@ -1,4 +1,4 @@
-"""Every error that a user can meet.
+"""Every error that a user can get.
 
 MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- UsageError           the command line is wrong
@@ -31,11 +31,11 @@ from microgen.printable import printable
 
 _OWN = f"{Path(__file__).parent}{os.sep}"
 _LIBRARY = sysconfig.get_path("stdlib")
-_OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but other people's code
+_OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but not part of Python
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks, and with ? for what a terminal might obey."""
+    """The text without line breaks, and with ? for characters that a terminal might obey."""
     return " ".join(printable(text).split())
 
 
@@ -44,21 +44,22 @@ _LONGEST_TEXT = 2000
 
 
 def short(name: str, limit: int = 48) -> str:
-    """A name cut to what a message can hold: converters make long ones, whose ends differ."""
+    """A name cut to fit a message. Converters make long names, which differ at their ends."""
     end = (limit - 3) * 5 // 9
     return name if len(name) <= limit else f"{name[: limit - 3 - end]}...{name[-end:]}"
 
 
 def cut(text: str) -> str:
-    """A message that may quote anything, each word and the whole cut to a length that is read."""
+    """A message that may quote anything, with each word and the whole cut to a readable length."""
     if len(text) <= _LONGEST_WORD:
         return text
     return " ".join(short(word, _LONGEST_WORD) for word in short(text, _LONGEST_TEXT).split(" "))
 
 
 def few(items: Sequence[str], *, room: int = 120) -> str:
-    """As many of the items as ``room`` characters hold, at least one, and how many are left out:
-    an error is read in one glance, and has the rest in its ``details``."""
+    """As many items as fit ``room`` characters, but at least one, and the number of the others.
+
+    An error is read at a glance; the rest is in its ``details``."""
     shown = 1
     while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
         shown += 1
@@ -69,10 +70,9 @@ def few(items: Sequence[str], *, room: int = 120) -> str:
 class MicrogenError(Exception):
     """What went wrong, where, and what to do about it; printed as one line, without a traceback.
 
-    ``where`` names a file, a layer or a place in it; ``hint`` is the fix. ``details``, one line
-    each, are what the one line leaves out: for ``-v`` and ``--json``. ``facts``: plain data for
-    ``--json``, beside these. With ``shows_traceback``, ``-v`` prints the traceback of the cause,
-    too.
+    ``where`` names a file, a layer or a place in it. ``hint`` is the fix. ``details`` are lines
+    that the one line leaves out, for ``-v`` and ``--json``. ``facts`` is further plain data for
+    ``--json``. With ``shows_traceback``, ``-v`` also prints the traceback of the cause.
     """
 
     exit_code = 2
@@ -96,7 +96,7 @@ class MicrogenError(Exception):
         return f"{self.where}: {self.what}" if self.where else self.what
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, as docs/schemas/error.json has it."""
+        """Plain data, in the form of docs/schemas/error.json."""
         return {
             "ok": False,
             "error": self._found,
@@ -109,15 +109,15 @@ class MicrogenError(Exception):
 
 
 class UsageError(MicrogenError):
-    """The command line is not one of microgen's."""
+    """The command line is wrong."""
 
 
 class ModelError(MicrogenError):
-    """The model file is malformed, or describes a graph that cannot be."""
+    """The model file is malformed, or describes an impossible graph."""
 
 
 class UnsupportedError(MicrogenError):
-    """The model is sound, but uses an operator, dtype or attribute that microgen does not have."""
+    """The model is valid, but uses an operator, dtype or attribute that is not supported."""
 
 
 class BoardError(MicrogenError):
@@ -133,7 +133,7 @@ class ProjectError(MicrogenError):
 
 
 class CodegenError(MicrogenError):
-    """An external code generator fails, or makes what cannot be."""
+    """An external code generator fails, or returns something invalid."""
 
     shows_traceback = True
 
@@ -143,7 +143,7 @@ class CodegenError(MicrogenError):
 
 @contextlib.contextmanager
 def of_codegen(where: str, doing: str) -> Iterator[None]:
-    """Whatever else the block raises is a CodegenError: it runs code of somebody else."""
+    """Turn everything else that the block raises into CodegenError: the code is somebody else's."""
     try:
         yield
     except MicrogenError:
@@ -157,8 +157,8 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
 
 
 def place_of(error: BaseException) -> str:
-    """File and line of the innermost frame that is neither microgen's nor the Python library's;
-    empty if there is none."""
+    """File and line of the innermost frame outside of microgen and of Python's library; empty if
+    there is none."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
@@ -177,12 +177,12 @@ def _is_others(file: str) -> bool:
 
 
 class ResourceError(MicrogenError):
-    """The memory of this machine, or Python's stack, is too small for what is asked for."""
+    """The memory of this machine, or Python's stack, is too small for the task."""
 
 
 @contextlib.contextmanager
 def of_machine() -> Iterator[None]:
-    """Running out of memory or of stack inside the block is a ResourceError."""
+    """Turn running out of memory or stack inside the block into a ResourceError."""
     try:
         yield
     except (MemoryError, RecursionError) as error:
@@ -213,8 +213,8 @@ class RunError(MicrogenError):
 
 
 class StatusRunError(RunError):
-    """The run function of ``module`` (empty: of the only model) returned ``status`` at ``sample``,
-    which counts from 0. ``said``: what the status means, in words."""
+    """The run function of ``module`` (empty: the only model) returned ``status`` at ``sample``,
+    which counts from 0. ``said`` is the meaning of the status as text."""
 
     def __init__(
         self, status: int, sample: int, module: str, said: str, *, where: str, hint: str
@@ -226,8 +226,8 @@ class StatusRunError(RunError):
         self.facts = {"status": status, "sample": sample, "module": module}
 
     def at(self, place: str, hint: str, facts: Mapping[str, Any]) -> StatusRunError:
-        """The same with its place and cause in words, what to do instead of what is said of every
-        such status (empty: that), and the same as plain data."""
+        """The same error with its place and cause as text and as plain data (``facts``). ``hint``
+        replaces the general advice for such a status, unless it is empty."""
         same = (self.status, self.sample, self.module)
         said = f"status {self.status:#x}" if hint else self.said
         other = StatusRunError(*same, said, where=self.where, hint=hint or self.hint)
@@ -237,7 +237,7 @@ class StatusRunError(RunError):
 
 
 class InternalError(MicrogenError):
-    """A stage handed on something impossible: a defect of microgen itself."""
+    """A stage passed on something impossible: a defect of microgen itself."""
 
     exit_code = 1
     shows_traceback = True
@@ -249,7 +249,7 @@ class InternalError(MicrogenError):
 
     @staticmethod
     def of(error: Exception) -> InternalError:
-        """What nobody expected, and the innermost frame of microgen that it came through."""
+        """The error for an unexpected exception, with microgen's innermost frame."""
         frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_own(f.filename)]
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         made = InternalError(f"unexpected {type(error).__name__}{place}: {error}")

@@ -1,4 +1,4 @@
-"""Files and trees of files that are written whole or not at all; where a project's files may be."""
+"""Files and trees of files that are written completely or not at all; allowed places of files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FileTree:
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
-        """Both trees; a path that stands in both is an error."""
+        """Both trees; a path that is in both is an error."""
         clash = sorted(self.files.keys() & other.files.keys())
         if clash:
             raise ProjectError(f"two parts of the project both generate {clash[0]}")
@@ -42,9 +42,9 @@ class FileTree:
         return {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
 
     def write_to(self, root: Path, *, force: bool = False) -> None:
-        """Write the tree as ``root``, atomically: on any failure ``root`` is as it was.
+        """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged.
 
-        Raises ProjectError if ``root`` holds anything that microgen did not generate (see
+        Raises ProjectError if ``root`` has anything that microgen did not generate (see
         ``check_writable``), or if the file system refuses.
         """
         check_writable(root, force=force)
@@ -80,10 +80,10 @@ def _is_below(name: str) -> bool:
 
 
 def inside(project: Path, name: str) -> Path:
-    """The path of a project's file which a manifest names.
+    """The path of a project's file that a manifest names.
 
-    Raises ProjectError unless it is a regular file that lies in the project: a manifest from
-    elsewhere may name a device, or lead out of the project by ``..`` or by a link.
+    Raises ProjectError unless it is a regular file inside the project, because a manifest from
+    elsewhere may name a device, or lead out of the project with ``..`` or a link.
     """
     path = project / name
     if not _is_below(name) or not path.resolve().is_relative_to(project.resolve()):
@@ -95,7 +95,7 @@ def inside(project: Path, name: str) -> Path:
 
 
 def _swap(staging: Path, root: Path) -> None:
-    """Put ``staging/new`` in ``root``'s place; put the old one back if that fails."""
+    """Put ``staging/new`` in ``root``'s place; restore the old one if that fails."""
     old = staging / "old"
     had_old = root.exists()
     if had_old:
@@ -110,10 +110,10 @@ def _swap(staging: Path, root: Path) -> None:
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write: at the end of the block it stands at ``path``, or, if anything fails, what
-    was there before. Raises OSError.
+    """A file to write. After the block it is at ``path``; if anything fails, ``path`` is unchanged.
+    Raises OSError.
 
-    Where ``path`` is a link, its target is replaced; a device or a pipe is written into.
+    If ``path`` is a link, its target is replaced; a device or a pipe is written into.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -125,7 +125,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
-            os.fsync(handle)  # some file systems notice only now that there is no space
+            os.fsync(handle)  # only now some file systems notice that there is no space
         os.chmod(aside, 0o644)
         os.replace(aside, target)
     except BaseException:
@@ -134,19 +134,18 @@ def whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file as ``whole`` does."""
+    """Write a file, with the guarantees of ``whole``."""
     with whole(path) as file:
         file.write(data)
 
 
-# What CMake and Ninja cannot take in a path: they fail, or go wrong, in words of their own. Python
-# shows bytes that are not UTF-8 as surrogates.
+# Characters of a path with which CMake and Ninja fail, or go wrong, with messages of their own.
+# Python shows bytes that are not UTF-8 as surrogates.
 _UNFIT = re.compile(r'[\x00-\x1f\x7f"\\;|>\ud800-\udfff]')
 
 
 def check_buildable(root: Path) -> None:
-    """Raise ProjectError if the absolute path of a project has a character that builds cannot
-    have."""
+    """Raise ProjectError if a project's absolute path has a character with which builds fail."""
     found = _UNFIT.search(str(root))
     if found:
         raise ProjectError(
@@ -159,8 +158,8 @@ def check_buildable(root: Path) -> None:
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    Ours means: every file, except in CMake's build folders, stands in the manifest's digests,
-    unchanged. ``force`` allows any directory but the current one and its parents.
+    Ours means: every file, except in CMake's build folders, is in the manifest's digests and
+    unchanged. ``force`` allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
     check_buildable(root)

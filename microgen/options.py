@@ -1,4 +1,4 @@
-"""What a user can ask of ``generate``, with the defaults."""
+"""The options of ``generate``, with their defaults."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ EMITS = ("", "llvm-ir")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of ``generate``; ``ram`` and ``flash`` are budgets in bytes, 0 for none; ``pool``
-    are declarations as ``planner.pools`` reads them, ``targets`` as ``target.targets`` does.
+    """Options of ``generate``. ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``pool``
+    are declarations for ``planner.pools``, ``targets`` for ``target.targets``.
 
-    ``codegen``: code generators, best first; the built-in kernels take what is left.
-    ``codegen_option`` are ``NAME.KEY=VALUE``, for one of them each; ``codegen_path`` is a folder
-    with more of them. ``composite``: they may take patterns of several operators;
+    ``codegen``: code generators, best first; the built-in kernels take the rest.
+    ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
+    with more of them. ``composite``: they may take patterns of several operators.
     ``merge_regions``: neighbouring parts that one of them takes become one.
 
-    ``unpacked_api``: operators take plain pointers, not packed arguments; None is what
-    ``interface`` has by default. ``alignment`` is the workspace's, ``constant_alignment`` the
-    constants', in bytes.
+    ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default
+    of ``interface``. ``alignment`` is the workspace's, ``constant_alignment`` the constants', in
+    bytes.
 
     Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
-    that this version does not have yet.
+    that this version does not support yet.
     """
 
     name: str = "default"
@@ -119,7 +119,7 @@ class Options:
             )
 
     def _check_graph(self) -> None:
-        """What would change nothing is refused."""
+        """Refuse options that would have no effect."""
         unused = {
             "planner": "storages are the graph's own, whoever runs it",
             "alignment": "it aligns every storage to 16 bytes",
@@ -143,7 +143,7 @@ class Options:
 
     @property
     def target_map(self) -> Targets:
-        """The targets besides the host."""
+        """The targets in addition to the host."""
         return targets.parse(self.targets)
 
     @property
@@ -176,7 +176,7 @@ class Options:
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
         promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
-        # Their values may be paths of the machine.
+        # Their values may be paths on this machine.
         promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
         promised["codegen_path"] = ""
         if self.executor == "graph":

@@ -1,4 +1,4 @@
-"""The stages in order, and nothing else: the only module that knows the order."""
+"""The stages in order, and nothing else. This is the only module that knows the order."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ from microgen.target.board import Board
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One model behind its own stages; ``text`` is its network as the frontend read it, ``files``
-    are those of the model that the project keeps, by suffix."""
+    """One model after its own stages. ``text`` is its network as the frontend read it. ``files``
+    are the model's files that the project keeps, by suffix."""
 
     model: Path
     options: Options
@@ -74,8 +74,8 @@ def compile_model(model: Path, board: Board, options: Options) -> Compiled:
 def compile_models(
     models: Sequence[tuple[Path, Options]], board: Board, *, shared_workspace: bool = False
 ) -> Firmware:
-    """Model files, each with its options -> one firmware project. The options may differ in
-    ``name`` only. Raises MicrogenError for anything it refuses."""
+    """Model files, each with its options -> one firmware project. The options may differ only in
+    ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
     module_names.distinct([own.name for _, own in models])
     parts = [_part(model, board, own) for model, own in models]
@@ -108,7 +108,7 @@ def compile_models(
 
 
 def _part(model: Path, board: Board, options: Options) -> _Part:
-    """The stages that each model goes through by itself."""
+    """One model after the stages that each model goes through by itself."""
     found = partitioned(model, board, options)
     parts, generators = found.partition, selection.external(found.codegens)
     program = lowering.lower(
@@ -131,8 +131,8 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
 
 
 def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """The modules that can share one workspace: what keeps something from one run to the next, a
-    state or what it loaded, stays apart."""
+    """The modules that can share one workspace. A module that keeps something from one run to the
+    next, a state or loaded modules, has its own."""
     able = [
         part.options.name
         for part in parts
@@ -162,7 +162,7 @@ def _unit(part: _Part, board: Board, sharing: Sequence[str], *, several: bool) -
 
 
 def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> FileTree:
-    """The whole project but its manifest."""
+    """The whole project without its manifest."""
     options = parts[0].options
     own = {
         part.options.name: emit_model(unit).merged(_library(part))
@@ -247,7 +247,7 @@ def _compiled(
 def _executed(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
-    """The program as its executor has it, its plan, and what the graph executor is to run."""
+    """The program in the form of its executor, its plan, and the graph executor's graph."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
         return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
@@ -274,9 +274,9 @@ def _emit_options(model: Path, board: Board, options: Options, *, several: bool)
 class Partitioned:
     """The first stages of a model: which codegen compiles which node.
 
-    ``source`` is the graph as the frontend made it, ``files`` are what the project keeps of the
-    model. ``module``: the Relay module, step by step, where external generators partitioned one.
-    ``refusals``: why these did not take what they did not take; ``idle``: those that took nothing.
+    ``source`` is the graph from the frontend, ``files`` are the model's files that the project
+    keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
+    ``refusals``: why these refused what they did not take; ``idle``: those that took nothing.
     """
 
     codegens: Mapping[str, Codegen]
@@ -315,7 +315,7 @@ def _partitioning(options: Options) -> dict[str, bool]:
 def _source(
     model: Path, options: Options, generators: Sequence[ExternalCodegen]
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
-    """The graph, the model's files, and if it is Relay that generators partition, its module."""
+    """The graph, the model's files, and, if generators partition it as Relay, its module."""
     kinds = options.target_map.kinds
     relay = frontends.relay_module(model) if generators else None
     if relay is None:
@@ -345,9 +345,9 @@ def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, Me
 def _plan(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[MemoryPlan, Program]:
-    """The plan, and the program with what is planned.
+    """The plan, and the program with the planned parts.
 
-    Refused is an alignment that is less than what C demands of a buffer's elements.
+    An alignment is refused if it is less than C requires for a buffer's elements.
     """
     kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
     if options.workspace_io:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """One line of the text: a "?" for each character that a terminal would obey or that would hide
-    what follows: control characters (ESC and newlines among them), bidi controls, surrogates."""
+    """One line of the text. Characters that a terminal would obey, or that would hide what follows,
+    become "?": control characters (including ESC and newlines), bidi controls, surrogates."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -9,7 +9,7 @@
 # Where packages come from is copied from this machine: apt's sources and settings, pip's settings,
 # proxies, certificates.
 #
-# The exit code is COMMAND's, or 125 if it could not be started. Nothing stays behind, not even
+# The exit code is COMMAND's, or 125 if it could not be started. Nothing remains on the machine, not even
 # when interrupted: all happens in mount and process namespaces that end with this script.
 set -eu
 

@@ -35,7 +35,7 @@ class Machine:
         self.log = root / "log"
         self.bin.mkdir()
         for name in ("scripts/bootstrap.sh", "microgen/building/tools.py"):
-            (root / name).parent.mkdir()
+            (root / name).parent.mkdir(parents=True)
             shutil.copy(ROOT / name, root / name)
         (root / "pyproject.toml").write_text("[project]\n")
         for name in (*BASICS, "chmod", "xargs"):

@@ -6,7 +6,7 @@ static uint32_t count(const TVMFuncRegistry *reg)
     return (uint32_t)(uint8_t)reg->names[0] | (uint32_t)(uint8_t)reg->names[1] << 8;
 }
 
-/* Compares the name at `*cursor` and moves the cursor behind its NUL. */
+/* Compares the name at `*cursor` and moves the cursor past its NUL. */
 static int matches(const char **cursor, const char *name)
 {
     const char *at = *cursor;

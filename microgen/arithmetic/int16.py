@@ -1,7 +1,7 @@
 """Scaling of the accumulators of int16 activations with int8 weights ("16x8"): the twin of
 ``crt/include/microgen/requantize_s16.h``.
 
-Accumulators are int64 arrays, the bias included. Zero points are 0.
+Accumulators are int64 arrays that include the bias. Zero points are 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, TensorType
 
 SUM_LIMIT = 2**47 - 1  # of accumulators that are scaled REDUCED: their products fit int64
-SCALE_LIMIT = 2.0**13  # scales are below, their shifts at most 14: REDUCED has a bit to round
+SCALE_LIMIT = 2.0**13  # scales are smaller, shifts at most 14: REDUCED has a bit to round
 
 
 def requantize16(
@@ -31,8 +31,8 @@ def requantize16(
     """int64 sums (channels last) scaled by one scale or one per channel, and clamped to the stored
     values of ``output``.
 
-    DOUBLE takes the sums modulo 2**32: LiteRT has int32 accumulators there, those of layers with
-    an int32 bias. ValueError for SINGLE, which no int16 operator has.
+    DOUBLE takes the sums modulo 2**32, because LiteRT has int32 accumulators for layers with an
+    int32 bias. ValueError for SINGLE, which no int16 operator has.
     """
     if rounding is Rounding.REAL:
         return clamp(multiply_real(accumulator, scales), output, activation)
@@ -69,7 +69,7 @@ def real_parts(
     """Doubles below 2**31 as ``significand * 2**-shift``: the significand is 0 or in
     [2**52, 2**53), the shift in [22, 127].
 
-    Scales too small for that come out larger than they are, and still round every sum within
+    Scales too small for that become larger than they are, and still round every sum within
     ``SUM_LIMIT`` to 0. ValueError for larger ones.
     """
     if np.any(scales >= 2.0**31):

@@ -1,7 +1,7 @@
 """Integer arithmetic of quantized networks: the twin of ``crt/include/microgen/requantize.h``.
 
-Scales are float32 in the model file and are taken as such; where TFLite computes in float32
-rather than double, so does this. "TFLite" is the sources of ``tensorflow/lite/kernels``.
+Scales are float32 in the model file and used as such. Where TFLite computes in float32
+rather than double, this module does, too. "TFLite" means ``tensorflow/lite/kernels``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _round_half_away(value: float) -> int:
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
-    """``per_channel_multipliers`` of one scale, as (multiplier, shift)."""
+    """``per_channel_multipliers`` for one scale, as (multiplier, shift)."""
     multipliers, shifts = per_channel_multipliers(np.array([real]))
     return int(multipliers[0]), int(shifts[0])
 
@@ -43,7 +43,7 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 def per_channel_multipliers(
     scales: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-    """Each scale as int32 multiplier and int8 shift: multiplier * 2**(shift - 31), nearly.
+    """Each scale as int32 multiplier and int8 shift: about multiplier * 2**(shift - 31).
 
     multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
     Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if a scale is negative,
@@ -104,14 +104,14 @@ def multiply_by_quantized_multiplier(
 
     UPWARD's source is TVM v0.14, src/target/intrin_rule.cc, QMultiplyShift: the product, shifted
     left before if the shift is positive, plus 2**(r - 1), shifted right by r = 31 - min(shift, 0).
-    A shift to the left taken from r instead gives the same. So does its shortcut for powers of
-    two (q_multiply_shift's default.FLegalize), as long as that does not overflow int32. NEAREST's
-    is src/relay/qnn/utils.cc, FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is added to
-    negative products.
+    Subtracting a left shift from r instead gives the same result. So does its shortcut for powers
+    of two (q_multiply_shift's default.FLegalize), as long as that does not overflow int32.
+    NEAREST's source is src/relay/qnn/utils.cc, FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is
+    added to negative products.
 
     SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0 (BUILTIN_REF)
     equals C's ``round(x * scale)`` in double. The 31-bit multiplier is within 2**-31 of the
-    scale, so the two differ only where a result of at most 8 bits lies within 2**-24 of a half
+    scale, so the two differ only if a result of at most 8 bits lies within 2**-24 of a half
     without being one.
     """
     x = np.asarray(x, np.int64)
@@ -142,7 +142,7 @@ def float_range(activation: Activation) -> tuple[float, float]:
 
 
 def int32_range(activation: Activation) -> tuple[int, int]:
-    """The same of an output of plain int32 numbers."""
+    """As ``float_range``, for an output of plain int32 numbers."""
     low, high = _RANGES[activation]
     limits = np.iinfo(np.int32)
     return int(max(low, limits.min)), int(min(high, limits.max))
@@ -160,10 +160,10 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
 
 
 def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
-    """A bound of the activation that lies beyond int32 on the scale of ``quant``, which is per
+    """A bound of the activation that is beyond int32 in the scale of ``quant``, which is per
     tensor; None if there is none.
 
-    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 all the same
+    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 nevertheless
     (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
     """
     finite = (real for real in _RANGES[activation] if not math.isinf(real))
@@ -181,7 +181,7 @@ def _ratio(real: float, quant: Quant) -> float:
 
 
 def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
-    """The scales that the file has for a weight, one or one per channel; ValueError if none."""
+    """The scales of a weight in the file, one or one per channel; ValueError if there are none."""
     if weight.quant is None:
         raise ValueError(f"the weight {weight} is not quantized")
     return np.array(weight.quant.scale, np.float32).astype(np.float64)
@@ -202,7 +202,7 @@ def conv_scales(
 def sum_scales(
     _data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
-    """The weight's scales, which are those of the sums, over the output's.
+    """The weight's scales, which are those of the sums, divided by the output's.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: the quotient of two
     float32 values in double.
@@ -213,7 +213,7 @@ def sum_scales(
 def scales_of_sums(
     data: TensorType, weight: TensorType, output: TensorType, rounding: Rounding
 ) -> npt.NDArray[np.float64]:
-    """``conv_scales``, or of sums rounded as Relay's are ``sum_scales``."""
+    """``conv_scales``, or ``sum_scales`` for sums that are rounded as in Relay."""
     rule = sum_scales if rounding in RELAY else conv_scales
     return rule(data, weight, output)
 
@@ -223,8 +223,8 @@ def dense_scales(
 ) -> npt.NDArray[np.float64]:
     """As ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
 
-    This is TFLite Micro's dense, which rounds DOUBLE; LiteRT's, which rounds SINGLE, has
-    ``conv_scales``. Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
+    This is the rule of TFLite Micro's dense, which rounds DOUBLE. LiteRT's dense, which rounds
+    SINGLE, uses ``conv_scales``. Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
     """
     if weight.quant is None or not weight.quant.is_per_tensor:
         return conv_scales(data, weight, output)
@@ -233,8 +233,8 @@ def dense_scales(
 
 
 def scale_of_products(data: TensorType, weight: TensorType, result: TensorType) -> float:
-    """Scale of the products of two tensors over that of the result, as recurrent operators of
-    TFLite have it: in float32 throughout. Inf if that overflows."""
+    """The scale of the products of two tensors divided by that of the result, as in TFLite's
+    recurrent operators: in float32 throughout. Inf if that overflows."""
     scales = (np.float32(t.scale) for t in (data, weight, result))
     with np.errstate(over="ignore"):
         left, right, over = scales
@@ -254,7 +254,7 @@ def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class AddParameters:
-    """Fixed-point parameters of an int8 or int16 addition; operands are shifted by 0 or less."""
+    """Fixed-point parameters of an int8 or int16 addition. Shifts of operands are 0 or less."""
 
     left_shift: int
     lhs_multiplier: int
@@ -271,12 +271,12 @@ def add_parameters(
     output: TensorType,
     width: type[np.float32 | np.float64] = np.float64,
 ) -> AddParameters:
-    """Both operands are brought to twice the larger input scale over 2**20 (int16: over 2**15),
-    then added. Ratios of scales are taken in floats of that width.
+    """The scaling of an addition: both operands are brought to twice the larger input scale over
+    2**20 (int16: over 2**15), then added. Ratios of scales are computed in floats of that width.
 
     Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp), and TFLite Micro
-    sub_common.cc, CalculateOpDataSub, of which the width is float32. ValueError where that aborts:
-    the sum's scale must stay below that power of two times the output's.
+    sub_common.cc, CalculateOpDataSub, whose width is float32. ValueError where these abort:
+    the sum's scale must be less than that power of two times the output's.
     """
     left_shift = _ADD_LEFT_SHIFTS[output.dtype]
     scale_lhs, scale_rhs, scale_out = (width(np.float32(t.scale)) for t in (lhs, rhs, output))
@@ -297,7 +297,7 @@ def add_parameters(
 class SoftmaxParameters:
     """Fixed-point parameters of an int8 softmax.
 
-    Differences to the row's maximum below ``diff_min`` count as minus infinity.
+    Differences from the row's maximum below ``diff_min`` are treated as minus infinity.
     """
 
     input_multiplier: int
@@ -306,9 +306,10 @@ class SoftmaxParameters:
 
 
 def softmax_parameters(data: TensorType, beta: float) -> SoftmaxParameters:
-    """Source: TFLite quantization_util.cc, PreprocessSoftmaxScaling and CalculateInputRadius.
+    """The parameters. Source: TFLite quantization_util.cc, PreprocessSoftmaxScaling and
+    CalculateInputRadius.
 
-    ValueError where that aborts: beta times the input's scale must exceed 2**-26.
+    ValueError if TFLite aborts: beta times the input's scale must exceed 2**-26.
     """
     fraction_bits = 31 - SOFTMAX_INTEGER_BITS
     real = float(np.float32(beta)) * float(np.float32(data.scale)) * (1 << fraction_bits)
@@ -340,7 +341,7 @@ def requantize(
 
 
 def offset_and_clamp(scaled: Array, output: TensorType, activation: Activation) -> Array:
-    """The output's zero point added to int32 values (wrapping), and the activation's clamp."""
+    """int32 values plus the output's zero point (wrapping), clamped by the activation."""
     stored = _wrap32(np.asarray(scaled, np.int64) + output.zero_point)
     return clamp(stored, output, activation)
 

@@ -1,4 +1,4 @@
-"""What a frontend says of an operator's arithmetic: its fused activation and its rounding."""
+"""The attributes of an operator's arithmetic: its fused activation and its rounding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Activation(enum.Enum):
-    """A fused activation: the closed range of real values that it clamps to."""
+    """A fused activation: it clamps to a closed range of real values."""
 
     NONE = "none"
     RELU = "relu"  # [0, inf)
@@ -17,10 +17,10 @@ class Activation(enum.Enum):
 class Rounding(enum.Enum):
     """How an accumulator is scaled to the output.
 
-    The frontend chooses it from the numerics profile and the file, so that a graph has one
+    The frontend chooses it from the numerics profile and the file, so that a graph has only one
     meaning. int8 activations: DOUBLE or SINGLE, see ``int8``; int16 activations: DOUBLE, REDUCED or
-    REAL, see ``int16``. UPWARD and NEAREST are Relay's, of qnn.requantize: there the sums have a
-    scale of their own, which stands with the weight.
+    REAL, see ``int16``. UPWARD and NEAREST are those of Relay's qnn.requantize. With them the sums
+    have a scale of their own, which is recorded with the weight.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
@@ -28,4 +28,4 @@ class Rounding(enum.Enum):
     REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
     REAL = "real"  # int64 accumulators, C's round of the product in double
     UPWARD = "upward"  # one rounding of the 64-bit product, ties upwards
-    NEAREST = "nearest"  # the arithmetic of SINGLE, on the scale of the sums
+    NEAREST = "nearest"  # the arithmetic of SINGLE, in the scale of the sums

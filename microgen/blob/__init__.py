@@ -1,13 +1,13 @@
-"""``__tvm_dev_mblob``: the modules that a firmware carries beside its compiled operators.
+"""``__tvm_dev_mblob``: the modules in a firmware in addition to its compiled operators.
 
 The bytes are TVM v0.14's (``src/target/codegen.cc``, ``src/runtime/library_module.cc``):
 
-    u64 nbytes     of everything behind this field
-    u64 count      of what follows, the import tree included
+    u64 nbytes     size of everything after this field
+    u64 count      number of entries, including the import tree
     count x { string type key, payload }
 
-``_lib`` stands for what is compiled into the firmware and has no payload; ``_import_tree``, the
-last, has ``vector<u64> row_ptr`` and ``vector<u64> child_indices``. docs/module-blob.md says more.
+``_lib`` represents what is compiled into the firmware and has no payload. ``_import_tree``, the
+last entry, has ``vector<u64> row_ptr`` and ``vector<u64> child_indices``. See docs/module-blob.md.
 """
 
 from microgen.blob.reader import Blob, loads

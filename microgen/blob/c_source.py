@@ -1,4 +1,4 @@
-"""The blob as C: one array, as TVM's PackImportsToC gives it, in the section of the constants."""
+"""The blob as C: one array, as in TVM's PackImportsToC, in the section of the constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BYTES = [f"0x{byte:02x}," for byte in range(256)]
 
 
 def symbol(prefix: str = "") -> str:
-    """The array's name; TVM looks for the one without a prefix."""
+    """The array's name; TVM looks for the name without a prefix."""
     return f"{prefix}__tvm_dev_mblob"
 
 

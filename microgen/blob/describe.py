@@ -1,4 +1,4 @@
-"""What is in a blob, for people and programs, and its payloads as files."""
+"""The contents of a blob, for people and programs, and its payloads as files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_INDENT = 16
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The same findings twice; the lines are free of control characters, but not of markup."""
+    """The same findings as data and as lines, without control characters, but with markup."""
 
     data: dict[str, Any]
     lines: tuple[str, ...]
@@ -40,8 +40,8 @@ def listing(blob: Blob) -> Listing:
 def extract(blob: Blob) -> dict[str, bytes]:
     """File name -> content: ``<index>_<key>_<function>.bin`` for each payload, and its text.
 
-    The function stands there if the module has just one. Names are of ASCII letters, digits, ``_``,
-    ``-`` and ``.``, whatever the blob holds, and all different.
+    The function is in the name if the module has exactly one. Names have only ASCII letters,
+    digits, ``_``, ``-`` and ``.``, whatever is in the blob, and are all different.
     """
     files: dict[str, bytes] = {}
     for index, (module, content) in enumerate(zip(blob.modules, blob.contents, strict=True)):
@@ -109,7 +109,7 @@ def _line(module: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """A fact in one line: lists and mappings as words."""
+    """A fact in one line, with lists and mappings as words."""
     if isinstance(value, dict):
         return ", ".join(f"{key} ({_value(item)})" for key, item in value.items())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The bytes of ``__tvm_dev_mblob`` as a module tree; nothing in them is believed unchecked."""
+"""Reads the bytes of ``__tvm_dev_mblob`` as a module tree. Everything in them is checked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Rows = tuple[tuple[int, ...], ...]
 class Blob:
     """Modules by index, the root first.
 
-    ``contents`` are the payloads' meanings, None for the library. ``children`` are the indices
-    that each module imports, in the blob's order, which is that of a look-up; ``Module.imports``
-    are sorted, the last first, for which the writer gives its own blobs' bytes again.
-    ``has_tree`` is False for the oldest form, where all modules are imports of the library.
+    ``contents`` are the decoded payloads, None for the library. ``children`` are the indices that
+    each module imports, in the blob's order, which is that of a look-up. ``Module.imports`` are
+    sorted with the last first, so that the writer gives the bytes of its own blobs again.
+    ``has_tree`` is False for the oldest form, in which all modules are imports of the library.
     """
 
     modules: tuple[Module, ...]
@@ -43,7 +43,7 @@ def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.OF_FORMAT) 
     Raises ModelError if ``data`` is not exactly one well-formed blob.
     """
     stream = Stream(data, ModelError, "module blob", "build the firmware again")
-    stream.expect("<Q", len(data) - 8, "number of bytes behind the first 8")
+    stream.expect("<Q", len(data) - 8, "number of bytes after the first 8")
     reader = _Reader(stream, known)
     rows = reader.entries()
     stream.end("module")
@@ -131,7 +131,7 @@ class _Reader:
 
 
 def _with_tree(reader: _Reader, rows: _Rows) -> Blob:
-    """Imports stand behind their importers, so that they exist once those are made."""
+    """The modules with their imports. These come after their importers, so they are made first."""
     modules: dict[int, Module] = {}
     for index in reversed(range(len(rows))):
         imports = tuple(modules[child] for child in sorted(rows[index], reverse=True))

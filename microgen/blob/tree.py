@@ -19,8 +19,8 @@ IMPORT_TREE = "_import_tree"
 class Module:
     """A node of the module tree; two modules are one only if they are the same object.
 
-    ``payload`` is what the loader of ``type_key`` reads; ``LIBRARY`` has none. None elsewhere says
-    that the module cannot be serialised, which a blob refuses.
+    ``payload`` is what the loader of ``type_key`` reads; ``LIBRARY`` has none. For other modules
+    None means that the module cannot be serialised, and a blob refuses it.
     """
 
     type_key: str
@@ -37,7 +37,7 @@ class Module:
 class Order:
     """Modules by index, the root first, and the indices that each imports, ascending.
 
-    A group is one module, but for the library's, in which all ``LIBRARY`` modules are one.
+    A group is one module, except that all ``LIBRARY`` modules form one group.
     """
 
     groups: tuple[tuple[Module, ...], ...]
@@ -47,12 +47,12 @@ class Order:
 def arrange(root: Module) -> Order:
     """Number the modules that ``root`` reaches, which may share imports.
 
-    First come those that are reached without passing through the library, the last import before
-    the others; then the library; then what only the library reaches.
+    First come modules that are reached without passing through the library, with the last import
+    before the others; then the library; then modules that only the library reaches.
 
-    Raises ModelError where a module would stand before one that imports it: in a cycle, in one
-    that arises as the library's modules become one, or where a module is listed after another
-    which it is imported by.
+    Raises ModelError if a module would come before one that imports it: in a cycle, in a cycle
+    that arises because the library's modules become one, or if a module is listed after another
+    one that imports it.
     """
     seen = {root}
     outside: list[Module] = []
@@ -71,7 +71,7 @@ def arrange(root: Module) -> Order:
 def _walk(
     stack: list[Module], seen: set[Module], is_entered: Callable[[Module], bool]
 ) -> Iterator[Module]:
-    """Depth first; a module is marked as it is put on the stack, the last import is taken first."""
+    """Depth first. A module is marked when it is put on the stack; the last import comes first."""
     while stack:
         module = stack.pop()
         yield module

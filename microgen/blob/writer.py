@@ -11,10 +11,10 @@ from microgen.names import cnames
 
 
 def dumps(root: Module) -> bytes:
-    """The blob, with its length in front, exactly as TVM v0.14 would write it.
+    """The blob, preceded by its length, exactly as TVM v0.14 would write it.
 
-    Raises ModelError for what TVM writes a damaged blob of (a module without a payload, a type
-    key that is not its own, a root that neither is the library nor imports anything) and for
+    Raises ModelError if TVM would write a damaged blob (for a module without a payload, a type
+    key that is not its own, or a root that neither is the library nor imports anything), and for
     imports that cannot be numbered.
     """
     order = arrange(root)

@@ -1,1 +1,1 @@
-"""Programs of others that microgen runs: which, how they are started and ended, and builds."""
+"""Other people's programs that microgen runs: the list, how to start and end them, and builds."""

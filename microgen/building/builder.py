@@ -17,18 +17,18 @@ from microgen.target.board import Board
 BUILD = "build"
 BUILD_SANITIZED = "build-sanitize"
 
-# Far above any model's build (under 20 s): it bounds hangs only.
+# Far longer than any model's build (under 20 s): it only bounds hangs.
 _SECONDS = 600.0
 _SHOWN_ERRORS = 4
 _SHOWN_CONTRIBUTORS = 5
 
-# GNU ld's words, and lld's: one line for every section that no longer fits.
+# The messages of GNU ld and lld: one line for every section that no longer fits.
 _OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
 _ERROR = re.compile(
     r"CMake Error|(?!collect2)"
     r".*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
 )
-_WARNING = re.compile(r".*\bwarning:")  # the linker's, when they are fatal
+_WARNING = re.compile(r".*\bwarning:")  # from the linker, if warnings are fatal
 # nm -S: address, size, kind, name.
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([a-zA-Z]) (\S+)$", re.MULTILINE)
 
@@ -90,7 +90,7 @@ def disassemble(elf: Path, board: Board) -> str:
     Raises ToolError without objdump, BuildError if it refuses the file.
     """
     flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
-    path = elf.resolve()  # whatever its name, it is no option
+    path = elf.resolve()  # an absolute path is never mistaken for an option
     finished = toolchain.run([f"{board.toolchain}objdump", *flags, path], seconds=_SECONDS)
     if not finished.ok:
         raise BuildError(f"cannot be disassembled: {finished.output}", where=str(elf))
@@ -98,7 +98,7 @@ def disassemble(elf: Path, board: Board) -> str:
 
 
 def _check_tools(board: Board, kind: str) -> None:
-    """Of LLVM's cross builds GCC is a part: libgcc has the compiler's helpers."""
+    """Raise ToolError if a tool is missing. LLVM's cross builds also need GCC, for libgcc."""
     own = [f"{board.toolchain}gcc"] if board.toolchain else []
     compilers = ["clang", "ld.lld", *own] if kind == "llvm" else own or ["cc"]
     for program in ("cmake", "ninja", *compilers):
@@ -116,8 +116,8 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
 
 
 def _forget_other_cache(project: Path, folder: Path) -> None:
-    """CMake refuses a build directory that was made for another source directory, and one that west
-    made is Zephyr's: a project that was copied or renamed, or built by west, starts afresh."""
+    """Remove CMake's cache if it is for another source directory, or Zephyr's, made by west: CMake
+    would refuse it. So a project that was copied or renamed, or built by west, starts afresh."""
     cache = folder / "CMakeCache.txt"
     if not cache.is_file():
         return
@@ -144,7 +144,7 @@ def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -
 
 
 def _essence(output: str, project: Path) -> str:
-    """The lines that say what is wrong, the first ones, with paths relative to the project."""
+    """The first lines that say what is wrong, with paths relative to the project."""
     lines = [line.strip() for line in output.splitlines()]
     errors = [line for line in lines if _ERROR.match(line)]
     errors = errors or [line for line in lines if _WARNING.match(line)]
@@ -153,7 +153,7 @@ def _essence(output: str, project: Path) -> str:
 
 
 def _overflow(output: str) -> dict[str, int]:
-    """Region -> the bytes that it lacks, as the linker says: the most that it says of each."""
+    """Region -> the number of bytes that it lacks: the largest that the linker reports."""
     found: dict[str, int] = {}
     for region, excess in _OVERFLOW.findall(output):
         found[region] = max(found.get(region, 0), int(excess))
@@ -163,7 +163,7 @@ def _overflow(output: str) -> dict[str, int]:
 def _capacity_error(
     project: Path, folder: Path, board: Board, overflow: dict[str, int]
 ) -> CapacityError:
-    """What each region lacks, what fills it, and what would help."""
+    """The error with what each region lacks, what fills it, and what would help."""
     sizes = _symbol_sizes(folder, board)
     parts = []
     for region, excess in overflow.items():
@@ -192,7 +192,7 @@ def _advice(regions: set[str], board: Board) -> str:
 def _contributors(
     sizes: list[tuple[int, str, str]], board: Board, region: str
 ) -> list[tuple[int, str]]:
-    """(bytes, symbol), largest first: nm's kinds b and d lie in RAM, all others in flash."""
+    """(bytes, symbol), largest first. nm's kinds b and d are in RAM, all others in flash."""
     in_ram = region == board.ram
     found = {(size, name) for size, kind, name in sizes if (kind.lower() in "bd") == in_ram}
     if in_ram:

@@ -1,4 +1,4 @@
-"""What of all that microgen uses is installed, what it is for, and what to type when missing."""
+"""The programs and packages that microgen uses: which are installed, how to install the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from microgen.building import tools
 
-# Name, what needs it, whether generate, build, verify and run of a .tflite file do.
+# Name, what needs it, whether generate, build, verify and run of a .tflite file need it.
 _PACKAGES = (
     ("numpy", "every command", True),
     ("cattrs", "every command", True),
@@ -26,9 +26,9 @@ _PACKAGES = (
 class ToolStatus:
     """One package or program.
 
-    ``found`` is its version, "present" for a part of a program, empty if it is missing or does not
-    work; ``install`` is what to type then, empty otherwise. ``required``: generate, build, verify
-    or run want it for Arm boards or ``native``.
+    ``found`` is its version, or "present" for a part of a program. It is empty if the program is
+    missing or does not work; ``install`` is then what to type, and otherwise empty. ``required``:
+    generate, build, verify or run need it for Arm boards or ``native``.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Programs and folders that do not outlive this process, whatever ends it."""
+"""Programs and folders that end with this process, however it ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _GRACE_SECONDS = 1.0
-# Ninja and gdbserver start programs in process groups of their own, but in the same session: the
-# sixth field of each /proc/<pid>/stat, of which the second, in parentheses, may hold anything.
+# Ninja and gdbserver start programs in process groups of their own, but in the same session. It is
+# the sixth field of /proc/<pid>/stat, whose second field, in parentheses, may contain anything.
 _END = """
 kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"
 for process in /proc/[0-9]*; do
@@ -20,12 +20,12 @@ for process in /proc/[0-9]*; do
     if [ "$5" = "$1" ]; then kill -s KILL "${process#/proc/}"; fi
 done
 """
-_REMOVE = 'sleep 2; rm -rf -- "$1"'  # once nothing writes there any more
+_REMOVE = 'sleep 2; rm -rf -- "$1"'  # by then nothing writes there any more
 
 
 @contextlib.contextmanager
 def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """When the block is left, and when this process is killed, the program ends with its session.
+    """End the program and its session when the block is left, or when this process is killed.
 
     It must have been started with ``start_new_session=True``.
     """
@@ -38,14 +38,14 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def removed(folder: str) -> Iterator[None]:
-    """If this process is killed in the block, the folder is removed."""
+    """Remove the folder if this process is killed in the block."""
     with _watched(_REMOVE, folder):
         yield
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a program, if it has not ended, politely, then by force; and what is left of its session,
-    by force."""
+    """End a program that still runs, first politely, then by force, and then the rest of its
+    session by force."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
             os.killpg(process.pid, number)
@@ -57,10 +57,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _session(leader: int) -> list[int]:
-    """The processes that are left of a session; none where there is no /proc."""
+    """The remaining processes of a session; none without /proc."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has just ended
+        with contextlib.suppress(OSError):  # the process has just ended
             fields = stat.read_text(errors="replace").rpartition(")")[2].split()
             if int(fields[3]) == leader:
                 found.append(int(stat.parent.name))
@@ -69,8 +69,8 @@ def _session(leader: int) -> list[int]:
 
 @contextlib.contextmanager
 def _watched(command: str, argument: str) -> Iterator[None]:
-    """A shell of its own session waits for a line from us: if none comes before its input ends, we
-    have been killed, and it runs ``command``."""
+    """While the block runs, a shell in a session of its own waits for a line from us. If its input
+    ends without one, we have been killed, and it runs ``command``."""
     shell = subprocess.Popen(
         ["/bin/sh", "-c", f"read -r line || {{ {command}\n}}", "sh", argument],
         stdin=subprocess.PIPE,

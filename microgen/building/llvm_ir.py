@@ -1,4 +1,4 @@
-"""LLVM IR of the operators: what clang makes of each one's C, alone, for the board's core."""
+"""LLVM IR of the operators: clang's result for the C of each one alone, for the board's core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPERATORS = "model/codegen/host/src"  # its header declares them
 _INCLUDES = (_OPERATORS, "crt/include", "crt/src")
 # Clang has a stdint.h of its own.
 _NOT_FOR_CLANG = "crt/libc/stdint.h"
-# As CMakeLists.txt builds them, but without debug information and the compiler's name.
+# The flags of CMakeLists.txt, but without debug information and the compiler's name.
 _FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-ident", "-fomit-frame-pointer")
 _SECONDS = 600.0
 
@@ -26,7 +26,7 @@ _SECONDS = 600.0
 def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> FileTree:
     """``llvm/<function>.ll`` for each function's C source; ``files`` has the headers.
 
-    None for a model that has no operators of ours. Raises ToolError without clang, BuildError if
+    None for a model without operators of ours. Raises ToolError without clang, BuildError if
     it refuses a source.
     """
     if not sources:
@@ -50,7 +50,7 @@ def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> Fi
 
 
 def _compile(units: list[str], folder: Path, board: Board) -> None:
-    """Relative names only: IR quotes its source's."""
+    """Compile with relative names only, because IR quotes the name of its source."""
     includes = [word for name in _INCLUDES for word in ("-I", name)]
     libc = [] if board.is_host else ["-idirafter", "crt/libc"]
     command = ["clang", "-S", "-emit-llvm", *_FLAGS, *_target(board), *includes, *libc, *units]

@@ -1,4 +1,4 @@
-"""Runs other people's programs: finds them, bounds their time, says what to install."""
+"""Runs other people's programs: finds them, limits their time, says what to install."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microgen.errors import ToolError
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A program that ended. ``status`` is its exit status, negative for a signal, or None if it
-    was stopped at its time limit; ``output`` is what it printed, errors included."""
+    was stopped at its time limit. ``output`` is what it printed, including errors."""
 
     status: int | None
     output: str
@@ -30,8 +30,7 @@ class Finished:
 
 
 def find(program: str) -> Path:
-    """The program's path. Raises ToolError, with the Debian package to install, if it is not
-    there."""
+    """The program's path. Raises ToolError with the Debian package to install if it is missing."""
     found = shutil.which(program, path=search_path())
     if found is None:
         package = packages_of(program)
@@ -54,8 +53,8 @@ def run(
 ) -> Finished:
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
-    ``env`` is added to this process's environment. Nothing is on standard input. At the time limit
-    the program is ended with all that it started. Raises ToolError if it cannot be started.
+    ``env`` is added to this process's environment. Standard input is empty. At the time limit
+    the program is ended with everything that it started. Raises ToolError if it cannot be started.
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
     process = start(

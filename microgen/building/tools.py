@@ -1,7 +1,7 @@
-"""Every program that a command or a test runs, how to tell that it works, and Debian's package.
+"""Every program that a command or a test runs, a way to tell that it works, and Debian's package.
 
-``microgen doctor``, the hints of errors and the tests read ``TOOLS``; ``scripts/bootstrap.sh`` runs
-this file by its path, before any package is there: it uses the standard library alone.
+``microgen doctor``, the hints of errors and the tests read ``TOOLS``. ``scripts/bootstrap.sh`` runs
+this file by its path before any package is installed, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _SECONDS = 20.0
-# A compiler that lacks its headers or libraries is found out only by using it.
+# A compiler without its headers or libraries is only detected by using it.
 _HOSTED = "#include <string.h>\nint main(int c, char **v) { return (int)strlen(v[0]) + c; }\n"
 _BARE = "long long f(long long a, long long b);\n"
 _BARE += "long long f(long long a, long long b) { return a / b; }\n"
@@ -25,12 +25,12 @@ _BARE += "long long f(long long a, long long b) { return a / b; }\n"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A program, or a part of it that distributions package apart.
+    """A program, or a part of it that distributions package separately.
 
     ``package`` is Debian's name or names; ``{major}`` in it is the first number of the version of
     ``program``, which is called ``name`` unless stated. ``links`` are the options with which it has
     to link ``source``; without any it only has to start. ``also`` are programs that come with it.
-    ``required``: generate, build, verify and run want it for Arm boards or ``native``.
+    ``required``: generate, build, verify and run need it for Arm boards or ``native``.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of a tool: its version or "present", empty if it does not work; what to install then."""
+    """A tool's version or "present", empty if it does not work; then, what to install."""
 
     found: str
     packages: tuple[str, ...]
@@ -116,22 +116,22 @@ TOOLS = (
 
 
 def search_path() -> str:
-    """Where programs are looked for: PATH, then beside this Python (CMake and Ninja may come from
-    a virtual environment that is not active)."""
+    """The search path for programs: PATH, then the folder of this Python, because CMake and Ninja
+    may come from a virtual environment that is not active."""
     return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
 
 
 def version_in(text: str) -> str:
-    """The version in what a program prints for ``--version``: the first word of the first line
-    that starts with a digit and is not inside parentheses, where distributions put their own."""
+    """The version in the output of ``--version``: the first word of the first line that starts with
+    a digit and is not inside parentheses, where distributions put their own version."""
     line = re.sub(r"\(.*?\)", "", text.partition("\n")[0])
     match = re.search(r"(?<!\S)\d[\w.+-]*", line)
     return match[0] if match else "unknown version"
 
 
 def packages_of(program: str) -> str:
-    """Debian's packages for a program, empty if the list does not have it. For a compiler these
-    are also those of its library."""
+    """Debian's packages for a program, or empty if the list does not have it. For a compiler they
+    include those of its library."""
     rows = [t for t in TOOLS if program in (t.name, t.program, *t.also) and "{" not in t.package]
     return " ".join(dict.fromkeys(word for tool in rows for word in tool.package.split()))
 
@@ -142,7 +142,7 @@ def named(name: str) -> Tool:
 
 
 def state(tool: Tool) -> State:
-    """Use the tool and say what came of it. Raises nothing."""
+    """The state of the tool, found by using it. Raises nothing."""
     program = tool.program or tool.name
     printed = _run([program, "--version"])
     if printed is None:
@@ -169,7 +169,7 @@ def _links(program: str, tool: Tool) -> bool:
 
 
 def _run(command: list[str]) -> str | None:
-    """What a program prints, or None if it is not there, fails or takes too long."""
+    """A program's output, or None if it is missing, fails or takes too long."""
     program = shutil.which(command[0], path=search_path())
     try:
         done = subprocess.run(

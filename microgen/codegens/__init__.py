@@ -1,4 +1,4 @@
-"""Code generators; our own kernels are number one, behind the protocol that all share."""
+"""Code generators. Our own kernels come first and use the same protocol as all others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from microgen.codegens.external import ExternalCodegen
 from microgen.codegens.found import Found, in_folder, installed
 from microgen.errors import MicrogenError
 
-OWN = "microgen"  # the origin of what comes along
+OWN = "microgen"  # the origin of generators that ship with microgen
 
 
 class Registry(Mapping[str, Codegen]):
     """Name -> codegen: microgen's own, those of installed packages, those of folders.
 
-    A package's is imported when it is asked for. What cannot be imported, or has a name that is
-    another's, too, is a MicrogenError then; ``broken`` says why.
+    A package is imported when its generator is asked for. If the import fails, or if two have the
+    same name, that is a MicrogenError then; ``broken`` says why.
     """
 
     def __init__(self, own: Mapping[str, Codegen], others: Sequence[Found]) -> None:
@@ -50,12 +50,12 @@ class Registry(Mapping[str, Codegen]):
         return len(self._own.keys() | self._others.keys())
 
     def origins(self, name: str) -> tuple[str, ...]:
-        """Who brings it: microgen, a package and its version, or a folder. One, if all is well."""
+        """Its origin: microgen, a package and its version, or a folder. One, if all is well."""
         own = (OWN,) if name in self._own else ()
         return (*own, *(found.origin for found in self._others.get(name, ())))
 
     def broken(self, name: str) -> MicrogenError | None:
-        """Why it cannot be had, None if it can."""
+        """Why it cannot be loaded, None if it can."""
         try:
             self[name]
         except MicrogenError as error:
@@ -65,8 +65,8 @@ class Registry(Mapping[str, Codegen]):
 
 @functools.cache
 def _own() -> Mapping[str, Codegen]:
-    """Those of the modules and packages of this folder that have a ``CODEGEN``, our kernels first,
-    the others by name."""
+    """The modules and packages of this folder that have a ``CODEGEN``, our kernels first, the
+    others by name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     names.sort(key=lambda name: name != "builtin")
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
@@ -80,8 +80,7 @@ def _installed() -> tuple[Found, ...]:
 
 
 def registry(*folders: Path) -> Registry:
-    """Every codegen there is, with those of ``folders``, for which ``from_folder`` says what may be
-    raised."""
+    """All codegens, with those of ``folders``. Raises the errors of ``from_folder``."""
     return Registry(_own(), [*_installed(), *(f for folder in folders for f in in_folder(folder))])
 
 
@@ -89,7 +88,7 @@ def from_folder(folder: Path) -> Mapping[str, ExternalCodegen]:
     """The codegens of the modules and packages of a folder that have a ``CODEGEN``.
 
     They are imported as members of a package of their own, so that relative imports work. Raises
-    MicrogenError if there are none, one cannot be imported or is none, or two have one name.
+    MicrogenError if there are none, one cannot be imported or is invalid, or two have one name.
     """
     found = Registry({}, in_folder(folder))
     return {

@@ -18,15 +18,15 @@ LAYOUT_TRANSFORM = "layout_transform"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Nodes that become one primitive function, in execution order, and who compiles them. All
-    are of one place."""
+    """Nodes that become one primitive function, in execution order, and their compiler. All are of
+    one place."""
 
     codegen: str
     nodes: tuple[Node, ...]
 
     @property
     def main(self) -> Node:
-        """The last node that computes: what stands around it changes layouts."""
+        """The last node that computes; the nodes around it change layouts."""
         computing = [node for node in self.nodes if node.op != LAYOUT_TRANSFORM]
         return (computing or self.nodes)[-1]
 
@@ -37,25 +37,25 @@ class Region:
 
     @property
     def function(self) -> str:
-        """The global symbol of the external function that it is, empty if it is none."""
+        """The global symbol of the external function, empty if it is not one."""
         return self.main.function
 
     @property
     def origin(self) -> Origin:
-        """The main node's: it names what the region computes."""
+        """The origin of the main node, which names what the region computes."""
         return self.main.origin
 
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """A primitive function still without a name, and what one call of it passes.
+    """A primitive function that has no name yet, and the arguments of one call of it.
 
-    ``words`` make the name. ``parameters`` are in C order; ``inputs``, ``constants`` and
-    ``outputs`` are what this call passes for the parameters of these roles, in order: tensor
+    ``words`` make the name. ``parameters`` are in C order. ``inputs``, ``constants`` and
+    ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
     ``refusals`` are those of better kernels.
-    ``made`` has the code where no kernel computes it; ``held`` are the constants that its module is
-    handed when it is loaded.
+    ``made`` has the code if no kernel computes it. ``held`` are the constants that its module gets
+    when it is loaded.
     """
 
     words: tuple[str, ...]
@@ -76,12 +76,12 @@ class Primitive:
 
 
 class Codegen(Protocol):
-    """What every code generator answers to."""
+    """The interface of every code generator."""
 
     name: str
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
-        """Regions that this codegen compiles, and for every other node why it does not."""
+        """Regions that this codegen compiles, and the reason why not for every other node."""
         ...
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:

@@ -23,8 +23,8 @@ class Builtin:
     name = "builtin"
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
-        """A region for each node for which some kernel fits, with what changes its layouts, and
-        one for each external function all of whose nodes have a kernel."""
+        """A region for each node that some kernel fits, with its changes of layout, and one for
+        each external function all of whose nodes have a kernel."""
         taken: list[Node] = []
         refused: list[Refusal[Node]] = []
         for node in graph.nodes:
@@ -50,7 +50,7 @@ class Builtin:
 
 
 def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
-    """The nodes of each external function, of which either all have kernels or none counts."""
+    """The nodes of each external function, if all have kernels; otherwise none of them counts."""
     found: dict[str, list[Node]] = {}
     for node in taken:
         if node.function:
@@ -83,7 +83,7 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
 
 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:
-    """The words of the function's name; TVM's clamp of floats from 0 up is ``nn.relu``."""
+    """The words of the function's name. TVM calls a clamp of floats from 0 up ``nn.relu``."""
     words = ops()[node.op].parts(node.attrs, len(node.inputs))
     is_relu = getattr(node.attrs, "activation", None) is Activation.RELU
     if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
@@ -92,9 +92,11 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
 
 
 def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
-    """The one reason for which no kernel computes a node: that of most kernels which are for its
-    dtype, the CPU and its rounding, or if there are none, for its dtype. Of those that as many
-    have, it is the last, since the last kernel asks for least."""
+    """The main reason why no kernel computes a node.
+
+    It is the most frequent reason of the kernels for its dtype, the CPU and its rounding, or, if
+    there are none, of those for its dtype. Of reasons with the same frequency it is the last,
+    because the last kernel requires least."""
     for others in ((OtherDtype, OtherKind), OtherDtype, ()):
         told = [r.why for r in refusals if not isinstance(r.why, others)]
         if told:
@@ -103,7 +105,7 @@ def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
 
 
 def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[Refusal[Node]]]:
-    """The first kernel that fits, and why those before it do not."""
+    """The first kernel that fits, and the refusals of those before it."""
     refusals: list[Refusal[Node]] = []
     for kernel in kernels().get(node.op, ()):
         why = _refusal(kernel, node, graph, board)
@@ -129,7 +131,7 @@ def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | No
 
 
 def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
-    """What the kernel is passed: tensors computed at run time, and constants."""
+    """The kernel's arguments: tensors computed at run time, and constants."""
     inputs: list[str] = []
     constants: list[KernelConstant] = []
     for position in kernel.passed(node):

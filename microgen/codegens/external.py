@@ -1,8 +1,8 @@
-"""What a code generator of one's own is: which operators it takes, and what it makes of them.
+"""The interface of external code generators: the operators that they take, and their results.
 
-A generator is an object of a subclass of ``ExternalCodegen``. The partitioner asks what it takes
-(``support``, ``refusal``) and makes external functions; ``compile`` makes C of them, or modules for
-a runtime on the board. docs/byoc.md is the tutorial.
+A generator is an instance of a subclass of ``ExternalCodegen``. The partitioner asks what it takes
+(``support``, ``refusal``) and makes external functions. ``compile`` turns them into C, or into
+modules for a runtime on the board. docs/byoc.md is the tutorial.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Tensor:
 class ExternalFunction:
     """A part of the network that one generator compiles.
 
-    ``graph`` is what it computes, constants inside: the reference for the generator's code, and
-    what generators of kernel graphs compile. ``relay``, with ``types``, is the same as a Relay
-    function, None where the generator took the nodes themselves. ``inputs`` and ``outputs`` are in
-    C's order.
+    ``graph`` is the computation with its constants: the reference for the generator's code, and
+    the input of generators for kernel graphs. ``relay``, with ``types``, is the same as a Relay
+    function; it is None if the generator took the nodes themselves. ``inputs`` and ``outputs`` are
+    in C's order.
     """
 
     symbol: str
@@ -75,12 +75,12 @@ class ExternalFunction:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """What it is called with, in order."""
+        """The arguments of a call, in order."""
         return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.inputs)
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
-        """What it computes, in order."""
+        """The results, in order."""
         return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.outputs)
 
     def declarations(self, made: CFunction) -> list[str]:
@@ -91,7 +91,7 @@ class ExternalFunction:
 
     @classmethod
     def of(cls, node: Node) -> ExternalFunction:
-        """The function that a node of the graph stands for."""
+        """The function of a node of the graph."""
         attrs = node.attrs
         assert isinstance(attrs, ExternalAttrs), "claims said so"
         symbol = cnames.identifier(attrs.symbol)
@@ -99,21 +99,21 @@ class ExternalFunction:
 
 
 class ExternalCodegen(abc.ABC):
-    """A code generator beside the built-in kernels.
+    """A code generator in addition to the built-in kernels.
 
-    ``name`` is what ``--codegen`` and the attribute ``Compiler`` of functions call it; the first
-    line of its documentation is its title.
+    ``name`` is its name for ``--codegen`` and for the attribute ``Compiler`` of functions. The
+    first line of its docstring is its title.
 
     ``support`` says which Relay operators, and which patterns of them, it takes. Other models
-    become kernel graphs, whose nodes it is asked for as Relay, where they can be said so. With
-    ``takes_nodes`` it is asked for the nodes themselves by ``refusal``, and for what is left of
-    Relay models, too.
+    become kernel graphs, and it is asked about the Relay form of their nodes, if they have one.
+    With ``takes_nodes`` it is asked about the nodes themselves by ``refusal``, and also about
+    what is left of Relay models.
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
-    is who answers these; without one, projects have hooks that drive nothing, to be replaced. Its
-    header, and sources, come with microgen or are ``files`` of what it compiled.
-    ``runtimes`` are those of the modules that it makes; it has none if it makes C. ``payloads`` say
-    by type key how these are read, for ``inspect`` and ``verify``; without that they know no more
-    of a payload than its digest.
+    implements these hooks. Without one, projects have hooks that only print, to be replaced. The
+    driver's header and sources ship with microgen or are ``files`` of what it compiled.
+    ``runtimes`` are those of the modules that it makes; it has none if it makes C. ``payloads`` are
+    readers of these modules by type key, for ``inspect`` and ``verify``. Without them both know
+    only the digest of a payload.
     """
 
     name: str
@@ -126,7 +126,7 @@ class ExternalCodegen(abc.ABC):
 
     def configured(self, options: Mapping[str, str]) -> ExternalCodegen:
         """The generator with a user's options, ``--codegen-option <name>.<key>=<value>``. Raises
-        MicrogenError for what it does not know; by default it knows none."""
+        MicrogenError for unknown options; by default it knows none."""
         for key in options:
             raise MicrogenError(
                 f"{self.name} has no option {key!r}",
@@ -136,13 +136,14 @@ class ExternalCodegen(abc.ABC):
         return self
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """Why it does not take a node of the kernel graph, None if it takes it."""
+        """Why it does not take a node of the kernel graph; None if it does."""
         return f"{self.name} takes Relay operators only"
 
     @abc.abstractmethod
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[Made]:
-        """What becomes of all functions of a network that are this generator's, each of which must
-        stand in one result. Raises UnsupportedError, naming ``origin``, for what it cannot."""
+        """The results for all functions of a network that belong to this generator. Each function
+        must be in exactly one result. Raises UnsupportedError, naming ``origin``, if it cannot
+        compile one."""
 
     def claims(
         self,

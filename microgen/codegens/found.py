@@ -1,7 +1,7 @@
-"""Where code generators come from: modules of a folder, and packages that are installed.
+"""Finds code generators: modules of a folder, and installed packages.
 
-A package is imported when its generator is asked for: what it does wrong is an error for those only
-who want it.
+A package is imported only when its generator is asked for, so its mistakes are errors only for
+users who want it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Found:
 
 
 def installed() -> Iterator[Found]:
-    """Those of packages, by their entry points; a package whose entry points cannot be read stands
-    for one."""
+    """The generators of packages, by their entry points. A package whose entry points cannot be
+    read counts as one generator."""
     seen: set[str] = set()
     for package in importlib.metadata.distributions():
         if GROUP not in (package.read_text("entry_points.txt") or ""):
@@ -86,7 +86,7 @@ def _entry_point(
 
 
 def _checked(value: Any, where: str, name: str = "") -> ExternalCodegen:
-    """``value`` if it is a code generator, of that name if one is given."""
+    """``value`` if it is a code generator, and has the name if one is given."""
     if not isinstance(value, ExternalCodegen):
         found = value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"
         raise MicrogenError(
@@ -110,8 +110,8 @@ def _misnamed(what: str, where: str) -> MicrogenError:
 
 
 def in_folder(folder: Path) -> tuple[Found, ...]:
-    """Those of the modules and packages of a folder that speak of ``CODEGEN``, which are imported
-    at once. Raises MicrogenError if there is none, or one cannot be imported."""
+    """The generators in the modules and packages of a folder whose sources mention ``CODEGEN``,
+    which are imported at once. Raises MicrogenError if there are none, or if an import fails."""
     if not folder.is_dir():
         raise MicrogenError("there is no such folder", where=str(folder))
     package = _as_package(folder)
@@ -126,7 +126,7 @@ def in_folder(folder: Path) -> tuple[Found, ...]:
 
 
 def _as_package(folder: Path) -> str:
-    """The name of a package whose modules are the folder's, so that they clash with no others."""
+    """The name of a package with the folder's modules, so that they clash with no others."""
     path = str(folder.resolve())
     name = f"microgen_codegens_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
     package = sys.modules.setdefault(name, ModuleType(name))

@@ -1,5 +1,5 @@
-"""Several nodes as one primitive function: kernels one after another, buffers between them in its
-scratch."""
+"""Several nodes as one primitive function: kernels one after another, with the buffers between them
+in its scratch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.program.types import Inner, KernelCall, Parameter, Role
 
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
-    """The nodes, each with the changes of layout before and behind it that nothing else reads."""
+    """The nodes, each with the changes of layout before and after it that nothing else reads."""
     uses = graph.uses_of()
     producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}
@@ -35,7 +35,7 @@ def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
 
 
 def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
-    """Whether a change of layout that ends no other group is for ``node`` alone."""
+    """Whether a change of layout that ends no other group is only for ``node``."""
     return (
         change.op == LAYOUT_TRANSFORM
         and uses[change.outputs[0]] == 1
@@ -44,7 +44,7 @@ def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
 
 
 def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
-    """Whether ``node`` changes the layout of all that ``source`` computes."""
+    """Whether ``node`` changes the layout of everything that ``source`` computes."""
     return (
         source.op != LAYOUT_TRANSFORM
         and len(source.outputs) == 1
@@ -55,15 +55,15 @@ def _may_end(source: Node, node: Node, uses: Mapping[str, int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a fused function must know of the graph: ``results``, the tensors computed inside that
-    something outside reads, in order, and of which tensor each view shows the bytes."""
+    """The facts about the graph that a fused function needs: ``results``, the inner tensors that
+    something outside reads, in order, and for each view the tensor whose bytes it shows."""
 
     results: tuple[str, ...]
     bytes_of: Mapping[str, str]
 
     @classmethod
     def of(cls, region: Region, graph: Graph) -> Surroundings:
-        """The region's. Of a region that nothing reads, the last node's outputs are results."""
+        """Those of the region. If nothing reads it, the last node's outputs are its results."""
         bytes_of = roots(graph)
         inside = {node.outputs[0] for node in region.nodes}
         read = {bytes_of[name] for name in graph.outputs}
@@ -75,15 +75,15 @@ class Surroundings:
         return cls(results or region.nodes[-1].outputs, bytes_of)
 
     def seen_through(self, primitive: Primitive) -> Primitive:
-        """The primitive that reads tensors instead of views of them."""
+        """The primitive with views replaced by the tensors whose bytes they show."""
         inputs = tuple(self.bytes_of.get(name, name) for name in primitive.inputs)
         return replace(primitive, inputs=inputs)
 
 
 def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings) -> Primitive:
-    """One primitive function of several, in order.
+    """One primitive function made from several, in order.
 
-    ``main`` gives the name, and is what reports call the kernel.
+    ``main`` gives the name, and the kernel's name in reports.
     """
     steps = [around.seen_through(primitive) for primitive in primitives]
     inner = _inner_buffers(steps, around.results)
@@ -133,7 +133,7 @@ class _InnerBuffers:
 
 
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
-    """Places for what is computed and read inside."""
+    """Places for the tensors that are computed and read inside."""
     offsets, nbytes = placement.placed(_spans(primitives, results))
     return _InnerBuffers(
         {key: offset for key, offset in offsets.items() if isinstance(key, str)},
@@ -155,7 +155,7 @@ def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Sp
 
 
 class _Fusion:
-    """The fused function as it grows, step by step."""
+    """The fused function under construction, step by step."""
 
     def __init__(
         self, inner: _InnerBuffers, inputs: tuple[str, ...], outputs: tuple[str, ...]
@@ -172,7 +172,7 @@ class _Fusion:
         }
 
     def add(self, index: int, primitive: Primitive) -> None:
-        """Append one step's kernels, with its parameters under their names in the whole."""
+        """Append one step's kernels, with its parameters renamed to those of the whole."""
         inputs = iter(primitive.inputs)
         given = {Role.INPUT: inputs, Role.STATE: inputs, Role.OUTPUT: iter(primitive.outputs)}
         constants = iter(primitive.constants)

@@ -1,4 +1,4 @@
-"""Whether what a code generator made of external functions can be."""
+"""Checks that the result of a code generator for external functions is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microgen.names import cnames
 from microgen.program.external import CFunction, LoadedModule, Made
 
 _DTYPES = tuple(dtype.value for dtype in C_TYPES)
-_POSITION = re.compile("(in|out)[0-9]+")  # what parameters are called by their positions
+_POSITION = re.compile("(in|out)[0-9]+")  # names of parameters by their positions
 
 
 def check(
@@ -27,8 +27,8 @@ def check(
     results: Sequence[Any],
     payloads: Mapping[str, PayloadReader],
 ) -> None:
-    """Raise CodegenError unless each function stands once in what ``codegen`` made, and all of it
-    can be; ``payloads`` are its readers by type key."""
+    """Raise CodegenError unless each function is defined once in what ``codegen`` made, and all of
+    it is valid. ``payloads`` are its readers by type key."""
     for result in results:
         if not isinstance(result, Made):
             kind = type(result).__name__
@@ -41,7 +41,7 @@ def check(
 
 
 def _check_payload(codegen: str, module: LoadedModule, read: PayloadReader) -> None:
-    """A blob does not say how long a payload is: who reads one wrongly loses what follows, too."""
+    """A blob does not say how long a payload is, so a wrong reader also loses what follows."""
     stream = Stream(module.payload, ModelError, codegen, "")
     try:
         with of_codegen(codegen, "reading a payload that it made"):

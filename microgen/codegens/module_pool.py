@@ -1,4 +1,4 @@
-"""How many bytes of a module pool the blob's loader takes, on a target with pointers of some size.
+"""The bytes of a module pool that the blob's loader takes, for pointers of a given size.
 
 The structure is that of ``crt/src/modules/module_types.h``, the blocks are those of
 ``module_pool.h``.
@@ -21,7 +21,7 @@ def aligned(nbytes: int) -> int:
 def loader_pool_bytes(n_modules: int, n_children: int, pointer_bytes: int) -> int:
     """``MG_MODULES_POOL_BYTES`` of a blob with an import tree, with pointers of 4 or 8 bytes.
 
-    What the modules' own loaders take comes on top.
+    The bytes that the modules' own loaders take are not included.
     """
     module = struct_bytes(_MODULE, pointer_bytes)
     return aligned((n_modules + 2) * module) + aligned(4 * n_children)

@@ -1,4 +1,4 @@
-"""How modules of the blob are read: by what the codegens say of the payloads that they make."""
+"""Readers for modules of the blob, from the codegens that make their payloads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from microgen.errors import MicrogenError, of_codegen
 def readers(
     names: Collection[str] = (), folders: Sequence[Path] = ()
 ) -> Mapping[str, PayloadReader]:
-    """Type key -> reader: of what every blob may have, of microgen's codegens and those of
-    ``folders``, and of the installed ones among ``names``, those that made a firmware.
+    """Type key -> reader: those of the blob's format, of microgen's codegens, of those in
+    ``folders``, and of the installed ones in ``names``, which are those that made a firmware.
 
     An installed codegen that cannot be had has no readers. Raises MicrogenError for one of a folder
     that cannot, and for a type key with two readers.

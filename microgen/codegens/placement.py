@@ -1,4 +1,4 @@
-"""Places in the scratch of one function: buffers that live at different times share bytes."""
+"""Places in the scratch of one function: buffers that are live at different times share bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALIGNMENT = 16  # of every place: no element needs more
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A buffer of ``nbytes`` that lives from step ``first`` to step ``last``, both included."""
+    """A buffer of ``nbytes`` that is live from step ``first`` to step ``last``, both included."""
 
     key: str | int
     nbytes: int
@@ -24,8 +24,8 @@ class Span:
 def placed(
     spans: Iterable[Span], *, largest_first: bool = True
 ) -> tuple[dict[str | int, int], int]:
-    """Offsets by key, and how many bytes all take: each in turn, the largest before others or as
-    they come, at the lowest offset that is free while it lives."""
+    """Offsets by key, and the total bytes. Each buffer in turn, the largest first or in the given
+    order, takes the lowest offset that is free while it is live."""
     given = list(spans)
     order = list(range(len(given)))
     if largest_first:

@@ -1,4 +1,4 @@
-"""The code generators that a user asks for, with the options that they are given."""
+"""The code generators that a user asks for, with their options."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ BUILTIN = "builtin"
 def chosen(
     names: Sequence[str], options: Sequence[str] = (), known: Mapping[str, Codegen] | None = None
 ) -> dict[str, Codegen]:
-    """The generators of these names by name, in order, and the built-in kernels behind them.
+    """The generators with these names, in order, followed by the built-in kernels.
 
-    ``options`` are ``NAME.KEY=VALUE``; ``known`` are those there are, by default the registry's.
-    Raises UnsupportedError for a name that is unknown, MicrogenError for an option that is
-    malformed or nobody's.
+    ``options`` are ``NAME.KEY=VALUE``. ``known`` are the available generators, by default those of
+    the registry. Raises UnsupportedError for an unknown name, and MicrogenError for an option that
+    is malformed or belongs to no generator.
     """
     known = codegens.registry() if known is None else known
     wanted = list(dict.fromkeys((*(n for n in names if n != BUILTIN), BUILTIN)))
@@ -35,12 +35,12 @@ def chosen(
 
 
 def external(found: Mapping[str, Codegen]) -> tuple[ExternalCodegen, ...]:
-    """Those of them that are not the built-in kernels."""
+    """The generators without the built-in kernels."""
     return tuple(codegen for codegen in found.values() if isinstance(codegen, ExternalCodegen))
 
 
 def drivers(found: Mapping[str, Codegen], kinds: Collection[str]) -> dict[str, DeviceDriver]:
-    """Who answers the hooks of the devices of these kinds, where a generator says so."""
+    """The drivers of the devices of these kinds, if a generator names one."""
     own = external({kind: found[kind] for kind in kinds if kind in found})
     return {generator.name: generator.driver for generator in own if generator.driver}
 

@@ -1,1 +1,1 @@
-"""The commands, one module each: arguments in, one call of the API, a result to print."""
+"""The commands, one module each: they parse arguments, call the API once, and print the result."""

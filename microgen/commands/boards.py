@@ -1,4 +1,4 @@
-"""``microgen boards``: the boards there are."""
+"""``microgen boards``: the supported boards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``microgen codegens``: the code generators there are."""
+"""``microgen codegens``: the available code generators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """Of each codegen its title, who brings it, the type keys of its modules, the operators and
+    """For each codegen: its title, its package, the type keys of its modules, the operators and
     patterns that it takes; or why it cannot be used."""
     known = codegens.registry(*args.codegen_path)
     found = [_described(name, known) for name in known]

@@ -1,4 +1,4 @@
-"""The arguments of every command that compiles a model, and the options they make."""
+"""The arguments of every command that compiles a model, and the options made from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, 
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The model's file."""
+    """Add the model's file."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
 
 
@@ -36,7 +36,7 @@ def add_codegen_path(parser: argparse.ArgumentParser) -> None:
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
-    """Options that a memory plan depends on."""
+    """Add the options that affect a memory plan."""
     add = parser.add_argument
     add("--executor", default="aot", help="aot (default) | graph")
     add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
@@ -65,7 +65,7 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_planning(args: argparse.Namespace) -> None:
-    """Raise MicrogenError if one of these options, or a board, is given: they were chosen."""
+    """Raise MicrogenError if one of these options, or a board, is given: a project has its own."""
     parser = argparse.ArgumentParser()
     add_planning(parser)
     defaults = {"board": None, **vars(parser.parse_args([]))}
@@ -79,7 +79,7 @@ def refuse_planning(args: argparse.Namespace) -> None:
 
 
 def add_generating(parser: argparse.ArgumentParser) -> None:
-    """The other options of ``generate``."""
+    """Add the other options of ``generate``."""
     add = parser.add_argument
     add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     add("--interface", default="c", help="c (default) | packed")

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """Pack, and say how much it is."""
+    """Pack, and print the size."""
     nbytes = api.export(args.project, args.output)
     data = {"ok": True, "output": str(args.output), "nbytes": nbytes}
     return Outcome(data, [f"{args.output}: {nbytes:,} bytes"])

@@ -1,4 +1,4 @@
-"""``microgen generate``: models become a firmware project."""
+"""``microgen generate``: turn models into a firmware project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Generate, and say what was planned."""
+    """Generate, and print the plan."""
     options = compiling.selected(args)
     asked = options.pop("name")
     names = module_names.given(asked.split(",") if asked else (), args.models)
@@ -106,7 +106,7 @@ def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: C
 
 
 def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
-    """Bytes; ``most`` is None where no upper bound is known."""
+    """The estimates in bytes; ``most`` is None if no upper bound is known."""
     found = done.manifest.estimate
     bounds = {
         "flash_least": found.flash_least,

@@ -1,4 +1,4 @@
-"""``microgen inspect``: what is inside a model, a project, a model library, an ELF or a blob."""
+"""``microgen inspect``: the contents of a model, a project, a model library, an ELF or a blob."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``microgen ops``: the operators there are, from the code that implements them."""
+"""``microgen ops``: the supported operators, from the code that implements them."""
 
 from __future__ import annotations
 

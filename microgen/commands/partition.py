@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Partition, and print the text: of a Relay model that external code generators partition, as
-    Relay; of others the kernel graph with each part's owner. Refusals go to stderr."""
+    """Partition, and print the text. A Relay model that external code generators partition is
+    printed as Relay, others as the kernel graph with each part's owner. Refusals go to stderr."""
     with console.step("partitioning"):
         found = api.partition(args.model, args.board, **compiling.selected(args))
     for refusal in found.refusals:
@@ -73,6 +73,6 @@ def _refusals(found: Partitioned) -> list[dict[str, Any]]:
 
 
 def _owner(region: dict[str, Any]) -> str:
-    """Who compiles a region: the codegen, where it is not the host's the target, its function."""
+    """The owner of a region: the codegen, the target unless it is the host's, its function."""
     parts = dict.fromkeys((region["codegen"], region["target"], region["function"]))
     return " ".join(filter(None, parts))

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Run, and print outputs' whereabouts, counts and verdicts; exit 1 if something differs."""
+    """Run, and print where outputs are, counts and verdicts; exit 1 if something differs."""
     from microgen.runner import samples
 
     inputs = _inputs(args)
@@ -83,8 +83,8 @@ def _cases(result: api.RunResult) -> list[Case]:
 
 
 def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
-    """The samples given; without any zeros, if outputs are to be written and nothing else brings
-    samples."""
+    """The samples given. If there are none, zeros, if outputs are to be written and nothing else
+    brings samples."""
     from microgen.runner import npz, samples
 
     if args.input:

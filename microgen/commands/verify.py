@@ -1,4 +1,4 @@
-"""``microgen verify``: prove from the ELF that the firmware is what was planned."""
+"""``microgen verify``: prove from the ELF that the firmware is as planned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, print what failed (``-v``: every check), exit 1 if a check failed."""
+    """Check, print failures (with ``-v`` every check), and exit 1 if a check failed."""
     with console.step(f"verifying {args.project}"):
         report = api.verify(
             args.project,
@@ -55,7 +55,7 @@ def _all(report: VerifyReport, used: Ram) -> list[Part]:
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """What failed, and one line."""
+    """The failed checks, and one line."""
     failed = [
         line
         for check in report.failed

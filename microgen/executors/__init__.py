@@ -1,2 +1,2 @@
-"""What runs a program on the board: the graph executor's description of it. The ahead-of-time
-executor needs none: its runner is C (``microgen/emit/runner.py``)."""
+"""Descriptions of a program for executors on the board. Only the graph executor needs one: the
+ahead-of-time executor's runner is C (``microgen/emit/runner.py``)."""

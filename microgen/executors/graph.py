@@ -17,7 +17,7 @@ from microgen.ir.graph import Array, DType, TensorType
 from microgen.program.types import Argument, Call, PrimFunc, Program, Role, Storage
 
 NOP = "__nop"  # the function of a node whose output is its input in another shape
-Entry = tuple[int, int, int]  # node, which of its outputs, version: as the JSON has them
+Entry = tuple[int, int, int]  # node, number of its output, version: as in the JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class GraphNode:
 
     @property
     def outputs(self) -> int:
-        """How many entries it has."""
+        """The number of its entries."""
         return int(self.attrs.get("num_outputs", "1"))
 
     def to_json(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class GraphNode:
 @dataclass(frozen=True, slots=True)
 class ExecutorGraph:
     """Nodes in execution order. ``types`` and ``storage_ids`` have one item per entry, node by
-    node; ``storage_bytes`` one per storage id: what its largest entry needs."""
+    node. ``storage_bytes`` has one item per storage id: the bytes of its largest entry."""
 
     nodes: tuple[GraphNode, ...]
     heads: tuple[Entry, ...]
@@ -59,7 +59,7 @@ class ExecutorGraph:
 
     @property
     def row_ptr(self) -> tuple[int, ...]:
-        """Number of the first entry of each node, and how many entries there are."""
+        """The number of the first entry of each node, and at the end the number of entries."""
         numbers = [0]
         for node in self.nodes:
             numbers.append(numbers[-1] + node.outputs)
@@ -81,12 +81,12 @@ class ExecutorGraph:
         }
 
     def dumps(self) -> str:
-        """The JSON, without a blank that a board would have to store."""
+        """The JSON without blanks, which a board would have to store."""
         return json.dumps(self.to_json(), separators=(",", ":"))
 
 
 def build(program: Program) -> ExecutorGraph:
-    """The graph of a program. It has no place for the contexts of devices: operators find them."""
+    """The graph of a program. It has no contexts of devices, because operators find them."""
     state = _Building(program)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)
@@ -104,8 +104,8 @@ def build(program: Program) -> ExecutorGraph:
 
 
 def function_hash(function: PrimFunc) -> str:
-    """64 bits that tell functions apart, as 16 hexadecimal digits: equal on every machine for what
-    has equal parameters and calls equal kernels, whatever its name."""
+    """64 bits that identify a function, as 16 hexadecimal digits. They are equal on every machine
+    for functions with equal parameters that call equal kernels, whatever their names."""
     meaning = repr((function.target, function.parameters, function.body))
     return hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
@@ -128,13 +128,13 @@ class _Building:
         self.names: dict[str, int] = {}
 
     def null(self, argument: Argument, kind: TensorType) -> None:
-        """Append an input or a parameter: its storage is its own for good."""
+        """Append an input or a parameter, which has its storage to itself permanently."""
         self.entries[argument] = (len(self.nodes), 0, 0)
         self.nodes.append(GraphNode("null", argument.name))
         self._entry(argument, kind, self.tokens.new(kind.nbytes))
 
     def call(self, call: Call) -> None:
-        """Append an operator, and the parameters that it is the first to read."""
+        """Append an operator, preceded by the parameters that it is the first to read."""
         function = self.functions[call.function]
         reads, writes = _sides(call, function)
         for argument, _ in reads:
@@ -157,8 +157,8 @@ class _Building:
         self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
 
     def seen_as(self, argument: Argument, kind: TensorType) -> Entry:
-        """The entry of a value in the shape in which it is read: where that is not the shape that
-        was written, the entry of a node that only says so."""
+        """The entry of a value in the shape in which it is read. If that is not the shape that was
+        written, it is the entry of a node that only changes the shape."""
         entry = self.entries[argument]
         if self.type_of[entry].shape == kind.shape:
             return entry
@@ -183,12 +183,12 @@ class _Building:
         for argument in reads:
             self.reads_left[argument] -= 1
         for argument in dict.fromkeys((*reads, *writes)):
-            # What the caller sees keeps its storage: inputs, parameters, outputs.
+            # Inputs, parameters and outputs keep their storage, because the caller sees them.
             if argument.storage is Storage.SID and self.reads_left.get(argument, 0) == 0:
                 self.tokens.release(self.token_of[argument])
 
     def _unique(self, name: str) -> str:
-        """The function's name, with a number behind it where it was used before, as TVM's
+        """The function's name, with a number after it if it was used before, as TVM's
         ``_GetUniqueName`` makes it."""
         if name not in self.names:
             self.names[name] = 1
@@ -201,7 +201,7 @@ Typed = list[tuple[Argument, TensorType]]
 
 
 def _sides(call: Call, function: PrimFunc) -> tuple[Typed, Typed]:
-    """What a call reads and what it writes, each in the order of its parameters."""
+    """The values that a call reads and those it writes, in the order of its parameters."""
     roles = [p.role for p in function.parameters if p.role not in (Role.SCRATCH, Role.DEVICE)]
     tensors = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
     triples = list(zip(tensors, call.types, roles, strict=True))

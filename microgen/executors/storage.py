@@ -1,16 +1,17 @@
-"""Storage ids for reuse: what holds a value until its last reader has run."""
+"""Storage ids for reuse: a storage holds a value until the value's last reader has run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# A free storage this many times too large, or too small, is left to others (TVM's match_range_).
+# A free storage that is more than this many times too large or too small is not used
+# (TVM's match_range_).
 _MATCH_RANGE = 16
 
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """A storage: its id, and the bytes of the largest value that it is to hold."""
+    """A storage: its id, and the bytes of the largest value that it will hold."""
 
     storage_id: int
     nbytes: int
@@ -27,13 +28,13 @@ class Tokens:
     free: list[Token] = field(default_factory=list)
 
     def new(self, nbytes: int) -> Token:
-        """A storage that nothing has used."""
+        """A storage that nothing has used yet."""
         token = Token(len(self.all), nbytes)
         self.all.append(token)
         return token
 
     def request(self, nbytes: int) -> Token:
-        """The free storage that fits best, grown if need be; a new one where none is near."""
+        """The free storage that fits best, grown if necessary; a new one if none is close."""
         near = [
             token
             for token in self.free
@@ -51,6 +52,6 @@ class Tokens:
         return found
 
     def release(self, token: Token) -> None:
-        """Let others use the storage."""
+        """Let other values use the storage."""
         if token not in self.free:
             self.free.append(token)

@@ -1,4 +1,4 @@
-"""A program as the graph executor runs it: which storage holds what, at which place of its pool."""
+"""A program for the graph executor: each value's storage, and each storage's place in the pool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POOL = "graph_pool"
 
 
 def refuse_unsupported(program: Program) -> None:
-    """Raises UnsupportedError for what the graph executor has no place for."""
+    """Raise UnsupportedError for a program that the graph executor cannot run."""
     if program.state:
         names = ", ".join(repr(buffer.tensor) for buffer in program.state)
         raise UnsupportedError(
@@ -37,8 +37,8 @@ def refuse_unsupported(program: Program) -> None:
 
 
 def stored(program: Program, graph: ExecutorGraph) -> Program:
-    """The program with a buffer for each storage that calls write, ``sid_<storage id>``, outputs
-    among them: the executor copies those to the caller. Inputs stay where the caller has them."""
+    """The program with a buffer ``sid_<storage id>`` for each storage that calls write, including
+    outputs, which the executor copies to the caller. Inputs remain where the caller has them."""
     names = {entry: f"sid_{number}" for entry, number in _numbered(graph)}
     holds: dict[str, Buffer] = {}
     calls: list[Call] = []
@@ -58,8 +58,8 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
 
 
 def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPlan:
-    """The pool: the executor's tables, the storages in the order of their ids, and behind them
-    the operators' scratch. ``program`` is a ``stored`` one."""
+    """The pool: the executor's tables, then the storages in the order of their ids, then the
+    operators' scratch. ``program`` must come from ``stored``."""
     spans = {b.name: b for b in analyse(program).buffers}
     first = offset = tables.table_bytes(tables.counts(graph), pointer_bytes)
     placements: list[Placement] = []
@@ -84,12 +84,12 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
     )
     if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where="memory plan (graph)")
-    # The executor takes whole units of the alignment, of the last storage too.
+    # The executor takes whole units of the alignment, also for the last storage.
     return replace(made, pools=(Pool(POOL, max(end, executor_bytes), tables.ALIGNMENT),))
 
 
 def executor_bytes(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> int:
-    """The bytes of the pool that the executor is given: all but the operators' scratch."""
+    """The bytes of the pool that the executor gets: everything but the operators' scratch."""
     tensors = sum(tables.aligned(buffer.nbytes) for buffer in program.buffers)
     return tables.table_bytes(tables.counts(graph), pointer_bytes) + tensors
 
@@ -113,7 +113,7 @@ def _moved(argument: Argument, where: dict[Argument, str]) -> Argument:
 
 
 def _tensors(program: Program) -> dict[Argument, str]:
-    """What each buffer and output is called in the model."""
+    """The model's names of buffers and outputs."""
     return {
         **{Argument(Storage.SID, b.name): b.tensor for b in program.buffers},
         **{Argument(Storage.OUTPUT, p.name): p.tensor for p in program.outputs},

@@ -1,4 +1,4 @@
-"""How many bytes the C graph executor's own tables take, on a target with pointers of some size.
+"""The sizes of the C graph executor's own tables, for a target with pointers of a given size.
 
 The structures are those of ``crt/include/tvm/runtime/crt/graph_executor_types.h``. Generated C
 compares the number with the compiler's, so that one that is out of date does not compile.
@@ -27,7 +27,7 @@ _STRUCTS = {
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """``TVMGraphExecutorCounts``: how much there is of everything in a graph."""
+    """``TVMGraphExecutorCounts``: the numbers of all kinds of items in a graph."""
 
     nodes: int
     entries: int

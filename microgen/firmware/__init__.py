@@ -1,1 +1,1 @@
-"""What planned programs become: the files of a project, its manifest, and what it will take."""
+"""From planned programs to firmware: the files of a project, its manifest, and its needs."""

@@ -1,4 +1,4 @@
-"""What main.c and the linker script must know of memory pools."""
+"""The values that main.c and the linker script need about memory pools."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from microgen.target.board import Board
 
 
 def values(ports: Sequence[Port], board: Board, pools: Sequence[Pool]) -> dict[str, Any]:
-    """Values of ``src/main.c.j2`` and ``boards/board.ld.j2`` for all models: ``ports`` are theirs,
-    ``pools`` those in use."""
+    """Values of ``src/main.c.j2`` and ``boards/board.ld.j2`` for all models. ``ports`` are their
+    inputs and outputs, ``pools`` the pools in use."""
     has_workspace_io = any(port.buffer for port in ports)
     moved = _moved(board)
     return {
@@ -27,7 +27,7 @@ def values(ports: Sequence[Port], board: Board, pools: Sequence[Pool]) -> dict[s
 def of_model(
     prefix: str, suffix: str, ports: Sequence[Port], board: Board, pools: Sequence[Pool]
 ) -> dict[str, Any]:
-    """Values of ``src/main.c.j2`` for one model; ``suffix`` tells its names there from others'."""
+    """Values of ``src/main.c.j2`` for one model; ``suffix`` makes its names there unique."""
     passed = [pool for pool in pools if not pool.is_internal]
     has_workspace_io = any(port.buffer for port in ports)
     arguments = [] if has_workspace_io else ["&inputs", "&outputs"]
@@ -40,12 +40,12 @@ def of_model(
 
 
 def _moved(board: Board) -> str:
-    """The memory of main's buffers, where that is not the board's RAM."""
+    """The memory of main's buffers, if it is not the board's RAM."""
     return board.buffers if board.buffers != board.ram else ""
 
 
 def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
-    """The board's memories that something lies in, or may."""
+    """The board's memories in which something lies or may lie."""
     used = {board.flash, board.ram, board.constants, board.large_constants, board.arena}
     return [
         {
@@ -60,7 +60,7 @@ def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
 
 
 def main_section(memory: str) -> str:
-    """The section of main's buffers in a memory of the board; "" where they are plain data."""
+    """The section of main's buffers in a memory of the board; "" if they are plain data."""
     return f".bss.noinit.main.{memory}" if memory else ""
 
 
@@ -82,7 +82,7 @@ def _passed(prefix: str, suffix: str, pool: Pool, moved: str) -> dict[str, Any]:
 
 
 def _regions(pools: Sequence[Pool], moved: str) -> list[dict[str, str]]:
-    """Output sections in further memories: what they hold, by name, and where they lie."""
+    """Output sections in further memories: the names of their contents, and their places."""
     arenas = {p.memory for p in pools if p.memory and p.is_internal and not p.is_constant}
     mains = {p.memory for p in pools if p.memory and not p.is_internal and not p.is_constant}
     weights = {p.memory for p in pools if p.memory and p.is_constant}

@@ -1,8 +1,8 @@
 """Whether a program fits a board: certainly not, certainly, or perhaps, before it is compiled.
 
-Each thing that takes memory has the bytes that it takes at least, and at most where that is known.
-What the least of all is too much for is refused. What only the most is too much for is generated,
-and said; ``verify`` then measures the ELF.
+Each thing that takes memory has the least that it takes and, if that is known, the most. If the
+least of everything does not fit, the program is refused. If only the most does not fit, the project
+is generated with a remark, and ``verify`` measures the ELF later.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from microgen.program.types import MemoryPlan, Program
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
-# What code typically takes, in bytes: for the estimates that are shown.
+# Typical sizes of code in bytes, for the estimates that are shown.
 _CODE = {"c": 2560, "packed": 4200, "graph": 10500}
 _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
 _SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
-_TIMES_THUMB = {"riscv": 1.35}  # how much larger code is on other cores than on Cortex-M
-# A program of the host, which has no memories of its own: it is made to try out what is for boards,
-# and gets several times what the largest of those has. As C, constants take five times their size.
+_TIMES_THUMB = {"riscv": 1.35}  # code size on other cores, relative to Cortex-M
+# A host program has no memories of its own. It is made to try out programs for boards, and gets
+# several times what the largest board has. In C source, constants take five times their size.
 _HOST_RAM = 2**28
 _HOST_FLASH = 2**26
 STATIC_DATA = 64  # .data and .bss of the runtime, at most
@@ -37,7 +37,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Something in a memory: bytes at least, likely, and at most (None: not known)."""
+    """Something in a memory: its bytes at least, likely, and at most (None: not known)."""
 
     memory: str
     name: str
@@ -48,14 +48,14 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """What is needed of one kind of memory, "RAM" or "flash", or of one of the board's."""
+    """The parts that need one kind of memory, "RAM" or "flash", or one of the board's memories."""
 
     kind: str
     parts: tuple[_Part, ...]
 
     @property
     def least(self) -> int:
-        """Bytes that are sure to be needed."""
+        """Bytes that are needed in any case."""
         return sum(part.least for part in self.parts)
 
     @property
@@ -65,20 +65,20 @@ class _Need:
 
     @property
     def most(self) -> int | None:
-        """Bytes that are not exceeded; None if that is not known."""
+        """Bytes that are never exceeded; None if that is not known."""
         known = [part.most for part in self.parts if part.most is not None]
         return sum(known) if len(known) == len(self.parts) else None
 
     def of(self, memory: str) -> _Need:
-        """What of it lies in one memory."""
+        """The parts that lie in one memory."""
         return _Need(self.kind, tuple(part for part in self.parts if part.memory == memory))
 
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """What is to fit: a program and its plan, or those of several ``modules`` in one.
+    """The things that must fit: a program and its plan, or those of several ``modules`` together.
 
-    ``stored`` are the bytes of what the graph executor reads in read-only memory.
+    ``stored`` is the number of bytes in read-only memory that the graph executor reads.
     """
 
     program: Program
@@ -98,7 +98,7 @@ class Estimate:
 
 
 def check_regions(plan: MemoryPlan, board: Board) -> None:
-    """Raises BoardError for a pool in a memory which the board has not, or not for that."""
+    """Raise BoardError for a pool in a memory that the board does not have, or not for pools."""
     for pool in (*plan.pools, *plan.constant_pools):
         fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
         if pool.memory and pool.memory not in fit:
@@ -110,8 +110,8 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
 
 
 def placed(firmware: Firmware, board: Board) -> Board:
-    """The board with the memories chosen that take the model's constants, the workspace and
-    main's buffers: each where the board has it, unless it may not fit there."""
+    """The board with memories chosen for the model's constants, the workspace and main's buffers:
+    each where the board has it, unless it may not fit there."""
     if board.is_host:
         return board
     flash = board.memory(board.flash).length
@@ -121,7 +121,7 @@ def placed(firmware: Firmware, board: Board) -> Board:
 
 
 def _arranged(board: Board) -> Iterator[Board]:
-    """The ways to place buffers: as few as can be in the slower memory, the workspace last."""
+    """The ways to place buffers: as few as possible in the slower memory, the workspace last."""
     yield board
     if board.large_buffers:
         yield replace(board, buffers=board.large_buffers)
@@ -142,8 +142,8 @@ def _upper(need: _Need) -> int:
 def check(firmware: Firmware, board: Board) -> Estimate:
     """Bounds and estimates of flash and RAM in bytes.
 
-    Raises CapacityError, naming bytes needed, bytes there and what would help, if a memory of the
-    board or a budget is certainly too small. What it may be too small for is among the doubts.
+    Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
+    board or a budget is certainly too small. Memories that may be too small are among the doubts.
     """
     ram, flash = _ram(firmware, board), _flash(firmware, board)
     options = firmware.options
@@ -164,7 +164,7 @@ def check(firmware: Firmware, board: Board) -> Estimate:
 def _limits(
     ram: _Need, flash: _Need, board: Board, options: Options
 ) -> Iterator[tuple[_Need, int, str]]:
-    """What is needed, the bytes that are there, and who has them."""
+    """What is needed, the bytes available, and the memory or budget that has them."""
     for need in () if board.is_host else (ram, flash):
         for name in dict.fromkeys(part.memory for part in need.parts):
             whose = f"{board.name}'s {name} has"
@@ -179,7 +179,7 @@ def _limits(
 
 
 def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
-    """What is to be said; empty if it fits. Raises CapacityError if it cannot."""
+    """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
     if need.least > there:
         largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
         listed = ", ".join(f"{part.name} {part.least:,}" for part in largest)
@@ -208,7 +208,7 @@ def _help(firmware: Firmware, need: _Need) -> str:
 
 
 def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
-    """The call with most live bytes, and the largest tensors that live there."""
+    """The call with the most live bytes, and the largest tensors that are live there."""
     if not plan.placements:
         return 0, "nothing but inputs and outputs"
     best = _peak_time(plan)
@@ -221,7 +221,7 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
 
 
 def _peak_time(plan: MemoryPlan) -> int:
-    """The first half step at which most bytes live."""
+    """The first half step at which the most bytes are live."""
     changes: dict[int, int] = {}
     for p in plan.placements:
         changes[p.first] = changes.get(p.first, 0) + p.nbytes
@@ -262,7 +262,7 @@ def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
 
 
 def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
-    """An object, and at most the bytes in front of it that align it."""
+    """An object, and at most the bytes before it that align it."""
     return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
 
 

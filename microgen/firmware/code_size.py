@@ -1,9 +1,10 @@
-"""How much code a firmware has at least and at most, as far as that is known before it is compiled.
+"""Bounds of a firmware's code size, as far as they are known before it is compiled.
 
-The least is what start-up, semihosting and ``main`` take in any firmware, measured and halved. The
-most is a sum of measured maxima, each with a margin: ``kernels/code_bytes.json`` has each kernel as
-every toolchain compiles it for every core, and the constants below are what the executors add.
-docs/memory.md says how they were measured; tests hold firmware to both.
+The lower bound is the size of start-up, semihosting and ``main`` in any firmware, measured and
+halved. The upper bound is a sum of measured maxima, each with a margin:
+``kernels/code_bytes.json`` has each kernel compiled by every toolchain for every core, and the
+constants below are for the executors. docs/memory.md says how they were measured; tests compare
+firmware with both bounds.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ LEAST = 1024  # the smallest firmware of all boards and toolchains has 1,850
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """Bytes that a firmware has besides its operators' kernels: in all, and for each call,
-    argument of a call, function, and constant."""
+    """Bytes of a firmware in addition to its operators' kernels: a fixed number, and a number for
+    each call, argument of a call, function, and constant."""
 
     fixed: int
     call: int
@@ -34,22 +35,22 @@ class _Runner:
     constant: int
 
 
-# A quarter above the largest that was measured on any core with any toolchain.
+# A quarter above the largest size measured on any core with any toolchain.
 _RUNNERS = {
     "c": _Runner(3400, 24, 8, 32, 0),
     "packed": _Runner(5600, 48, 40, 320, 0),
     "graph": _Runner(17500, 48, 24, 320, 192),
 }
-_PORT = 128  # what main does with an input or output, but for its name
-# Of an operator compiled for its own shape: GCC's had 0.95 of the general form at most, those of
-# LLVM, which unrolls short loops whole, 4.04.
+_PORT = 128  # code in main for an input or output, without its name
+# For an operator compiled for its own shape: GCC's had at most 0.95 of the general form's size;
+# LLVM's, which unrolls short loops completely, 4.04.
 _MARGIN = {"gcc": 1.25, "llvm": 5.0}
 _SHARED_MARGIN = 1.25  # for other versions of the compilers
 _OPERATOR = 96  # its frame and its parameters
 
 
 def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:
-    """Bytes of code, tables and names, if all is of kernels that were measured on the core."""
+    """Bytes of code, tables and names, if all kernels were measured on the core; else None."""
     table = _table()
     kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
     used = {_stem(k.header) for function in program.functions for k in function.body}
@@ -85,14 +86,14 @@ def _runner(program: Program, options: Options, modules: int) -> int:
 
 
 def runner(options: Options) -> str:
-    """Who calls the operators: "graph", "packed" or "c"."""
+    """The caller of the operators: "graph", "packed" or "c"."""
     if options.executor == "graph":
         return "graph"
     return "c" if options.interface == "c" and options.is_unpacked else "packed"
 
 
 def computes_floats(program: Program) -> bool:
-    """Whether any operator's result is float32, or what it reads."""
+    """Whether the result or an input of any operator is float32."""
     return any(
         kind.dtype is DType.FLOAT32
         for call in program.calls

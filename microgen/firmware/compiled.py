@@ -1,4 +1,4 @@
-"""What compiling a model gives, and the questions that TVM's AOT code generator answers of it."""
+"""The result of compiling a model, with the answers that TVM's AOT code generator gives."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAIN = "__tvm_main__"
 
 @dataclass(frozen=True, slots=True)
 class LoweredModule:
-    """The functions of one target, by their C names. ``main`` are the runner's calls, in the module
-    of the target that the runner is compiled for; empty in the others."""
+    """The functions of one target, by their C names. ``main`` has the runner's calls in the module
+    of the target for which the runner is compiled; it is empty in the others."""
 
     functions: Mapping[str, PrimFunc]
     main: tuple[Call, ...] = ()
@@ -29,8 +29,8 @@ class LoweredModule:
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """What a function needs, by target, in bytes: ``workspace`` of its own (an operator's scratch,
-    the runner's pools), ``io`` its inputs and outputs, ``constants`` what it reads."""
+    """A function's needs by target, in bytes: ``workspace`` of its own (an operator's scratch,
+    the runner's pools), ``io`` for its inputs and outputs, ``constants`` that it reads."""
 
     workspace: Mapping[str, int]
     io: Mapping[str, int]
@@ -39,11 +39,11 @@ class FunctionInfo:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What each stage made of a model; ``files`` is the whole project.
+    """The result of each stage for a model; ``files`` is the whole project.
 
     The methods have the names and the meanings of TVM v0.14's AOTExecutorCodegenModule. ``host``
-    is the target that the runner is compiled for; ``idle`` are the code generators that were asked
-    for and take nothing; ``doubts`` say what the firmware may not fit.
+    is the target for which the runner is compiled. ``idle`` are the code generators that were asked
+    for but take nothing. ``doubts`` say where the firmware may not fit.
     """
 
     graph: Graph
@@ -66,22 +66,22 @@ class Compiled:
         return self.program.parameters[self._known(key)]
 
     def get_param_id(self, key: str) -> int:
-        """The storage id that the on-demand allocator gives a parameter: that of the first constant
-        computed from it. MicrogenError if there is none."""
+        """The storage id that the on-demand allocator gives a parameter, which is that of the first
+        constant computed from it. MicrogenError if there is none."""
         return self.program.parameter_ids[self._known(key)]
 
     def get_irmodule(self) -> dict[str, LoweredModule]:
-        """The lowered functions by target, the host's with the runner."""
+        """The lowered functions by target. The host's module has the runner."""
         functions = {self.host: (), **self.program.lowered_functions}
         return {target: self._module(target, own) for target, own in functions.items()}
 
     def get_external_modules(self) -> tuple[ExternalModule, ...]:
-        """The external functions by target, each target's compiled in one step."""
+        """The external functions by target. Each target's are compiled in one step."""
         return self.program.external_modules
 
     def get_function_metadata(self) -> dict[str, FunctionInfo]:
-        """What each function needs, the runner under ``__tvm_main__``. Of a function that several
-        calls share, the most that one of them needs."""
+        """Each function's needs, with the runner's under ``__tvm_main__``. If several calls share a
+        function, the largest needs count."""
         calls: dict[str, list[Call]] = {f.name: [] for f in self.program.functions}
         for call in self.program.calls:
             calls[call.function].append(call)
@@ -89,7 +89,7 @@ class Compiled:
         return {**infos, MAIN: self._main_info()}
 
     def get_devices(self) -> list[str]:
-        """The names of the devices whose contexts the runner is given."""
+        """The names of the devices whose contexts the runner gets."""
         return list(self.metadata.devices)
 
     def get_metadata(self) -> Metadata:
@@ -129,9 +129,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """What compiling several models for one firmware gives: each as if it were alone but for its
-    ``manifest``, seen from it, and ``files``, which are the whole project's, as are ``doubts``:
-    what it may not fit."""
+    """The result of compiling several models for one firmware.
+
+    Each model is as if it were alone, except for ``manifest``, which it sees as its own, and
+    ``files`` and ``doubts`` (where it may not fit), which are those of the whole project."""
 
     models: tuple[Compiled, ...]
     manifest: Manifest
@@ -140,7 +141,7 @@ class Firmware:
 
 
 def _argument_bytes(call: Call, *, constants: bool) -> int:
-    pairs = zip(call.args, call.types, strict=False)  # a device's context, the last, has no type
+    pairs = zip(call.args, call.types, strict=False)  # the last, a device's context, has no type
     return sum(
         kind.nbytes
         for argument, kind in pairs

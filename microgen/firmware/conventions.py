@@ -1,4 +1,4 @@
-"""What the packed calling convention cannot pass, refused before anything is generated."""
+"""Refuses, before anything is generated, what the packed calling convention cannot pass."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from microgen.errors import UnsupportedError
 from microgen.options import Options
 from microgen.program.types import Program
 
-MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, as TVM's runtime has it by default
+MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, the default of TVM's runtime
 
 
 def check(program: Program, options: Options) -> None:
-    """Raise UnsupportedError for a program whose entry point the asked interface has no room
-    for: TVM finds that out when it runs, or drops what it cannot pass."""
+    """Raise UnsupportedError for a program with more arguments than the chosen interface can pass.
+    TVM finds this out at run time, or drops what it cannot pass."""
     if options.interface != "packed":
         return
     count = len(program.inputs) + len(program.outputs)

@@ -1,4 +1,4 @@
-"""The files that external code generators bring to a project of their own."""
+"""The files that external code generators add to a project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.program.types import Program
 
 
 def files(programs: Iterable[Program]) -> FileTree:
-    """Those of all models, which may share them. Raises ProjectError for two of one name."""
+    """The files of all models, which may share them. ProjectError if two have one name."""
     found: dict[str, bytes] = {}
     for module, made in _made(programs):
         for name, data in made.files.items():
@@ -28,8 +28,8 @@ def files(programs: Iterable[Program]) -> FileTree:
 
 
 def include_dirs(programs: Iterable[Program]) -> list[str]:
-    """Folders below ``codegens`` that the compiler searches: each generator's own, and more that it
-    names."""
+    """Folders below ``codegens`` that the compiler searches: each generator's own, and those that
+    it names."""
     found = {
         f"{cnames.identifier(module.codegen)}/{folder}".rstrip("/"): None
         for module, made in _made(programs)

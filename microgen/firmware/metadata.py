@@ -1,7 +1,7 @@
-"""What a program that uses a model must know of it: names, shapes, types, pools, devices, sizes.
+"""The facts that a program needs to use a model: names, shapes, types, pools, devices, sizes.
 
-The same is C for the packed interface (``tvmgen_<m>_get_c_metadata``, ``emit/metadata.py``), where
-``struct TVMMetadata`` has room for it.
+For the packed interface C has the same (``tvmgen_<m>_get_c_metadata``, ``emit/metadata.py``), as
+far as ``struct TVMMetadata`` has room for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class PoolInfo:
-    """A pool of memory, in bytes. Of one that is not internal the caller passes the memory."""
+    """A pool of memory, in bytes. If it is not internal, the caller passes the memory."""
 
     name: str
     nbytes: int
@@ -39,8 +39,8 @@ class PoolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """One model. ``mod_name`` is ``tvmgen_<module>``, which its symbols start with; sizes and
-    alignments are in bytes; ``devices`` are the names of device contexts, in the order in which
+    """One model. ``mod_name`` is ``tvmgen_<module>``, with which its symbols begin. Sizes and
+    alignments are in bytes. ``devices`` are the names of device contexts, in the order in which
     they are passed."""
 
     version: int
@@ -64,13 +64,13 @@ class Metadata:
         return asdict(self)
 
     def dumps(self) -> bytes:
-        """As a file: equal metadata are equal bytes."""
+        """The file's content: equal metadata give equal bytes."""
         text = json.dumps(self.to_json(), indent=2, sort_keys=True, ensure_ascii=False)
         return f"{text}\n".encode()
 
 
 def path(module: str) -> str:
-    """Where a project of the packed interface keeps it."""
+    """The path of the metadata in a project with the packed interface."""
     return f"model/executor-config/aot/{module}.json"
 
 

@@ -1,7 +1,7 @@
-"""The module tree of a program: what lies in its blob, and what loading it takes.
+"""The module tree of a program: the contents of its blob, and the memory for loading it.
 
-As TVM v0.14 has it, the root is a const loader, which imports the library, that is the firmware
-itself, and behind it each module of a runtime.
+As in TVM v0.14, the root is a const loader. It imports the library, which is the firmware
+itself, and then each module of a runtime.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CONST_LOADER = "const_loader"
 
 
 def tree(program: Program) -> blob.Module:
-    """The root of the modules of a program that has some for runtimes."""
+    """The root of the modules of a program that has modules for runtimes."""
     loaded = [
         blob.Module(made.runtime.type_key, made.payload) for _, made in program.runtime_modules
     ]
@@ -33,7 +33,7 @@ def tree(program: Program) -> blob.Module:
 
 
 def blob_of(program: Program) -> bytes:
-    """``__tvm_dev_mblob``; empty where the program has no modules for runtimes."""
+    """``__tvm_dev_mblob``; empty if the program has no modules for runtimes."""
     return blob.dumps(tree(program)) if program.runtime_modules else b""
 
 
@@ -45,7 +45,7 @@ def pool_bytes(program: Program, pointer_bytes: int) -> int:
 
 
 def with_pool(plan: MemoryPlan, program: Program, pointer_bytes: int) -> MemoryPlan:
-    """The plan with the pool that modules are loaded into, which nothing shares: they stay."""
+    """The plan with the pool for loaded modules. It is never shared, because they remain in it."""
     if not program.runtime_modules:
         return plan
     nbytes = pool_bytes(program, pointer_bytes)

@@ -1,4 +1,4 @@
-"""Puts a project together: the model's files, the runtime that it needs, board and build files."""
+"""Assembles a project: the model's files, the runtime that it needs, board and build files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from microgen.target.cpu import Feature
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
-CODEGENS = "codegens"  # what external code generators brought of their own
+CODEGENS = "codegens"  # files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
 _BUILD_FILES = (
     "CMakeLists.txt",
@@ -40,18 +40,18 @@ _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has dev
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
 
-# Under Zephyr main's thread has a stack of its own, on which Zephyr starts the drivers and prints,
-# too: those bytes come on top of the board's, which bound the model's (`microgen verify`).
+# Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
+# prints. Those bytes are added to the board's, which bound the model's (`microgen verify`).
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
 
-# What the linker keeps though nothing in the project may refer to it.
+# Symbols that the linker keeps even if nothing in the project refers to them.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """What the project must know of one of its models.
+    """The facts about one model that the project needs.
 
     ``kernel_headers`` are paths below ``crt/include``; what they include comes along.
     ``shares_kernels``: it calls their out-of-line forms. ``has_state``: its header has a reset
@@ -82,7 +82,7 @@ def assemble(
     executor: str = "aot",
     include_dirs: Sequence[str] = (),
 ) -> FileTree:
-    """The whole project but its manifest.
+    """The whole project without its manifest.
 
     ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
     runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
@@ -184,8 +184,8 @@ def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, li
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
-    """The sources below ``model/``, sorted; but first all others, then those whose symbols lie in
-    the shared workspace, then its own: nothing may come between them in memory."""
+    """The sources below ``model/``, sorted, but in three groups: all others, those with symbols in
+    the shared workspace, the workspace itself. Nothing may come between the last two in memory."""
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
@@ -199,7 +199,7 @@ def _is_codegens(name: str) -> bool:
 
 
 def _model_folders(model_files: FileTree) -> list[str]:
-    """Where the compiler finds the model's headers, and the assembler the data it takes in."""
+    """The folders in which the compiler finds the model's headers, and the assembler its data."""
     has_data = any(name.startswith(f"{_MODEL_DATA}/") for name in model_files.files)
     return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
@@ -213,7 +213,7 @@ _RUNTIME_HEADERS = (
 )
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
-# own stdint.h needs no other, and takes one that it finds.
+# own stdint.h needs no other header, but uses one that it finds.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 
@@ -228,7 +228,7 @@ def _sources(names: Iterable[str]) -> list[str]:
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
-    """What the templates are given of the models. A device that several have is one."""
+    """The templates' values for the models. If several have one device, it is there once."""
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
@@ -251,7 +251,7 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
 
 
 def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
-    """One model; ``suffix`` tells its names in main.c from other models'."""
+    """One model; ``suffix`` makes its names in main.c unique."""
     prefix = f"tvmgen_{model.module}"
     suffix = f"_{model.module}" if several else ""
     memory = app_memory.of_model(prefix, suffix, _ports([model]), board, model.pools)
@@ -276,7 +276,7 @@ def _ports(models: Sequence[Model]) -> list[Port]:
 
 
 def _values(board: Board, toolchain: str) -> dict[str, Any]:
-    """What the templates are given of the board; the lists of sources are added to it."""
+    """The templates' values for the board; the lists of sources are added later."""
     return {
         "board": board,
         "is_llvm": toolchain == "llvm",
@@ -322,8 +322,8 @@ def _crt_file(name: str) -> bytes:
 
 
 def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
-    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: what they
-    include, transitively, and for each header of the runtime the source of the same name."""
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: everything that
+    they include, transitively, and for each header of the runtime the source of the same name."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -346,7 +346,7 @@ def _runtime_sources() -> dict[str, tuple[str]]:
 
 
 def _included(text: bytes) -> list[str]:
-    """Paths below ``crt`` of the runtime's headers that a C file includes; others are not ours."""
+    """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
     crt = resources.folder("crt")
     names = (match.decode() for match in _INCLUDE.findall(text))
     candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))

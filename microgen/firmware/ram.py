@@ -1,4 +1,4 @@
-"""RAM by two names, counted one way everywhere: "arena + I/O" and "RAM total"."""
+"""RAM under two names, always counted in the same way: "arena + I/O" and "RAM total"."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ ARENA_IO, TOTAL = "arena + I/O", "RAM total"
 
 @dataclass(frozen=True, slots=True)
 class Ram:
-    """Bytes. ``workspace``: the pools of buffers between layers, whoever owns them. ``io``: inputs
-    and outputs. ``static``: other variables, and what alignment costs. ``stack``: what the board
-    reserves; 0 on the host, whose RAM is not counted in total."""
+    """Bytes. ``workspace``: the pools of buffers between layers, whoever provides them. ``io``:
+    inputs and outputs. ``static``: other variables, and padding for alignment. ``stack``: what the
+    board reserves; 0 on the host, whose RAM is not counted in total."""
 
     workspace: int
     io: int
@@ -58,18 +58,18 @@ class Ram:
 
 
 def of_total(record: Manifest, workspace: int, total: int) -> Ram:
-    """The RAM of a firmware with so many bytes of it in all, ``workspace`` of them for pools."""
+    """The RAM of a firmware with ``total`` bytes, of which ``workspace`` are for pools."""
     io, stack = sum(m.plan.io_bytes for m in record.modules), int(record.board["stack_bytes"])
     return Ram(workspace, io, max(0, total - workspace - io - stack), stack)
 
 
 def estimated(record: Manifest) -> Ram:
-    """The RAM of a project as it was estimated when it was generated."""
+    """The RAM of a project, as estimated when it was generated."""
     return of_total(record, _workspace(record), record.estimate.ram)
 
 
 def _workspace(record: Manifest) -> int:
-    """The pools of all models; what several share counts once."""
+    """The pools of all models. A pool that several models share counts once."""
     common = record.shared_workspace
     apart = [m for m in record.modules if not common or m.module not in common.modules]
     return sum(m.plan.peak for m in apart) + (common.nbytes if common else 0)

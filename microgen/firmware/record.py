@@ -50,8 +50,8 @@ def manifest(
     files: FileTree,
     shared: Shared | None = None,
 ) -> Manifest:
-    """What the project promises; ``files`` are all its files but the manifest. ``shared`` is the
-    workspace that modules have in common."""
+    """The project's promises; ``files`` are all its files except the manifest. ``shared`` is the
+    workspace that modules share."""
     first, *more = modules
     return Manifest(
         **record_fields(first),
@@ -78,7 +78,7 @@ def _shared(memory: Shared) -> SharedRecord:
 def module(
     unit: Unit, board: Board, options: Options, *, model: Path, files: FileTree
 ) -> ModuleRecord:
-    """What the project promises of one model; ``files`` has the model's own file."""
+    """The project's promises about one model; ``files`` has the model's own file."""
     program, plan = unit.program, unit.plan
     return ModuleRecord(
         module=program.module,

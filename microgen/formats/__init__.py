@@ -1,2 +1,2 @@
 """Bytes and text that several parts read or write: TVM's arrays and parameter files, streams, JSON
-in exactly the shape of a record, layouts of C structures."""
+in the exact form of a record, layouts of C structures."""

@@ -11,8 +11,8 @@ _MOST = 1 << 63
 
 
 def parse(text: str) -> int:
-    """The number of bytes: decimal digits, and K, M or G for 1024, 1024^2 or 1024^3 of them, as in
-    linker scripts; a B or iB after that changes nothing. Raises ValueError for anything else."""
+    """The number of bytes: decimal digits, then optionally K, M or G for 1024, 1024^2 or 1024^3, as
+    in linker scripts. A B or iB after that changes nothing. Raises ValueError for anything else."""
     match = _SIZE.fullmatch(text)
     if match is None or len(match[1]) > len(str(_MOST)):
         raise ValueError(f"{text!r} is no size: {EXPECTED}")
@@ -20,6 +20,6 @@ def parse(text: str) -> int:
 
 
 def of_data(value: object) -> int:
-    """The number of bytes in data from YAML or JSON: a whole number, or a text as ``parse`` takes
-    it. Raises ValueError."""
+    """The number of bytes in data from YAML or JSON: a whole number, or a text for ``parse``.
+    Raises ValueError."""
     return parse(value) if isinstance(value, str) else int(value)  # type: ignore[call-overload]

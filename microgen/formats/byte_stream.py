@@ -1,4 +1,4 @@
-"""Bytes as TVM's (dmlc's) binary streams lay them out: little-endian, without padding.
+"""Bytes in the layout of TVM's (dmlc's) binary streams: little-endian, without padding.
 
 string = u64 length, its bytes        vector<T> = u64 count, that many T
 """
@@ -33,9 +33,9 @@ def strings(texts: Sequence[str]) -> bytes:
 
 
 class Stream:
-    """A cursor over bytes that never reads past their end, nor believes a count they cannot hold.
+    """A cursor over bytes that never reads past their end and trusts no count that exceeds them.
 
-    What it refuses is raised as ``error``, with ``where`` (which the caller may keep up to date)
+    Refusals are raised as ``error``, with ``where`` (which the caller may keep up to date)
     and ``hint``.
     """
 
@@ -52,15 +52,15 @@ class Stream:
         return len(self._data) - self.at
 
     def since(self, start: int) -> bytes:
-        """What was read since the cursor stood at ``start``."""
+        """The bytes read since the cursor was at ``start``."""
         return self._data[start : self.at]
 
     def refused(self, what: str) -> MicrogenError:
-        """The error to raise for what is wrong here."""
+        """The error to raise for something that is wrong at this place."""
         return self._error(what, where=self.where, hint=self._hint)
 
     def take(self, nbytes: int) -> bytes:
-        """Read so many bytes."""
+        """Read ``nbytes`` bytes."""
         if nbytes > self.left:
             raise self.refused(f"needs {nbytes} bytes at offset {self.at}, has {self.left}")
         self.at += nbytes
@@ -101,6 +101,6 @@ class Stream:
         return [self.text() for _ in range(self.count())]
 
     def end(self, last: str) -> None:
-        """Refuse bytes behind ``last``."""
+        """Refuse bytes after ``last``."""
         if self.left:
             raise self.refused(f"{self.left} bytes stand after the last {last}")

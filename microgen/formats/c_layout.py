@@ -1,4 +1,4 @@
-"""How many bytes a C structure takes, on a target with pointers of some size."""
+"""The size of a C structure on a target with pointers of a given size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def aligned(nbytes: int, alignment: int) -> int:
 
 def struct_bytes(fields: str, pointer_bytes: int) -> int:
     """``sizeof`` a structure of ``fields``, one letter each: p pointer or size_t, q 8 bytes, i 4,
-    h 2, b 1. Every ABI that boards have aligns a number to its size."""
+    h 2, b 1. All supported ABIs align a number to its size."""
     widths = {"p": pointer_bytes, "q": 8, "i": 4, "h": 2, "b": 1}
     offset = 0
     for letter in fields:

@@ -1,4 +1,4 @@
-"""JSON that nobody vouches for, read with its place in every error."""
+"""Reads untrusted JSON, and gives the place in every error."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _KINDS: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A value of a JSON file, and the way to it: ``modules.default.memory``."""
+    """A value of a JSON file, and the path to it: ``modules.default.memory``."""
 
     value: Any
     file: str
     path: str = ""
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise ModelError that names this place."""
+        """Raise ModelError with this place."""
         raise ModelError(f"{self.path or 'the file'} {what}", where=self.file)
 
     def has(self, key: str) -> bool:
@@ -75,7 +75,7 @@ class Place:
 
 
 def parse(data: bytes | str, file: str) -> Place:
-    """The value of a JSON file. Raises ModelError for what is not JSON, or has a key twice."""
+    """The value of a JSON file. Raises ModelError if it is not JSON, or has a key twice."""
     try:
         value = json.loads(data, parse_constant=_no_constant, object_pairs_hook=_object)
         return Place(value, file)

@@ -1,4 +1,4 @@
-"""One array in TVM's binary format, which parameter files, Relay's metadata and module blobs share.
+"""One array in TVM's binary format, used by parameter files, Relay's metadata and module blobs.
 
     NDArray = u64 0xDD5E40F096B4A13F, u64 0, i32 device type, i32 device id, i32 ndim,
               u8 code, u8 bits, u16 lanes, i64 shape[ndim], i64 nbytes, data
@@ -20,7 +20,7 @@ from microgen.ir.graph import Array, DType
 _MAGIC = 0xDD5E40F096B4A13F
 _CPU = 1
 
-# DLPack's type code and bits, which TVM writes. A bool is a 1-bit unsigned integer that takes a
+# DLPack's type code and bits, as TVM writes them. A bool is a 1-bit unsigned integer that takes a
 # byte.
 _CODES = {
     DType.INT8: (0, 8),
@@ -55,7 +55,7 @@ def dumps(array: Array, where: str) -> bytes:
 
 
 def loads(stream: Stream) -> Array:
-    """Read one array, which is then read-only; what is malformed is ``stream``'s to refuse."""
+    """Read one array, which is read-only. ``stream`` refuses malformed data."""
     rank = _head(stream)
     dtype = _dtype(stream)
     shape = _shape(stream, rank)
@@ -64,12 +64,12 @@ def loads(stream: Stream) -> Array:
     data = np.frombuffer(stream.take(nbytes), dtype.numpy)
     try:
         return data.reshape(shape)
-    except ValueError as error:  # empty, with dimensions beyond what numpy can index
+    except ValueError as error:  # an empty array with dimensions that numpy cannot index
         raise stream.refused(f"an array has shape {shape}") from error
 
 
 def describe(stream: Stream) -> tuple[tuple[int, ...], str, int]:
-    """Pass one array of any dtype that TVM writes; its shape, dtype and bytes of data."""
+    """Skip one array of any dtype that TVM writes; return its shape, dtype and bytes of data."""
     rank = _head(stream)
     kind, bits, lanes = (stream.number(layout) for layout in ("<B", "<B", "<H"))
     if kind not in _KINDS or not bits or not lanes:
@@ -83,7 +83,7 @@ def describe(stream: Stream) -> tuple[tuple[int, ...], str, int]:
 
 
 def _head(stream: Stream) -> int:
-    """Pass an array's head; its number of dimensions."""
+    """Skip an array's head; return its number of dimensions."""
     stream.expect("<Q", _MAGIC, "array's magic number")
     stream.expect("<Q", 0, "array's reserved word")
     stream.expect("<i", _CPU, "device type")

@@ -2,7 +2,7 @@
 
     u64 0xF7E58D4F05049CB7, u64 0, vector<string> names, u64 n, n x NDArray
 
-Source: TVM v0.14, ``src/runtime/file_utils.cc``; an NDArray's layout: ``ndarray.py``.
+Source: TVM v0.14, ``src/runtime/file_utils.cc``; for an NDArray's layout see ``ndarray.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAGIC = 0xF7E58D4F05049CB7
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """An array of a file without its data; ``dtype`` may be one that microgen does not have."""
+    """An array of a file without its data; ``dtype`` may be one that microgen does not support."""
 
     name: str
     shape: tuple[int, ...]
@@ -29,7 +29,7 @@ class Described:
 
 
 def dumps(arrays: Mapping[str, Array]) -> bytes:
-    """The file's content; arrays stand in the mapping's order.
+    """The file's content, with arrays in the mapping's order.
 
     Raises ProjectError for a dtype that is not one of ``DType``.
     """
@@ -37,7 +37,7 @@ def dumps(arrays: Mapping[str, Array]) -> bytes:
 
 
 def data_offsets(arrays: Mapping[str, Array]) -> dict[str, int]:
-    """Where in the file each array's data begins, in bytes. Raises as ``dumps`` does."""
+    """The offset in the file of each array's data, in bytes. Raises as ``dumps`` does."""
     offsets: dict[str, int] = {}
     end = len(_head(arrays))
     for name, array in arrays.items():
@@ -58,7 +58,7 @@ def loads(data: bytes) -> dict[str, Array]:
 
 
 def describe(data: bytes) -> tuple[Described, ...]:
-    """What a file holds, of any dtype that TVM writes.
+    """The contents of a file, with any dtype that TVM writes.
 
     Raises ProjectError if ``data`` is not exactly one well-formed file.
     """

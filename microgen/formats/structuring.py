@@ -1,4 +1,4 @@
-"""Typed records from JSON values, strictly: every field has the type that its record says."""
+"""Typed records from JSON values, strictly: every field must have the type in its record."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, TypeVar, get_args, get_origin
 import cattrs
 
 _T = TypeVar("_T")
-_MAX_WORDS = 120  # that an error quotes
+_MAX_WORDS = 120  # the longest quotation in an error, in characters
 
 
 def structure(data: Any, record: type[_T]) -> _T:
-    """The record that ``data`` holds, as ``cattrs.unstructure`` writes it.
+    """The record in ``data``, in the form that ``cattrs.unstructure`` writes.
 
-    Raises ValueError, which names the first place, for a field that is missing where there is no
-    default, that no record has, or that is of another type.
+    Raises ValueError with the first wrong place: a field that is missing and has no default, that
+    is in no record, or that has another type.
     """
     try:
         return _CONVERTER.structure(data, record)
@@ -24,14 +24,14 @@ def structure(data: Any, record: type[_T]) -> _T:
 
 
 def _exactly(value: Any, kind: type) -> Any:
-    """Cattrs by itself would convert."""
+    """The value unchanged if it has the type. Cattrs by itself would convert it."""
     if type(value) is not kind and (kind, type(value)) != (float, int):
         raise TypeError(f"expected {kind.__name__}")
     return kind(value)
 
 
 def _tuple(value: Any, kind: Any) -> Any:
-    """From a list only: cattrs by itself would take whatever has elements."""
+    """A tuple, from a list only. Cattrs by itself would take anything that has elements."""
     _exactly(value, list)
     kinds = get_args(kind)
     if kinds[-1] is ...:

@@ -1,4 +1,4 @@
-"""What is inside a model, a generated project, a model library, an ELF or a module blob, as data
+"""The contents of a model, a generated project, a model library, an ELF or a module blob, as data
 and as text."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def inspect(path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] =
     return _model(frontends.load(path))
 
 
-_HEAD_BYTES = 262  # up to tar's magic
+_HEAD_BYTES = 262  # up to tar's magic number
 
 
 def _of_project(path: Path, codegen_path: Sequence[Path], *, verbose: bool) -> Inspected:

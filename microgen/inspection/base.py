@@ -1,4 +1,4 @@
-"""What every kind of finding is made of."""
+"""The parts of every kind of finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPTIONAL = ("output",)
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """The same findings twice; ``payloads`` are what can be extracted, by file name."""
+    """The same findings as data and as text. ``payloads`` can be extracted, by file name."""
 
     data: dict[str, Any]
     text: Sequence[Part]
@@ -23,7 +23,7 @@ class Inspected:
 
 
 def columns(*headings: str) -> Table:
-    """An empty table; columns of numbers stand to the right."""
+    """An empty table; columns of numbers are aligned to the right."""
     return Table(
         [Column(name, name in _NUMBERS, name in _NAMES, name in _OPTIONAL) for name in headings]
     )

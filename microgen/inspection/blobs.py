@@ -1,4 +1,4 @@
-"""Module blobs: in an ELF, in a generated project, in a file of their own."""
+"""Module blobs: in an ELF, in a generated project, or in a file."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _BYTE = re.compile(rb"0x([0-9a-f]{2}),")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A blob's bytes, and its symbol: empty for a file of its own."""
+    """A blob's bytes and its symbol, which is empty for a file."""
 
     symbol: str
     data: bytes
 
 
 def is_blob(head: bytes, nbytes: int) -> bool:
-    """Whether a file of that size, which begins so, may be a blob: it says how long it is."""
+    """Whether a file of that size with this beginning may be a blob, which begins with its size."""
     return nbytes >= 16 and int.from_bytes(head[:8], "little") == nbytes - 8
 
 
@@ -95,7 +95,7 @@ def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
 
 
 def of_elf(elf: Elf) -> list[Found]:
-    """The blobs of an ELF, of which nothing is believed."""
+    """The blobs of an ELF, which is not trusted."""
     symbols = {
         (s.address, s.size): s
         for s in elf.symbols
@@ -107,7 +107,7 @@ def of_elf(elf: Elf) -> list[Found]:
 
 
 def of_project(project: Path, record: Manifest) -> list[Found]:
-    """The blobs that a generated project's sources have."""
+    """The blobs in the sources of a generated project."""
     return list(_of_sources(project, record))
 
 
@@ -128,17 +128,17 @@ def _array(path: Path) -> bytes:
 
 
 def beside(path: Path) -> list[Manifest]:
-    """The manifest of the project that a file was built in, if it was: it says how long payloads
-    are whose form microgen does not know."""
+    """The manifest of the project in which a file was built, if there is one. It has the sizes of
+    payloads whose form microgen does not know."""
     with suppress(MicrogenError):
         return [manifest.load(path.resolve().parent.parent)]
     return []
 
 
 def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]:
-    """Write payloads into a folder, made if need be; their paths.
+    """Write payloads into a folder, which is made if necessary, and return their paths.
 
-    Raises MicrogenError if there are none, or a file is there already and ``force`` is not given.
+    Raises MicrogenError if there are none, or if a file exists and ``force`` is not given.
     """
     if not files:
         raise MicrogenError("there is no module blob that can be read", where="--extract")

@@ -1,4 +1,4 @@
-"""What is inside a model library: modules, memory per target, functions, parameters, files."""
+"""The contents of a model library: modules, memory per target, functions, parameters, files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _text(library: Library) -> Iterator[Part]:
 
 
 def _memory(module: Module) -> Iterator[Part]:
-    """Memory per target, then what it holds."""
+    """Memory per target, followed by its contents."""
     yield from _rows(
         ("target", "workspace", "constants", "inputs and outputs"),
         (
@@ -60,7 +60,7 @@ def _memory(module: Module) -> Iterator[Part]:
 
 
 def _operators(module: Module) -> Iterator[Part]:
-    """Functions of a whole model, or of the "operator" style."""
+    """Functions of a whole model, or those of the "operator" style."""
     yield from _rows(
         ("function", "target", "workspace"),
         (

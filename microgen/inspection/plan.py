@@ -1,4 +1,4 @@
-"""A memory plan, that of a program or of a generated project: as data and as tables."""
+"""The memory plan of a program or of a generated project, as data and as tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from microgen.output.text_layout import Column, Part, Table
 from microgen.planner import timeline
 from microgen.program.types import MemoryPlan, Program
 
-CHART = 40  # calls side by side; more share a column
+CHART = 40  # columns of calls; if there are more calls, several share a column
 _BAR = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool: planned bytes, ``capacity`` (None: no limit), and the names of what lies in it."""
+    """A pool: planned bytes, ``capacity`` (None: no limit), and the names of its contents."""
 
     name: str
     nbytes: int
@@ -46,12 +46,12 @@ class Planned:
 
     @property
     def live(self) -> tuple[int, ...]:
-        """Bytes of planned buffers that live during each call."""
+        """Bytes of planned buffers that are live during each call."""
         spans = ((b.first, b.last, b.nbytes) for b in self.buffers)
         return timeline.live(spans, len(self.computes))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, as docs/schemas/plan.json has it."""
+        """Plain data, in the form of docs/schemas/plan.json."""
         return {
             "module": self.module,
             "algorithm": self.plan.algorithm,
@@ -71,7 +71,7 @@ class Planned:
         }
 
     def parts(self) -> Iterator[Part]:
-        """Buffers by call, calls by live bytes, then what it comes to."""
+        """Buffers by call, calls by live bytes, then the totals."""
         if self.buffers and self.computes:
             buckets = _buckets(len(self.computes))
             yield from self._buffer_table(buckets)

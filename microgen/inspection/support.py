@@ -24,8 +24,8 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An op: what it takes, its kernels with what each needs of the CPU, best first; ``how`` as
-    text."""
+    """An op: what it accepts, and its kernels with the CPU features that each needs, best first;
+    ``how`` is text."""
 
     op: str
     about: str
@@ -40,12 +40,12 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """A row per op, sorted."""
+    """A row for each op, sorted."""
     return [_row(name) for name in sorted(ops.registry())]
 
 
 def operators() -> dict[str, tuple[str, ...]]:
-    """Suffix of a model file -> its operators that are supported."""
+    """Suffix of a model file -> its supported operators."""
     return frontends.supported()
 
 
@@ -68,7 +68,7 @@ def _row(name: str) -> Row:
 
 
 def dtype_of(kernel: Kernel) -> str:
-    """What a kernel computes, by its symbol's suffix; "any" where it only moves values."""
+    """The dtype of a kernel, by its symbol's suffix; "any" if it only moves values."""
     suffix = re.search(rf"_({'|'.join(_SUFFIXES)})(?:_|$)", kernel.symbol)
     return _SUFFIXES[suffix[1]] if suffix else "any"
 

@@ -1,9 +1,9 @@
-"""Evaluates a graph beside an implementation of it: what each node should give for what the
-implementation had, and how far off it may be.
+"""Evaluates a graph next to an implementation of it: what each node should give for the inputs that
+the implementation had, and how far off it may be.
 
-What is known of the implementation takes the place of the reference's own values, so that errors
-do not add up from layer to layer. Nodes whose outputs are not known (fused into others, views,
-inside a part that somebody else compiles) pass their bounds on to the next that is.
+Values known from the implementation replace the reference's own values, so that errors do not add
+up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
+that an external generator compiled) pass their bounds on to the next node whose output is known.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(slots=True)
 class Kept:
-    """Variables between two inferences: their values, and by how much they may be off."""
+    """Variables between two inferences: their values, and how far off they may be."""
 
     values: dict[str, Array]
     errors: dict[str, Array] = field(default_factory=dict)
 
     @staticmethod
     def at_first(graph: Graph) -> Kept:
-        """Before the first inference."""
+        """The variables before the first inference."""
         return Kept(initial_state(graph))
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a tensor should be: at most ``bound`` (float64, infinite where anything may be) from
-    ``values``, by the ``rules`` of the ops since what is known. ``found`` is what the
-    implementation has, None where that is not known."""
+    """The expected value of a tensor.
+
+    It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
+    by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
+    value, or None if it is not known."""
 
     node: Node
     tensor: str
@@ -59,9 +61,9 @@ def walk(
 ) -> Iterator[Expected]:
     """Every tensor that nodes compute or update, in order.
 
-    ``inputs`` has one array per graph input, ``found`` what is known of the tensors, of their
-    shapes and dtypes. ``kept`` is read and updated; without it, this is the first inference.
-    ``off``: by how much inputs may be off, float64. Raises ``ops.base.StatusError`` as
+    ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
+    with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
+    inference. ``off``, float64, is how far off inputs may be. Raises ``ops.base.StatusError`` as
     ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
@@ -114,8 +116,8 @@ def _of_node(
 
 
 def _limited(bound: Array, expected: Array, roundings: int) -> Array:
-    """The bound of numbers, of which so many roundings may be missing; special values are what they
-    are, and what may exceed float32 may be anything."""
+    """The bound if up to ``roundings`` roundings may be missing. Special values must be the same;
+    if a value may exceed float32, anything is allowed."""
     if expected.dtype.kind != "f":
         return bound
     if roundings:
@@ -127,8 +129,8 @@ def _limited(bound: Array, expected: Array, roundings: int) -> Array:
 
 
 def exceeds(found: Array, expected: Array, bound: Array) -> Array:
-    """Which elements are farther apart than the bound, bool of the arrays' shape. NaN is NaN, and
-    zeros have no sign."""
+    """Which elements are farther apart than the bound: bool, of the arrays' shape. NaN equals NaN,
+    and the sign of zeros is ignored."""
     if expected.dtype.kind != "f":
         return np.asarray((found != expected) & ~np.isinf(bound))
     same = (found == expected) | (np.isnan(found) & np.isnan(expected))
@@ -136,7 +138,7 @@ def exceeds(found: Array, expected: Array, bound: Array) -> Array:
 
 
 def distance(found: Array, expected: Array) -> Array:
-    """How far elements are apart, float64; infinite where only one is a number."""
+    """The distance of elements, float64; infinite if only one of them is a number."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
     same = (found == expected) | ((found != found) & (expected != expected))

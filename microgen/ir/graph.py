@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 
 class DType(enum.Enum):
-    """Element type of a tensor; the value is numpy's and TVM's name for it."""
+    """Element type of a tensor; the value is the name that numpy and TVM use."""
 
     INT8 = "int8"
     UINT8 = "uint8"
@@ -117,12 +117,12 @@ class Attrs:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operation. ``inputs`` and ``outputs`` are tensor names; a trailing optional input
-    that is absent is simply not listed. ``target`` is the name of the target that computes it; the
-    host's, the CPU that runs the runner, is empty. ``function``: the external function that the
-    node is part of, by its global symbol; empty for all but those of partitioned models.
-    ``layouts`` are those that the model's own operator was declared with, by attribute name:
-    ("data_layout", "NCHW"), say."""
+    """One operation. ``inputs`` and ``outputs`` are tensor names. An optional input at the end that
+    is absent is not listed. ``target`` is the name of the target that computes the node; it is
+    empty for the host, the CPU that runs the runner. ``function`` is the global symbol of the
+    external function that the node is part of; it is empty except in partitioned models.
+    ``layouts`` are those with which the model declares its own operator, by attribute name, for
+    example ("data_layout", "NCHW")."""
 
     op: str
     inputs: tuple[str, ...]
@@ -135,8 +135,8 @@ class Node:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it is computed: its target and its external function. Only nodes of one place are
-        ever fused."""
+        """Where the node is computed: its target and its external function. Only nodes with the
+        same place are ever fused."""
         return self.target, self.function
 
 
@@ -145,9 +145,9 @@ class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
 
     ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
-    values from one inference to the next, and stand for 0 before the first; one node each reads and
-    updates them. ``fixed`` has the inputs whose only sound value the shapes give: no node reads
-    them. ``output_names`` is what C is to call the outputs, one name each, or empty.
+    values from one inference to the next, and mean 0 before the first; one node each reads and
+    updates them. ``fixed`` has the inputs that have only one sound value, which follows from the
+    shapes: no node reads them. ``output_names`` has the names of the outputs in C, or is empty.
     """
 
     name: str
@@ -169,7 +169,7 @@ class Graph:
         return {out: node for node in self.nodes for out in node.outputs}
 
     def uses_of(self) -> dict[str, int]:
-        """Tensor name -> how many times nodes and graph outputs read it."""
+        """Tensor name -> the number of times that nodes and graph outputs read it."""
         counts = dict.fromkeys(self.types, 0)
         for name in (*self.outputs, *(i for node in self.nodes for i in node.inputs)):
             counts[name] += 1
@@ -181,9 +181,9 @@ class Graph:
 
 
 def frozen(array: Array) -> Array:
-    """The array made read-only, so that no stage can change what another holds.
+    """The array made read-only, so that no stage can change an array that another stage has.
 
-    Of arrays without dimensions numpy's functions make scalars; those become arrays again.
+    numpy's functions turn arrays without dimensions into scalars; these become arrays again.
     """
     array = np.asarray(array)
     array.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Runs a graph with the ops' numpy references: what every firmware is compared with."""
+"""Runs a graph with the ops' numpy references, with which every firmware is compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ State = dict[str, Array]  # the value of each variable of a graph
 
 
 def initial_state(graph: Graph) -> State:
-    """What variables hold before the first inference: what stands for 0, their zero point."""
+    """The values of variables before the first inference: their zero points, which mean 0."""
     return {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
 
 
@@ -27,10 +27,10 @@ def evaluate(
     ops: Mapping[str, Op],
     state: State | None = None,
 ) -> dict[str, Array]:
-    """Every tensor of the graph by name: inputs, constants and all that nodes compute.
+    """Every tensor of the graph by name: inputs, constants and everything that nodes compute.
 
     ``inputs`` has one array per graph input, of the declared shape and dtype. ``state`` is read
-    and updated; without it, this is the first inference. Raises ``ops.base.StatusError`` where the
+    and updated; without it, this is the first inference. Raises ``ops.base.StatusError`` if the
     firmware's status would not be 0.
     """
     state = initial_state(graph) if state is None else state
@@ -48,7 +48,7 @@ def evaluate(
 def evaluate_node(
     node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, Op]
 ) -> tuple[Array, ...]:
-    """The outputs of one node, then what it writes to its variables; inputs are from ``values``."""
+    """The outputs of one node, then the new values of its variables. Inputs are from ``values``."""
     operands = Operands(
         tuple(values[name] for name in node.inputs),
         graph.type_of(node.inputs),

@@ -12,8 +12,8 @@ from microgen.ops.external import ExternalAttrs
 
 
 def show(graph: Graph) -> str:
-    """The graph as text: ``def @main(...) -> ... { %0 = op(...); ... }``, and behind it each
-    external function likewise.
+    """The graph as text: ``def @main(...) -> ... { %0 = op(...); ... }``, followed by each external
+    function in the same form.
 
     Inputs and constants keep their names, computed tensors are numbered in order.
     """

@@ -1,4 +1,4 @@
-"""Checks a graph's structure and types; run on what a frontend made, and after every pass."""
+"""Checks a graph's structure and types, after a frontend and after every pass."""
 
 from __future__ import annotations
 

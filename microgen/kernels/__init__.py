@@ -1,5 +1,5 @@
-"""Kernels, found by folder: a module with ``KERNELS`` has those of one op (``OP_NAME``), best
-first; the others are what several share."""
+"""Kernels, found by folder: a module with ``KERNELS`` has the kernels of one op (``OP_NAME``), best
+first; the other modules are shared by several ops."""
 
 from __future__ import annotations
 

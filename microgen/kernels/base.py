@@ -1,4 +1,4 @@
-"""What a kernel entry says: which C function, where it fits, what constants it is called with."""
+"""A kernel entry: its C function, the nodes that it fits, the constants it is called with."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class KernelConstant:
 
     ``what`` says which: the data of constant tensor ``tensor``, or its quantization scales
     (float32, one per channel). ``transform`` and ``arguments`` are those of ``transforms``.
-    ``is_absent``: the kernel takes NULL here. ``array``: the data, where no tensor of the graph has
-    them; ``tensor`` is then a name of their own.
+    With ``is_absent`` the kernel gets NULL here. ``array`` is the data if no tensor of the graph
+    has them; ``tensor`` is then a name of their own.
     """
 
     name: str
@@ -45,7 +45,7 @@ class KernelConstant:
 
     @property
     def is_absent(self) -> bool:
-        """Whether the kernel is passed NULL in this place."""
+        """Whether the kernel gets NULL in this place."""
         return not self.tensor
 
 
@@ -71,11 +71,11 @@ class Kernel:
     ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
     ``params(node, graph)`` are the struct's fields, in order.
     ``inputs`` are the positions of the node's inputs that are passed as tensors, constant or not,
-    NULL where the node has none (the others are the kernel's own business in ``constants``).
+    or as NULL if the node does not have them. The kernel handles the others in ``constants``.
     ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
     ``scratch(node, graph)`` is in bytes.
-    ``each_input(node, graph)``, where there is one, says that the kernel is called once for each
-    input of the node, all writing parts of one output; ``inputs`` does not count then. It gives
+    ``each_input(node, graph)``, if given, means that the kernel is called once for each input of
+    the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, as the runner does.
@@ -123,8 +123,8 @@ TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 _WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
 
-REFERENCE = frozenset[Feature]()  # what a reference kernel needs: nothing
-DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, for which weights may be computed
+REFERENCE = frozenset[Feature]()  # a reference kernel needs no features
+DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 
 def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]:
@@ -133,19 +133,19 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
 
 
 class OtherDtype(str):
-    """A refusal by a kernel for other dtypes: it tells nothing of what the node lacks."""
+    """A refusal by a kernel for other dtypes. It does not say what the node lacks."""
 
     __slots__ = ()
 
 
 class OtherKind(str):
-    """A refusal by a kernel for other CPUs or roundings: as little, if others are for these."""
+    """A refusal by a kernel for other CPUs or roundings. It says little if others are for these."""
 
     __slots__ = ()
 
 
 def only(dtype: DType, output: DType | None = None) -> Refuse:
-    """Refusal unless data and output are of that dtype, or each of its own."""
+    """Refusal unless data and output are of that dtype, or the output of its own."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
@@ -173,10 +173,12 @@ def constant_weights(
     roundings: Collection[Rounding] = TFLITE,
     wraps: bool = False,
 ) -> str | None:
-    """Refusal unless the data is of that dtype, and the output too or of its own, weight and bias
-    are constants, no sum of products can leave int32 (of int16 data: ``SUM_LIMIT``), not even
-    scaled unless the kernel ``wraps``, and sums that are scaled are rounded so. ``axis`` is the
-    weight's axis of output channels."""
+    """Refusal of a node that an integer kernel cannot compute.
+
+    Data must be of that dtype, and so must the output unless it has its own. Weight and bias must
+    be constants. No sum of products may exceed int32 (for int16 data: ``SUM_LIMIT``), not even
+    when scaled, unless the kernel ``wraps``. Sums that are scaled must have one of the roundings.
+    ``axis`` is the weight's axis of output channels."""
     refusal = _computed(node, graph) or only(dtype, output)(node, graph)
     if refusal is None and output is None:
         refusal = _otherwise_rounded(node, roundings) or (None if wraps else _wrapped(node, graph))
@@ -191,8 +193,8 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
 
 
 def _wrapped(node: Node, graph: Graph) -> str | None:
-    """Refusal if scaled sums of int8 data may leave int32: what is then modulo 2**32 in LiteRT is
-    so in the reference kernels only."""
+    """Refusal if scaled sums of int8 data may exceed int32. LiteRT takes them modulo 2**32, and
+    only the reference kernels do the same."""
     (data, weight, *_), output = types(node, graph)
     rounding = getattr(node.attrs, "rounding", None)
     if rounding is not Rounding.DOUBLE or data.dtype is not DType.INT8:
@@ -211,7 +213,7 @@ def _computed(node: Node, graph: Graph) -> str | None:
 
 
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
-    """Refusal if the data can make a larger sum with these weights and this bias than the
+    """Refusal if these weights and this bias can make a larger sum from the data than the
     accumulator may hold."""
     limit = _SUM_LIMITS[graph.types[node.inputs[0]].dtype]
     worst = int(largest_sums(node, graph, axis).sum(axis=0).max())
@@ -221,8 +223,8 @@ def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
 
 
 def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
-    """Per output channel, the largest magnitude of a sum that the data can make with the
-    channel's weights, and that of its bias: int64 [2, channels]. ``axis`` is the weight's axis of
+    """For each output channel, the largest magnitude of a sum that its weights can make from the
+    data, and the magnitude of its bias: int64 [2, channels]. ``axis`` is the weight's axis of
     output channels."""
     data = graph.types[node.inputs[0]]
     limits = np.iinfo(data.dtype.numpy)
@@ -240,15 +242,15 @@ def spatial(tensor: TensorType) -> Pair:
 
 
 def offsets(data: TensorType, output: TensorType) -> Fields:
-    """The zero points as kernels take them: added to the input, added to the output."""
+    """The zero points in the form of kernels: added to the input, added to the output."""
     return (("input_offset", -data.zero_point), ("output_offset", output.zero))
 
 
 def weights_and_tables(
     node: Node, graph: Graph, rule: Rule, channels: int
 ) -> tuple[KernelConstant, ...]:
-    """int8 weight, bias or NULL, and the requantization tables, ``channels`` long each. The bias
-    of int16 data is int64, that of int8 data int32."""
+    """int8 weight, bias or NULL, and the requantization tables, each of ``channels`` entries. The
+    bias is int64 for int16 data, int32 for int8 data."""
     rule = "sums" if getattr(node.attrs, "rounding", None) in RELAY else rule
     scales = _scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
@@ -260,7 +262,7 @@ def weights_and_tables(
 
 
 def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[KernelConstant, ...]:
-    """As ``weights_and_tables``, of scales that are rounded REAL."""
+    """As ``weights_and_tables``, for scales that are rounded REAL."""
     scales = _scale_arguments(node, graph, "conv", channels)
     weight = node.inputs[1]
     return (
@@ -296,14 +298,14 @@ def _bias(node: Node, dtype: DType) -> KernelConstant:
 
 
 def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:
-    """How sums of int16 data are scaled, as kernels take it; no field for other data."""
+    """The kernel's field for the scaling of sums of int16 data; no field for other data."""
     if output.dtype is not DType.INT16:
         return ()
     return (("rounding", _WIDE_ROUNDINGS[rounding]),)
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:
-    """The clamp, as the last two fields of every kernel that has one: stored values, or numbers."""
+    """The clamp, as the last two fields of each kernel that has one: stored values, or numbers."""
     if output.dtype is DType.FLOAT32:
         least, most = float_range(activation)
         return (("activation_min", least), ("activation_max", most))

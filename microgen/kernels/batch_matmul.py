@@ -14,13 +14,13 @@ _BATCH_AXES = MAX_RANK - 2
 
 
 def _batches(shape: Sequence[int]) -> tuple[int, ...]:
-    """The leading dimensions, right-aligned to as many as the kernel has."""
+    """The leading dimensions, right-aligned to the number of dimensions in the kernel."""
     leading = shape[:-2]
     return (*(1 for _ in range(_BATCH_AXES - len(leading))), *leading)
 
 
 def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Fields:
-    """Elements between batches (0 where the operand is broadcast), matrix rows and columns."""
+    """Elements between batches (0 if the operand is broadcast), matrix rows and columns."""
     batches = _batches(shape)
     steps = strided.row_major((*batches, *shape[-2:]))
     row, column = steps[:-3:-1] if is_transposed else steps[-2:]

@@ -1,5 +1,5 @@
-"""What the specialised kernels of convolutions and dense (``portable`` and ``dsp``, which compute
-four output channels at a time) need of a node, beside what the reference needs."""
+"""Requirements of the specialised kernels of convolutions and dense (``portable`` and ``dsp``,
+which compute four output channels at a time), in addition to those of the reference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
-Refusal = Callable[..., str | None]  # of node, graph and the roundings that the kernel has
+Refusal = Callable[..., str | None]  # of node, graph and the roundings that the kernel supports
 
 
 def variants(
@@ -93,8 +93,8 @@ def _ungrouped(node: Node, graph: Graph) -> str | None:
 def narrow(
     node: Node, graph: Graph, *, axis: int, roundings: Collection[Rounding] = base.TFLITE
 ) -> str | None:
-    """Refusal unless the reference could compute the node, which is rounded so, every scale is
-    below 1/2, and every sum below 2**30: then requantization takes fewer steps."""
+    """Refusal unless the reference could compute the node with one of these roundings, every scale
+    is below 1/2, and every sum below 2**30. Then requantization takes fewer steps."""
     refusal = base.constant_weights(node, graph, axis=axis, roundings=roundings)
     if refusal:
         return refusal
@@ -129,8 +129,8 @@ def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 
 def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], products: Array) -> Array:
-    """Channels that have a bias only, no weights, and whose output is the same with the bias
-    clamped. Converters give such channels tiny scales, and biases of about 2**30."""
+    """The channels that have only a bias, no weights, and whose output does not change when the
+    bias is clamped. Converters give such channels tiny scales, and biases of about 2**30."""
     if len(node.inputs) < 3:
         return np.zeros(products.shape, bool)
     bias = graph.constants[node.inputs[2]].astype(np.int64)
@@ -143,7 +143,7 @@ def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], product
 
 
 def narrowed(constants: Constants) -> Constants:
-    """The same constants in the form that convolutions take here: the bias clamped, the shifts
+    """The same constants in the form that these convolutions take: the bias clamped, the shifts
     those of the rounding steps."""
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:

@@ -1,4 +1,4 @@
-"""What kernels of broadcast operands share: ``crt/include/microgen/broadcast.h``."""
+"""Shared by kernels of broadcast operands: ``crt/include/microgen/broadcast.h``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def too_many_axes(node: Node, graph: Graph) -> str | None:
-    """Refusal unless four axes are enough, adjacent ones taken together where they can be."""
+    """Refusal unless four axes are enough after adjacent ones are merged where possible."""
     count = len(_axes(node, graph))
     if count > _AXES:
         return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
@@ -45,7 +45,7 @@ def too_many_axes(node: Node, graph: Graph) -> str | None:
 
 
 def strided(node: Node, graph: Graph, names: Sequence[str]) -> base.Fields:
-    """The output's shape and every operand's strides, the latter as fields of those names."""
+    """The output's shape and every operand's strides, which are fields with those names."""
     axes = _axes(node, graph)
     axes = [(1, (0,) * len(names))] * (_AXES - len(axes)) + axes
     strides = zip(*(steps for _, steps in axes), strict=True)
@@ -58,7 +58,7 @@ def shapes(node: Node, graph: Graph) -> base.Fields:
 
 
 def offsets(node: Node, graph: Graph) -> base.Fields:
-    """The zero points as kernels take them: added to each operand, added to the output."""
+    """The zero points in the form of kernels: added to each operand, added to the output."""
     (lhs, rhs), output = base.types(node, graph)
     return (
         ("lhs_offset", -lhs.zero_point),
@@ -68,7 +68,7 @@ def offsets(node: Node, graph: Graph) -> base.Fields:
 
 
 def plain_params(node: Node, graph: Graph) -> base.Fields:
-    """The fields of kernels of plain numbers that have an activation."""
+    """The fields of kernels for plain numbers that have an activation."""
     activation = getattr(node.attrs, "activation", Activation.NONE)
     output = graph.types[node.outputs[0]]
     return (*shapes(node, graph), *base.activation_fields(activation, output))
@@ -92,8 +92,7 @@ def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Grap
 
 
 def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The operands that are laid out as the output is: each element is read before it is
-    written."""
+    """The operands with the output's layout: each element is read before it is written."""
     inputs, output = base.types(node, graph)
     return tuple(
         i
@@ -105,7 +104,7 @@ def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
 def kernel(
     symbol: str, dtype: DType, params: Callable[[Node, Graph], base.Fields], *, family: str = ""
 ) -> base.Kernel:
-    """The reference kernel ``symbol`` of two operands of that dtype."""
+    """The reference kernel ``symbol`` for two operands of that dtype."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         found = graph.types[node.inputs[0]].dtype

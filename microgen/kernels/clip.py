@@ -25,7 +25,7 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
 
 
 def _int16(node: Node, graph: Graph) -> base.Fields:
-    """As of int8, but that there are no zero points."""
+    """As for int8, but there are no zero points."""
     return tuple(field for field in _int8(node, graph) if not field[0].endswith("_offset"))
 
 

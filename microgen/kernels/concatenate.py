@@ -18,7 +18,7 @@ def _axis(node: Node) -> int:
 
 
 def _row(node: Node, tensor: TensorType) -> int:
-    """Bytes."""
+    """Bytes per row."""
     return math.prod(tensor.shape[_axis(node) :]) * tensor.dtype.nbytes
 
 

@@ -46,8 +46,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    """Tables of one entry, or one per output feature. LiteRT (which rounds once) multiplies the
-    scales in double, TensorFlow Lite Micro in float32 where there is one weight scale."""
+    """Tables of one entry, or of one per output feature. LiteRT, which rounds once, multiplies the
+    scales in double. TensorFlow Lite Micro uses float32 if there is one weight scale."""
     assert isinstance(node.attrs, DenseAttrs)
     if _is_per_channel(node, graph):
         channels = graph.types[node.inputs[1]].shape[0]
@@ -57,7 +57,7 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
-    """As int32 holds what mg_requantize_real gives, whatever the data."""
+    """Refusal if a result of mg_requantize_real may exceed int32 for some data."""
     refusal = base.constant_weights(
         node, graph, axis=0, dtype=DType.INT16, roundings=(Rounding.REAL,)
     )

@@ -29,7 +29,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
-    """As int32 has room for one row of products, in mg_depthwise_conv2d_s16."""
+    """Refusal if a row of products in mg_depthwise_conv2d_s16 may exceed int32."""
     width = graph.types[node.inputs[1]].shape[2]
     if width > PRODUCTS_S16:
         return f"its filters are {width} wide, the kernel takes {PRODUCTS_S16}"

@@ -1,4 +1,4 @@
-"""What the kernels of hybrid layers share."""
+"""Shared by the kernels of hybrid layers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 def scale_count(node: Node, graph: Graph) -> int:
-    """The weight's scales: 1, or one per channel."""
+    """The number of the weight's scales: 1, or one per channel."""
     return len(hybrid.scales(graph.types[node.inputs[1]]))
 
 
 def image_bytes(node: Node, graph: Graph) -> int:
-    """Scratch for one quantized image."""
+    """The scratch for one quantized image, in bytes."""
     return math.prod(graph.types[node.inputs[0]].shape[1:])

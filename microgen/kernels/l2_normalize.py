@@ -18,7 +18,7 @@ def _float(node: Node, graph: Graph) -> base.Fields:
     return (*rows.sizes(node, graph), ("least_length", LEAST_LENGTH))
 
 
-# Squares and their sum, of which the root halves the error, the root and the quotient: 3.5; the
+# The squares and their sum (whose error the root halves), the root and the quotient: 3.5; the
 # reference's own roundings: 1.
 _FLOAT_ULPS = 4
 

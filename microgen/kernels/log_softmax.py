@@ -22,8 +22,8 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-# The sum's relative error, as in softmax, is one of its logarithm, which is at most the largest
-# output: about 4 units. The logarithm and three roundings add as many.
+# As in softmax, the sum has a relative error. It is an absolute error of the sum's logarithm, which
+# is at most the largest output: about 4 units. The logarithm and three roundings add the same.
 _FLOAT_ULPS = 8
 
 KERNELS = (

@@ -86,7 +86,7 @@ def _with_none_for_the_cell_gate(
 
 
 def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
-    """Multipliers and shifts of four gates; 0 in front where there are fewer."""
+    """Multipliers and shifts of four gates; 0 first if there are only three."""
     padded = [*[(0, 0)] * (_GATES - len(scales)), *scales]
     return (
         (f"{name}_multiplier", tuple(multiplier for multiplier, _ in padded)),
@@ -95,7 +95,7 @@ def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
 
 
 def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
-    """The weights and biases in the order of the kernels, of these C types."""
+    """The weights and biases in the order of the kernels, with these C types."""
 
     def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
         names = _names(node)
@@ -124,7 +124,7 @@ def _dsp_refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _overflow(node: Node, graph: Graph) -> str | None:
-    """Refusal if a sum over the input or the hidden state may leave int32."""
+    """Refusal if a sum over the input or the hidden state may exceed int32."""
     types, names = _types(node, graph), _names(node)
     zero_point = types.data.zero_point
     farthest = max(127 - zero_point, zero_point + 128)
@@ -145,7 +145,7 @@ def _largest_sum(graph: Graph, weight: str, bias: str | None, farthest: int) -> 
 
 
 def _scratch(element_bytes: int) -> Callable[[Node, Graph], int]:
-    """The hidden state of one step of one sequence."""
+    """The scratch for the hidden state of one step of one sequence, in bytes."""
     return lambda node, graph: _types(node, graph).weight.shape[1] * element_bytes
 
 
@@ -175,6 +175,6 @@ KERNELS = (
         constants=_constants(*["float"] * 6),
         scratch=_scratch(4),
         writes=_STATES,
-        ulps=64,  # of 1: sums of magnitude 16 err by 16 units of it, and steps pass errors on
+        ulps=64,  # of 1: sums of magnitude 16 err by 16 such units, and steps pass errors on
     ),
 )

@@ -15,12 +15,12 @@ Axis = tuple[int, Pair]  # elements of the input, (before, after)
 
 
 def _merged(node: Node, graph: Graph) -> tuple[list[Axis], int]:
-    """The fewest axes, those that are not padded made one, and the size of what stays together:
-    of the axes behind the last that is padded."""
+    """The fewest axes, with adjacent unpadded ones merged, and the size of a block that is copied
+    whole: the product of the axes after the last padded one."""
     attrs = node.attrs
     assert isinstance(attrs, MirrorPadAttrs)
     found: list[Axis] = []
-    block = 1  # of axes without padding, since the last that has some
+    block = 1  # product of the unpadded axes since the last padded one
     for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
         if any(pads):
             found += [(block, (0, 0)), (size, pads)] if block > 1 else [(size, pads)]

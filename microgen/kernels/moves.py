@@ -1,4 +1,4 @@
-"""What the kernels that move or convert values one by one have in common."""
+"""Shared by the kernels that move or convert values one by one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def any_tensor(_node: Node, _graph: Graph) -> str | None:
 
 
 def element_bytes(node: Node, graph: Graph) -> base.Fields:
-    """The one field that tells dtypes apart."""
+    """The only field that differs between dtypes."""
     return (("element_bytes", graph.types[node.outputs[0]].dtype.nbytes),)
 
 
 def of_equal_size(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The input's buffer may be the output's where elements have as many bytes: each is read
-    before it is written."""
+    """The input's buffer may be the output's if elements have the same number of bytes: each is
+    read before it is written."""
     (data, *_), output = base.types(node, graph)
     return (0,) if data.dtype.nbytes == output.dtype.nbytes else ()

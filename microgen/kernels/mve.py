@@ -1,4 +1,4 @@
-"""What the entries of the MVE kernels have in common: when they refuse, and their scratch."""
+"""Shared by the entries of the MVE kernels: their refusals and their scratch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POINTER = 4  # bytes: cores with MVE have addresses of 32 bits
 
 
 def one_group(node: Node, graph: Graph) -> str | None:
-    """Refusal of a grouped convolution, or of what every kernel with weights refuses."""
+    """Refusal of a grouped convolution, and of everything that all kernels with weights refuse."""
     data, weight = graph.type_of(node.inputs[:2])
     if weight.shape[3] != data.shape[3]:
         groups = data.shape[3] // weight.shape[3]
@@ -36,13 +36,13 @@ def pointwise(node: Node, graph: Graph) -> str | None:
 
 
 def window_rows(node: Node, graph: Graph) -> int:
-    """Scratch of mg_conv2d_s8_mve: the windows of four pixels."""
+    """The scratch of mg_conv2d_s8_mve in bytes: the windows of four pixels."""
     _, height, width, channels = graph.types[node.inputs[1]].shape
     return _ROWS * height * width * channels
 
 
 def depthwise(node: Node, graph: Graph) -> str | None:
-    """Refusal if the sum of two products may leave int16, or of what all refuse."""
+    """Refusal if the sum of two products may exceed int16, and of everything that all refuse."""
     refused = base.constant_weights(node, graph, axis=3)
     if refused is None and (graph.constants[node.inputs[1]] == -128).any():
         return "a weight is -128: two products may leave int16"
@@ -50,7 +50,7 @@ def depthwise(node: Node, graph: Graph) -> str | None:
 
 
 def depthwise_tables(node: Node, graph: Graph) -> int:
-    """Scratch of mg_depthwise_conv2d_s8_mve: its tables, see the header."""
+    """The scratch of mg_depthwise_conv2d_s8_mve in bytes: its tables, see the header."""
     data, weight = graph.type_of(node.inputs[:2])
     inputs, outputs = data.shape[3], weight.shape[3]
     places = outputs if outputs > inputs else 0

@@ -12,12 +12,11 @@ OP_NAME = "nn.pad"
 
 _AXES = 6  # of mg_pad
 
-Axis = tuple[int, int, int]  # elements before the data, of it, and after it
+Axis = tuple[int, int, int]  # number of elements before the data, in it, and after it
 
 
 def _merged(node: Node, graph: Graph) -> list[Axis]:
-    """The fewest axes of which the output is made: one that is not padded is part of the axis
-    before it."""
+    """The fewest axes of the output: an unpadded axis is merged into the axis before it."""
     attrs = node.attrs
     assert isinstance(attrs, PadAttrs)
     found: list[Axis] = []
@@ -47,7 +46,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _value(value: float, output: TensorType) -> base.Fields:
-    """The bits of the stored value as one integer or, of 8 bytes, two."""
+    """The bits of the stored value as one integer, or two for 8 bytes."""
     stored = np.array(value, output.dtype.numpy).tobytes()
     bits = int.from_bytes(stored, "little", signed=True)
     low, high = np.array([bits], "<i8").view("<i4").tolist()

@@ -1,4 +1,4 @@
-"""What kernels with state share."""
+"""Shared by kernels with state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from microgen.ops import registry as ops
 
 
 def constants_but_variables(dtype: DType) -> base.Refuse:
-    """Refusal unless the data is of that dtype, and all else that is no variable a constant."""
+    """Refusal unless the data is of that dtype, and every other input that is not a variable is a
+    constant."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         variables = ops()[node.op].writes(node.attrs, len(node.inputs))
@@ -22,6 +23,6 @@ def constants_but_variables(dtype: DType) -> base.Refuse:
 
 
 def scale_fields(name: str, scale: tuple[int, int]) -> base.Fields:
-    """A (multiplier, shift) as two fields."""
+    """A pair (multiplier, shift) as two fields."""
     multiplier, shift = scale
     return ((f"{name}_multiplier", multiplier), (f"{name}_shift", shift))

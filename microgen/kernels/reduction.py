@@ -1,4 +1,4 @@
-"""What the kernels of mean, sum, max and min have in common."""
+"""Shared by the kernels of mean, sum, max and min."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from microgen.kernels import base
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 from microgen.ops.sum import SumAttrs
 
-_SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of eight
+_SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of up to eight
 
 
 def _refusal(dtype: DType) -> base.Refuse:
-    """Refusal unless of that dtype, with axes that three reduced groups hold."""
+    """Refusal unless the data is of that dtype and three reduced groups can hold the axes."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         shape = _alternating(node, graph)
@@ -27,13 +27,13 @@ def _refusal(dtype: DType) -> base.Refuse:
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
-    """``shape`` as ``crt/include/microgen/reduction.h`` has it."""
+    """``shape`` in the form of ``crt/include/microgen/reduction.h``."""
     shape = _alternating(node, graph)
     return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
 
 
 def _alternating(node: Node, graph: Graph) -> tuple[int, ...]:
-    """Sizes of neighbouring axes of one kind multiplied: kept, reduced, kept, reduced, ..."""
+    """Sizes of adjacent axes of one kind multiplied: kept, reduced, kept, reduced, ..."""
     attrs = node.attrs
     assert isinstance(attrs, ReductionAttrs)
     (data,), _ = base.types(node, graph)

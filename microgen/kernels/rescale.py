@@ -39,7 +39,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    """Tables of several scales; NULL where there is one."""
+    """The tables if there are several scales; NULL if there is one."""
     attrs = node.attrs
     assert isinstance(attrs, RescaleAttrs)
     scales = node.inputs[1] if len(node.inputs) > 1 else ""

@@ -62,6 +62,6 @@ KERNELS = (
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=_float_params,
-        ulps=3,  # a rounding of 1 - weight, of two products and of a sum, along each axis
+        ulps=3,  # along each axis, the roundings of 1 - weight, of two products and of a sum
     ),
 )

@@ -37,9 +37,9 @@ def _float(node: Node, graph: Graph) -> base.Fields:
 
 
 # Below, u is half a unit of the largest output. Exponentials and their sum, the difference and its
-# product with beta, and the quotient contribute 5 u and, for n values, twice log(n) u: differences
-# count by exp(-difference). With beta 1 the product is exact: log(n) u. So the bound holds for rows
-# of up to 2**16 values, or some 250 with another beta.
+# product with beta, and the quotient contribute 5 u. For n values, 2 log(n) u are added, because an
+# error of a difference is weighted with exp(-difference); with beta 1 the product is exact, which
+# leaves log(n) u. So the bound holds for rows of up to 2**16 values, or about 250 for another beta.
 _FLOAT_ULPS = 16
 
 KERNELS = (

@@ -1,4 +1,4 @@
-"""What the ops that read their input at regular steps have in common."""
+"""Shared by the ops that read their input at regular steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AXES = 6  # of mg_strided_copy
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """Elements from one index to the next, per axis."""
+    """For each axis, the number of elements from one index to the next."""
     sizes = itertools.accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1)
     return tuple(reversed(tuple(sizes)))[: len(shape)]
 

@@ -44,7 +44,7 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(*types: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
-    """Feature weight, time weight, and bias or NULL, of these C types."""
+    """Feature weight, time weight, and bias or NULL, with these C types."""
 
     def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
         feature, time, _, *bias = node.inputs[1:]

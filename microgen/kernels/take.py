@@ -28,7 +28,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _unknown(node: Node, graph: Graph) -> str | None:
-    """Refusal unless all indices are known to lie in the axis."""
+    """Refusal unless all indices are known to be within the axis."""
     assert isinstance(node.attrs, TakeAttrs)
     name = node.inputs[1]
     if name not in graph.constants:

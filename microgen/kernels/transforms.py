@@ -1,4 +1,4 @@
-"""How a constant of the firmware is made from the model's own parameters.
+"""How the firmware's constants are computed from the model's own parameters.
 
 Lowering records the name of one of these functions with its arguments; ``verify`` calls it again
 and compares the result with the bytes in the ELF.
@@ -19,26 +19,26 @@ Function = Callable[[Sequence[Array], Arguments], Array]
 
 
 def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
-    """The constant that ``kind`` makes of the model's parameters.
+    """The constant that ``kind`` makes from the model's parameters.
 
     Kinds and their sources and arguments:
 
     - ``identity``: one array of any dtype; none. The array itself.
     - ``widen``: one array of int32 or int64; none. Its values in int64.
-    - ``clamp``: one array of integers; ``low``, ``high``. Its values, those outside moved to the
-      nearer limit.
+    - ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
+      replaced by the nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
       ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
-      ``sum_scales``), ``channels`` (n, or the length of the table that one scale for all is
-      repeated to). Multipliers int32 [channels], Q31.
+      ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
+      all). Multipliers int32 [channels], Q31.
     - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
-    - ``requantize_rounding_shift``: the same, of scales below 1/2. Shifts to the right less one,
-      int8 [channels], 0 where the multiplier is 0.
+    - ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
+      int8 [channels], 0 if the multiplier is 0.
     - ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
-      int64 [channels], as ``int16.real_parts`` has them.
-    - ``real_shift``: the same. Shifts to the right, int8 [channels].
+      int64 [channels], as ``int16.real_parts`` returns them.
+    - ``real_shift``: the same. Right shifts, int8 [channels].
 
-    Raises ProjectError if there is no such kind, or the sources or arguments do not suit it.
+    Raises ProjectError if there is no such kind, or if sources or arguments do not suit it.
     """
     if kind not in KINDS:
         raise ProjectError(

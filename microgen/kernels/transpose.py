@@ -1,4 +1,4 @@
-"""Kernels for transpose, and for layout_transform, which is one."""
+"""Kernels for transpose, and for layout_transform, which is a transpose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels of one tensor that work value by value share: ``crt/include/microgen/unary.h``."""
+"""Shared by kernels of one tensor that work value by value: ``crt/include/microgen/unary.h``."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def scaled(parameters: Callable[[TensorType], SigmoidParameters]) -> Params:
 
 
 def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Kernel:
-    """The kernel ``mg_<name>_<dtype>`` of data and output of that dtype.
+    """The kernel ``mg_<name>_<dtype>`` with data and output of that dtype.
 
-    ``ulps``, of a float kernel, are what ``float_math.h`` states, and a half for the reference's
-    own rounding; results differ by whole units.
+    ``ulps``, for a float kernel, are those that ``float_math.h`` states, plus half for the
+    reference's own rounding; results differ by whole units.
     """
     return base.Kernel(
         symbol=f"mg_{name}_{_SUFFIXES[dtype]}",

@@ -1,4 +1,4 @@
-"""The parameters that kernels of convolutions have in common."""
+"""Shared by kernels of convolutions: their parameters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from microgen.ops.geometry import explicit
 
-# Of float32 sums. n roundings err by n units at worst, by about sqrt(n) of a random sum's; outputs
-# that cancel or are clamped are small beside their sums.
+# For float32 sums. n roundings err by at most n units, and for a random sum by about sqrt(n).
+# Outputs that cancel or are clamped are small compared with their sums.
 FLOAT_ULPS = 16
 
 
@@ -47,7 +47,8 @@ def relay_kernels(
     symbol: str, axis: int, params: base.Params, constants: Constants
 ) -> tuple[base.Kernel, base.Kernel]:
     """``<symbol>_once``, which rounds as Relay does, and ``<symbol>_s32``, which does not scale.
-    ``axis`` is the weight's axis of output channels, ``params`` and ``constants`` are those of
+
+    ``axis`` is the weight's axis of output channels. ``params`` and ``constants`` are those of
     ``symbol``."""
 
     def rounded(node: Node, graph: Graph) -> base.Fields:
@@ -81,7 +82,7 @@ def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 def sizes(node: Node, graph: Graph) -> base.Fields:
-    """Extents of data, output and filters, of kernels whose filters see several channels."""
+    """Extents of data, output and filters, for kernels whose filters see several channels."""
     (data, weight, *_), output = base.types(node, graph)
     return (
         ("batches", data.shape[0]),
@@ -97,8 +98,8 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
 
 
 def shaped_fields(node: Node, graph: Graph) -> base.Fields:
-    """The fields of float32 kernels, and of int16 ones, which have ``rounding``: the extents as
-    an mg_conv2d_shape, the clamp."""
+    """The fields of float32 kernels, and of int16 ones, which add ``rounding``: the extents as an
+    mg_conv2d_shape, and the clamp."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     inputs, output = base.types(node, graph)

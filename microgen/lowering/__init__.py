@@ -1,5 +1,5 @@
-"""A partitioned graph as a program: primitive functions, each compiled once per target, a straight
-line of calls, and storage ids."""
+"""Turns a partitioned graph into a program: primitive functions, each compiled once per target, a
+straight line of calls, and storage ids."""
 
 from microgen.lowering.program import lower
 

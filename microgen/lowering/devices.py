@@ -1,6 +1,6 @@
-"""The devices of a program: which targets need hooks, and what C calls them.
+"""The devices of a program: the targets that need hooks, and their names in C.
 
-Names are TVM's (``tvm_names``), but that digits stay in the names of hooks.
+Names follow TVM (``tvm_names``), except that names of hooks keep their digits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def of(
     taken: Collection[str],
     drivers: Mapping[str, DeviceDriver],
 ) -> tuple[Device, ...]:
-    """A device for each target with the device API among the kinds that are ``used``, in the order
-    of declaration. ``taken`` are C names that no context may have; ``drivers`` are who answers
-    hooks, by kind.
+    """A device for each target with the device API among the kinds in ``used``, in the order of
+    declaration. ``taken`` are C names that no context may have. ``drivers``, by kind, have the
+    functions for hooks.
 
-    Raises MicrogenError if two devices would have one name, or a hook that of a port.
+    Raises MicrogenError if two devices would have the same name, or a hook the name of a port.
     """
     needed = [t for t in targets if t.use_device_api and t.kind in used]
     devices = tuple(_device(target, taken, drivers) for target in needed)
@@ -64,5 +64,5 @@ def _device(target: Target, taken: Collection[str], drivers: Mapping[str, Device
 
 
 def hook_name(kind: str, hook: str) -> str:
-    """``TVMDevice<Kind><Hook>``: the C function that a device of that kind answers a hook with."""
+    """``TVMDevice<Kind><Hook>``: the C function for a hook of a device of that kind."""
     return to_c_function_style(prefix_name("Device", sanitize_name(kind), hook))

@@ -1,8 +1,8 @@
 """Lowers each primitive function once per target, as TVM's compile engine does.
 
 A cache has one entry for each pair of a primitive function and a target (TVM's CCacheKey). External
-functions, those of partitioned models, are collected on the way; when all others are lowered,
-each target's are compiled in one step.
+functions, which partitioned models have, are collected meanwhile. When all others are lowered, the
+external functions of each target are compiled in one step.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from microgen.program.external import ExternalModule
 from microgen.program.types import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
-_RUNTIME = ("TVM", "mg_")  # what names of the runtime begin with
+_RUNTIME = ("TVM", "mg_")  # prefixes of the runtime's names
 
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """A primitive function still without a name, and its target. ``symbol`` is an external
-    function's own name: two external functions are never one."""
+    """A primitive function that has no name yet, and its target. ``symbol`` is an external
+    function's own name, so two external functions are never merged."""
 
     words: tuple[str, ...]
     parameters: tuple[Parameter, ...]
@@ -35,7 +35,7 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """One region's function, and what its call passes."""
+    """The function of one region, and the arguments of its call."""
 
     function: PrimFunc
     primitive: Primitive
@@ -43,7 +43,7 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class LoweredRegions:
-    """``regions``: what became of each, in execution order. ``external``: the functions that were
+    """``regions``: the result for each, in execution order. ``external``: the functions that were
     collected, by target, in the order of their first calls."""
 
     regions: tuple[Lowered, ...]
@@ -57,8 +57,8 @@ class LoweredRegions:
 
 @dataclass(slots=True)
 class LoweringCache:
-    """The functions lowered so far. ``prefix`` begins the names of those that have none of their
-    own; ``taken`` are names that none of those may get."""
+    """The functions lowered so far. ``prefix`` begins the names of functions that have no name of
+    their own, and ``taken`` are names that these may not get."""
 
     prefix: str
     taken: set[str] = field(default_factory=set)
@@ -66,7 +66,7 @@ class LoweringCache:
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
-        """The function for a primitive, an earlier one if it is equal and for the same target."""
+        """The function for a primitive: an earlier one if it is equal and has the same target."""
         body = primitive.body
         key = CacheKey(primitive.words, primitive.parameters, body, primitive.target, symbol)
         if key not in self.entries:
@@ -91,7 +91,7 @@ def lower_regions(
     prefix: str,
     devices: Collection[Device],
 ) -> LoweredRegions:
-    """Lower every region; ``devices`` are those whose context operators are to be passed."""
+    """Lower every region; ``devices`` are those whose contexts are passed to operators."""
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
     context = {device.target: device.context for device in devices}
     collected: dict[tuple[str, str], list[int]] = {}
@@ -112,8 +112,8 @@ def lower_regions(
 
 
 def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:
-    """The external functions by what was made of them: of each module of its own, or, where the
-    kernels stand in, of each target."""
+    """The external functions by the module that was made from them. If the built-in kernels compute
+    them, they are by target."""
     found: dict[tuple[str, str, int], list[Lowered]] = {}
     for region, item in zip(regions, lowered, strict=True):
         if region.function:
@@ -135,8 +135,8 @@ def _symbol(region: Region) -> str:
 
 
 def check_symbols(regions: Sequence[Region], taken: Collection[str]) -> None:
-    """Raise MicrogenError if an external function would have a C name that is another's, the
-    runtime's, or among ``taken``: those of parameters of the runner."""
+    """Raise MicrogenError if the C name of an external function belongs to another function or the
+    runtime, or is in ``taken``, the names of the runner's parameters."""
     owners: dict[str, str] = {}
     for region in regions:
         name = _symbol(region)
@@ -157,6 +157,6 @@ def check_symbols(regions: Sequence[Region], taken: Collection[str]) -> None:
 
 
 def _on_device(primitive: Primitive, context: str) -> Primitive:
-    """With the device's context as the last parameter."""
+    """The primitive with the device's context as its last parameter."""
     last = Parameter(context, "void", Role.DEVICE)
     return replace(primitive, parameters=(*primitive.parameters, last))

@@ -1,9 +1,9 @@
 """Partition -> Program: names functions, gives storage ids, binds weights as arguments.
 
 Storage ids are numbered as TVM's AOT on-demand allocator numbers them on a graph in A-normal
-form: first the inputs, then call by call the constants that it is the first to read and its
-results. Ids of inputs, constants and outputs are counted but name no planned buffer, unless the
-inputs and outputs are planned in the workspace (``workspace_io``): ports keep theirs for that.
+form: first the inputs, then for each call the constants that it is the first to read, and its
+results. Ids of inputs, constants and outputs are counted but name no planned buffer. If inputs and
+outputs are planned in the workspace (``workspace_io``), the ports' ids are used for that.
 """
 
 from __future__ import annotations
@@ -61,18 +61,13 @@ def lower(
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
     taken = {port.name for port in (*inputs, *outputs)}
     functions.check_symbols(partition.regions, taken)
-    used = {region.target for region in partition.regions}
-    needed = devices.of(targets, used, taken, selection.drivers(codegens, used))
+    needed = _devices(partition, codegens, targets, taken)
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
-    devices_of = {d.target: d for d in needed}
-    state = _Lowering(graph, partition.regions, devices_of, roots(graph), inputs, outputs)
-    for name in graph.variables:
-        state.add_variable(name)
-    for region, item in zip(partition.regions, lowered.regions, strict=True):
-        state.add(region, item)
-    external = tuple(state.with_constants(made, lowered) for made in lowered.external)
+    by_target = {device.target: device for device in needed}
+    state = _Lowering(graph, partition.regions, by_target, roots(graph), inputs, outputs)
+    state.add_all(partition.regions, lowered)
     return Program(
         module=module,
         inputs=state.numbered(inputs),
@@ -83,9 +78,16 @@ def lower(
         constants=tuple(state.constants.values()),
         parameters=state.parameters,
         devices=needed,
-        external_modules=external,
+        external_modules=tuple(state.with_constants(made, lowered) for made in lowered.external),
         parameter_ids=state.parameter_ids,
     )
+
+
+def _devices(
+    partition: Partition, codegens: Mapping[str, Codegen], targets: Targets, taken: set[str]
+) -> tuple[Device, ...]:
+    used = {region.target for region in partition.regions}
+    return devices.of(targets, used, taken, selection.drivers(codegens, used))
 
 
 # Macros of the header, TVMGEN_<M>_<NAME>_SIZE, that no input or output may define again.
@@ -107,8 +109,8 @@ def _ports(
 
 
 def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
-    """Output ports, named as TVM names them: as the graph asks, else ``output``, or ``output0``,
-    ``output1``, ..."""
+    """Output ports with the names that TVM gives them: those that the graph asks for, otherwise
+    ``output``, or ``output0``, ``output1``, ..."""
     count = len(graph.outputs)
     used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
@@ -127,7 +129,7 @@ def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> 
 
 @dataclass(slots=True)
 class _Lowering:
-    """The program as it grows, call by call."""
+    """The program under construction, call by call."""
 
     graph: Graph
     regions: tuple[Region, ...]
@@ -144,7 +146,7 @@ class _Lowering:
     parameter_ids: dict[str, int] = field(default_factory=dict)
     storage: dict[str, Argument] = field(default_factory=dict)
     ports: dict[str, Port] = field(default_factory=dict)  # the first output port of each tensor
-    written: dict[str, Port] = field(default_factory=dict)  # and of each tensor's bytes
+    written: dict[str, Port] = field(default_factory=dict)  # the same for each tensor's bytes
     port_sids: dict[str, str] = field(default_factory=dict)  # by the port's name
     next_sid: int = 0
 
@@ -155,6 +157,13 @@ class _Lowering:
         for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
             self.port_sids[port.name] = self._new_sid()
+
+    def add_all(self, regions: Sequence[Region], lowered: LoweredRegions) -> None:
+        """The variables, then each region's call, in execution order."""
+        for name in self.graph.variables:
+            self.add_variable(name)
+        for region, item in zip(regions, lowered.regions, strict=True):
+            self.add(region, item)
 
     def add_variable(self, tensor: str) -> None:
         """Give a variable its buffer."""
@@ -191,7 +200,7 @@ class _Lowering:
         )
 
     def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
-        """The module with the constants that its functions are handed when they are loaded."""
+        """The module with the constants that its functions get when they are loaded."""
         held = tuple(
             HeldConstant(item.function.name, c.name, self._constant(c, region).name)
             for region, item in zip(self.regions, lowered.regions, strict=True)
@@ -219,7 +228,7 @@ class _Lowering:
     def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
         name = self._new_sid()
         kind = self.graph.types[tensor]
-        # Only int8 has zero points other than 0: what stands for 0 has equal bytes.
+        # Only int8 has zero points other than 0, so the bytes of the value that means 0 are equal.
         reset_byte = kind.zero & 0xFF if is_state else 0
         self.buffers[name] = Buffer(name, kind.nbytes, tensor, is_state, reset_byte)
         self.storage[tensor] = Argument(Storage.SID, name)
@@ -249,7 +258,7 @@ class _Lowering:
         return Constant(name, constant.ctype, frozen(array), transform, layer, constant.name)
 
     def _parameter(self, constant: KernelConstant) -> str:
-        """The name, ``p<n>``, of the model's array that a constant is computed from."""
+        """The name, ``p<n>``, of the model's array from which a constant is computed."""
         key = (constant.tensor, constant.what)
         if key not in self.parameter_names:
             name = f"p{len(self.parameter_names)}"
@@ -267,7 +276,7 @@ class _Lowering:
         return frozen(np.array(quant.scale, np.float32))
 
     def _model_name(self, tensor: str) -> str:
-        """The model's name of a tensor: that of the output port where a pass made a copy."""
+        """The model's name of a tensor. If a pass made a copy, it is that of the output port."""
         return self.ports[tensor].tensor if tensor in self.ports else tensor
 
     def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
@@ -280,7 +289,7 @@ class _Lowering:
         )
 
     def _summary(self, primitive: Primitive) -> str:
-        """``int8[1,8] -> int8[1,4]``: the types that pass through the call."""
+        """``int8[1,8] -> int8[1,4]``: the types of the data that the call reads and writes."""
         ins = [str(self.graph.types[name]) for name in primitive.inputs]
         outs = [str(self.graph.types[name]) for name in primitive.outputs]
         return f"{', '.join(ins) or 'constant'} -> {', '.join(outs)}"

@@ -13,9 +13,10 @@ def _check_alignment(alignment: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PortRecord:
-    """An input or output. ``name`` is the C field, ``tensor`` the model's name; per-tensor
-    quantization, scale 0 where there is none. ``fixed``: the only value an input may have, flat;
-    empty for all but those that the firmware ignores, because the model's shapes give them."""
+    """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
+    tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
+    It is empty except for inputs that the firmware ignores, because the model's shapes give them.
+    """
 
     name: str
     tensor: str
@@ -29,8 +30,8 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """What a call passes: ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` the port's or device's C name, the buffer's name, the constant's symbol."""
+    """An argument of a call. ``storage`` is "input", "output", "sid", "scratch", "constant" or
+    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol."""
 
     storage: str
     name: str
@@ -40,11 +41,11 @@ class ArgumentRecord:
 class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
-    ``function`` is the ELF symbol; ``args`` are in C order, scratch included. The output that
-    ``tensor``, ``shape`` and ``dtype`` describe is ``args[output]``. ``packed`` is the ELF symbol
-    of the packed function that calls ``function``, empty where the runner calls it itself.
-    ``target`` computes it, the host if empty; ``device`` is the C name of the device whose hooks
-    stand around it, if any.
+    ``function`` is the ELF symbol. ``args`` are in C order, including scratch. ``tensor``,
+    ``shape`` and ``dtype`` describe the output ``args[output]``. ``packed`` is the ELF symbol of
+    the packed function that calls ``function``; it is empty if the runner calls it directly.
+    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
+    whose hooks surround it, if any.
     """
 
     index: int
@@ -78,7 +79,7 @@ class PoolRecord:
     """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
 
     A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
-    the board that was asked for, ``targets`` whose calls may use the pool (empty: all).
+    the board that was asked for, ``targets`` those whose calls may use the pool (empty: all).
     """
 
     name: str
@@ -112,8 +113,8 @@ class BufferRecord:
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
-    """The memory plan. Bytes; ``io_bytes`` are the caller's buffers, on top of ``peak`` and
-    ``lower_bound`` alike."""
+    """The memory plan, in bytes. ``io_bytes`` are the caller's buffers, which neither ``peak`` nor
+    ``lower_bound`` includes."""
 
     algorithm: str
     peak: int
@@ -128,9 +129,9 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
-    """A constant of the firmware: ELF symbol, size, and how ``kernels.transforms`` makes its bytes
-    from ``sources``, names in ``model/parameters/<module>.params``. A constant in a pool that
-    the caller passes has no symbol, but ``offset`` in ``pool``."""
+    """A constant of the firmware: its ELF symbol and size. ``kernels.transforms`` makes its bytes
+    from ``sources``, which are names in ``model/parameters/<module>.params``. A constant in a pool
+    that the caller passes has no symbol, but an ``offset`` in ``pool``."""
 
     symbol: str
     nbytes: int
@@ -146,7 +147,7 @@ class ConstantRecord:
 
 @dataclass(frozen=True, slots=True)
 class TypeRecord:
-    """What a function of a module takes or gives: a tensor."""
+    """A tensor that a function of a module takes or returns."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -154,7 +155,7 @@ class TypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecord:
-    """A constant handed to a function as its module is loaded: its name there, its ELF symbol."""
+    """A constant passed to a function when its module is loaded: its name there, its ELF symbol."""
 
     name: str
     symbol: str
@@ -164,8 +165,8 @@ class HeldRecord:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
-    """An external function by its symbol, as TVM names it: what it is called with, in order, and
-    the constants it is handed before that."""
+    """An external function by its symbol, as TVM names it: its arguments in order, and the
+    constants that are passed to it before."""
 
     symbol: str
     inputs: tuple[TypeRecord, ...]
@@ -175,11 +176,11 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalRecord:
-    """What an external code generator made of functions.
+    """The result of an external code generator.
 
-    ``kind`` is "c", "runtime" or "kernels", where the built-in ones stand in. C has a ``source``,
-    below the project. A module for a runtime lies in the blob: its ``type_key``, the bytes and the
-    SHA-256 of its payload, and what the names of the runtime's C functions begin with, ``prefix``.
+    ``kind`` is "c", "runtime" or "kernels" (the built-in kernels are used instead). C has a
+    ``source``, below the project. A module for a runtime is in the blob. It has a ``type_key``, the
+    size and SHA-256 of its payload, and ``prefix``, with which the runtime's C functions begin.
     """
 
     codegen: str
@@ -205,7 +206,7 @@ class BlobRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The model: its file's name, digest, and where the project keeps it."""
+    """The model: its file's name, digest, and path in the project."""
 
     file: str
     sha256: str
@@ -214,8 +215,8 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
-    """Bytes needed as estimated before building, and the budgets asked for (0: none). A firmware
-    needs no less than ``least`` and no more than ``most`` (0: not known)."""
+    """Bytes needed as estimated before building, and the requested budgets (0: none). A firmware
+    needs at least ``least`` and at most ``most`` (0: unknown)."""
 
     flash: int
     ram: int
@@ -229,7 +230,7 @@ class EstimateRecord:
 
 @dataclass(frozen=True, slots=True)
 class SharedRecord:
-    """The memory that several modules' workspaces lie in: its ELF symbol, output section, bytes,
+    """The memory in which several modules' workspaces lie: its ELF symbol, output section, bytes,
     alignment, and the modules."""
 
     symbol: str
@@ -244,9 +245,9 @@ class SharedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
-    """One model of the firmware. ``options`` are those of ``generate``; ``kernels`` are the C
-    kernel symbols whose code the operators contain or call. ``external`` and ``blob`` are what
-    external code generators made, if there are any."""
+    """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
+    symbols of kernels whose code the operators contain or call. ``external`` and ``blob`` are
+    from external code generators, if there are any."""
 
     module: str
     model: ModelRecord
@@ -263,12 +264,12 @@ class ModuleRecord:
 
     @property
     def prefix(self) -> str:
-        """``tvmgen_<module>``, which every symbol of the model starts with."""
+        """``tvmgen_<module>``, with which every symbol of the model begins."""
         return f"tvmgen_{self.module}"
 
     @property
     def loaded(self) -> tuple[ExternalRecord, ...]:
-        """The modules that lie in the blob."""
+        """The modules in the blob."""
         return tuple(module for module in self.external if module.kind == "runtime")
 
 

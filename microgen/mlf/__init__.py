@@ -1,6 +1,6 @@
-"""Model Library Format: writes ``model/`` of a project, packs it, and reads what others made.
+"""Model Library Format: writes ``model/`` of a project, packs it, and reads other libraries.
 
-docs/mlf.md has the layout, and what differs from TVM's.
+docs/mlf.md has the layout, and the differences from TVM.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from microgen.program.types import Program
 
 
 def model_path(model: Path, module: str) -> str:
-    """Where the project keeps the model file."""
+    """The path of the model file in the project."""
     return f"model/src/{module}{model.suffix.lower()}"
 
 
 def described(modules: Mapping[str, Mapping[str, Any]]) -> FileTree:
-    """The library's one ``metadata.json``, for all its modules by name: see ``metadata.module``."""
+    """The library's ``metadata.json``, for all its modules by name: see ``metadata.module``."""
     return FileTree({"model/metadata.json": metadata.dumps(modules)})
 
 
@@ -32,11 +32,11 @@ def library(
     text: str,
     graph_json: bytes | None = None,
 ) -> FileTree:
-    """A module's files of ``model/`` beside the generated code: parameters, the model.
+    """A module's files of ``model/`` without the generated code: parameters, the model.
 
     ``model`` has the bytes of the model's own files by suffix.
-    ``text`` is the network in Relay's style, as the frontend read it; a model that is such a text
-    stands for itself. ``graph_json`` is the graph executor's; None for the AOT executor.
+    ``text`` is the network in Relay's style, as the frontend read it. A model that is itself such a
+    text is used instead. ``graph_json`` is the graph executor's; None for the AOT executor.
     """
     module = program.module
     files = {

@@ -1,4 +1,4 @@
-"""The files of a library, from an archive or a folder alike, within bounds."""
+"""The files of a library, from an archive or a folder, with limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Contents:
 def load(path: Path) -> Contents:
     """The files of an archive or a folder. Nothing is written; links are not followed.
 
-    Raises ModelError for an unsound archive, a link, or more than ``tar.MAX_BYTES``.
+    Raises ModelError for a malformed archive, a link, or more than ``tar.MAX_BYTES``.
     """
     try:
         return _folder(path) if path.is_dir() else _archive(path)

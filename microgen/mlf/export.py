@@ -1,4 +1,4 @@
-"""Packs the library of a generated project as one archive, as TVM exports it."""
+"""Packs the library of a generated project into one archive, in the form of TVM's export."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PLACES = {
 
 def export(project: Path, output: Path) -> int:
     """Write ``model/``, and the runtime and code generators' files that it needs, as a tar archive;
-    returns its bytes.
+    return its size in bytes.
 
-    Only files of the manifest are packed. Raises ProjectError if one is absent or changed, or if
+    Only files of the manifest are packed. Raises ProjectError if one is missing or changed, or if
     ``output`` cannot be written.
     """
     digests = manifest.load(project).files
@@ -44,7 +44,7 @@ def export(project: Path, output: Path) -> int:
 
 
 def _sound(project: Path, name: str, digest: str) -> bytes:
-    """A file's content, as it was generated."""
+    """A file's content, which must be as it was generated."""
     try:
         data = inside(project, name).read_bytes()
     except OSError as error:

@@ -1,8 +1,8 @@
 """``metadata.json`` of Model Library Format 7.
 
-Source of the fields: TVM v0.14, ``tvm.micro.model_library_format``. Beyond TVM's, entries of
-memory have ``target``: TVM keys them by device type, so that two targets of one type overwrite
-each other.
+Source of the fields: TVM v0.14, ``tvm.micro.model_library_format``. In addition to TVM's fields,
+entries of memory have ``target``. TVM keys them by device type, so two targets of one type
+overwrite each other.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from microgen.target.board import Board
 from microgen.version import __version__
 
 VERSION = 7
-RUNTIME_FOLDER = "runtime"  # of the exported archive; a project has it as crt/
-CODEGENS_FOLDER = "codegens"  # of both: what external code generators brought of their own
-_CPU = 1  # DLPack's kDLCPU: every target here computes on a CPU's memory
+RUNTIME_FOLDER = "runtime"  # in the exported archive; in a project it is crt/
+CODEGENS_FOLDER = "codegens"  # in both: files from external code generators
+_CPU = 1  # DLPack's kDLCPU: every target here computes in a CPU's memory
 _DATE = "%Y-%m-%d %H:%M:%SZ"
 
 
@@ -61,8 +61,8 @@ def module(
 
 
 def _needed(program: Program) -> dict[str, str]:
-    """What the module's code needs besides itself, and the folder of the archive that has it: the
-    runtime, in it that of each type of loaded modules, and what code generators brought along."""
+    """The dependencies of the module's code, with the archive's folder for each: the runtime, which
+    has that of each type of loaded modules, and files from code generators."""
     needed = {"microgen_crt": RUNTIME_FOLDER}
     for module in program.external_modules:
         made = module.made
@@ -74,7 +74,7 @@ def _needed(program: Program) -> dict[str, str]:
 
 
 def export_datetime() -> str:
-    """The date that ``SOURCE_DATE_EPOCH`` gives, in UTC; without it 1970-01-01 00:00:00Z.
+    """The date of ``SOURCE_DATE_EPOCH`` in UTC; without it 1970-01-01 00:00:00Z.
 
     Raises MicrogenError if the variable is not a number of seconds.
     """
@@ -116,7 +116,7 @@ def _functions(program: Program, plan: MemoryPlan, board: Board) -> dict[str, An
         }
         main.append(entry)
     main[0] |= {
-        # The arena is planned whole: scratch of every operator, on whatever target, is in it.
+        # The arena is planned as a whole: it includes the scratch of operators of all targets.
         "workspace_size_bytes": plan.peak,
         "io_size_bytes": program.io_bytes,
         "inputs": _ports(program.inputs),
@@ -142,7 +142,7 @@ def _operators(
 
 
 def _scratch(program: Program) -> dict[str, int]:
-    """Bytes of scratch by function: the most of its calls."""
+    """Bytes of scratch by function: the largest of its calls."""
     found = dict.fromkeys((f.name for f in program.functions), 0)
     for call in program.calls:
         found[call.function] = max(found[call.function], call.scratch)
@@ -150,8 +150,8 @@ def _scratch(program: Program) -> dict[str, int]:
 
 
 def _constants(program: Program) -> dict[str, int]:
-    """Bytes of constants by target; each counts for the first target that reads it: a module's that
-    was handed it, then a call's."""
+    """Bytes of constants by target. Each counts for the first target that reads it: first those of
+    modules that got it, then those of calls."""
     modules = program.external_modules
     reader = {held.constant: module.target for module in modules for held in module.constants}
     for call in program.calls:

@@ -1,8 +1,8 @@
 """Reads a library's metadata and parameters: ours or TVM's, versions 5 to 7.
 
 Version 5 (TVM v0.8) has one module, whose record is the file's top level, and targets by device
-type; 6 has a list of targets; 7 (TVM v0.9 to v0.14) has records by module name, except that the
-"operator" style stays at the top level.
+type. Version 6 has a list of targets. Version 7 (TVM v0.9 to v0.14) has records by module name,
+except that the "operator" style is still at the top level.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Bytes that something needs on a target. ``target`` is empty in files of TVM's, which have
-    DLPack's device type only."""
+    """Bytes that something needs on a target. ``target`` is empty in TVM's files, which have only
+    DLPack's device type."""
 
     device: int
     target: str
@@ -41,8 +41,8 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Main:
-    """What the runner needs on a target; ``inputs`` and ``outputs`` are empty where the file does
-    not say."""
+    """The runner's needs on a target. ``inputs`` and ``outputs`` are empty if the file does not
+    have them."""
 
     device: int
     target: str
@@ -81,7 +81,7 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Module:
     """One module. ``operators`` is for the "operator" style, which has neither ``main`` nor
-    ``operator_functions``; ``parameters`` are those of the module's parameter file."""
+    ``operator_functions``. ``parameters`` are those of the module's parameter file."""
 
     model_name: str
     export_datetime: str
@@ -98,7 +98,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library: the format's version, modules by name, bytes of each file."""
+    """A library: the format's version, modules by name, the size of each file in bytes."""
 
     version: int
     modules: Mapping[str, Module]
@@ -106,7 +106,7 @@ class Library:
 
 
 def load(path: Path) -> Library:
-    """Read an archive or a folder. Raises ModelError for what is not a sound library."""
+    """Read an archive or a folder. Raises ModelError if it is not a valid library."""
     found = contents.load(path)
     if contents.METADATA not in found.sizes:
         raise ModelError(
@@ -147,7 +147,7 @@ def _module(name: str, place: Place, found: Contents) -> Module:
 
 
 def _list(place: Place, key: str) -> tuple[Place, ...]:
-    """The elements of a list that may be absent."""
+    """The elements of a list that may be missing."""
     return tuple(place.field(key).items()) if place.has(key) else ()
 
 
@@ -215,7 +215,7 @@ def _operators(memory: Place) -> dict[str, tuple[Buffer, ...]]:
 
 
 def _parameters(module: str, found: Contents) -> tuple[Described, ...]:
-    """What the module's parameter file holds; nothing if it has none."""
+    """The contents of the module's parameter file; empty if it has none."""
     path = f"parameters/{module}.params"
     if path not in found.sizes:
         return ()

@@ -1,4 +1,4 @@
-"""``memory.sids``: what the storage ids of a graph executor's JSON need."""
+"""``memory.sids``: the bytes of the storage ids of a graph executor's JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from microgen.errors import InternalError
 def sids(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One entry per storage id, in the order of first use: id, bytes, the argument that it holds.
 
-    Attributes stand per entry (an output of a node), and entries that share an id may differ in
-    size: an id needs the bytes of its largest entry. (TVM v0.14 indexes shapes by storage id,
-    which is wrong as soon as one is reused.)
+    Attributes are given per entry (an output of a node). Entries that share an id may differ in
+    size, so an id needs the bytes of its largest entry. (TVM v0.14 indexes shapes by storage id,
+    which is wrong as soon as an id is reused.)
     """
     attrs = graph["attrs"]
     found: dict[int, dict[str, Any]] = {}

@@ -1,7 +1,7 @@
-"""Tar archives in memory: a deterministic writer, and a reader for archives nobody vouches for.
+"""Tar archives in memory: a deterministic writer, and a reader for untrusted archives.
 
-The reader is our own because an archive from outside must neither reach the disk nor hold the
-process: it knows files and folders (ustar, GNU long names, pax paths and sizes, as Python's
+The reader is our own, because an archive from outside must neither reach the disk nor block the
+process. It knows files and folders (ustar, GNU long names, pax paths and sizes, as Python's
 ``tarfile`` and GNU tar write them) and refuses everything else.
 """
 
@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 from microgen.errors import ModelError
 
-MAX_BYTES = 256 << 20  # of an archive; those of microcontrollers have a few megabytes at most
+MAX_BYTES = 256 << 20  # of an archive; those of microcontrollers have at most a few megabytes
 MAX_MEMBERS = 20_000
 
 _BLOCK = 512
@@ -59,14 +59,14 @@ def _member(path: PurePosixPath, data: bytes | None) -> tarfile.TarInfo:
 
 
 def is_tar(head: bytes) -> bool:
-    """Whether a file that starts so (at least 262 bytes) is a tar archive or gzip-compressed."""
+    """Whether a file that begins with ``head`` (at least 262 bytes) is a tar archive or gzip."""
     return head[257:262] == b"ustar" or head.startswith(_GZIP)
 
 
 def read(data: bytes) -> dict[str, bytes]:
-    """Path -> content of an archive's files; it may be compressed by gzip.
+    """Path -> content of an archive's files; the archive may be compressed with gzip.
 
-    Raises ModelError for what is no sound archive of files and folders with relative names.
+    Raises ModelError if it is not a valid archive of files and folders with relative names.
     """
     found: dict[str, bytes] = {}
     for count, (name, content) in enumerate(_members(_plain(data))):
@@ -82,7 +82,7 @@ def read(data: bytes) -> dict[str, bytes]:
 
 
 def relative(name: str) -> str:
-    """A member's name without ``./``. Raises ModelError unless it is a path below the root."""
+    """A member's name without ``./``. Raises ModelError unless the path is below the root."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts or not name.isprintable():
         raise ModelError(f"has a member named {name!r}, which is no path inside an archive")
@@ -106,7 +106,7 @@ def _plain(data: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _Extended:
-    """What header members say of the member that follows them."""
+    """What header members say about the member that follows them."""
 
     name: str | None = None
     size: int | None = None
@@ -138,7 +138,7 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
 
 
 def _kind(header: bytes) -> bytes:
-    """The member's type flag, once the header's checksum is right."""
+    """The member's type flag, after the header's checksum was found to be right."""
     total = sum(header[:148]) + 8 * ord(" ") + sum(header[156:])
     if _octal(header[148:156]) != total:
         raise ModelError("is not a tar archive: a header has a wrong checksum")
@@ -197,7 +197,7 @@ def _number(text: str, base: int) -> int:
 
 
 def _name(header: bytes) -> str:
-    """The name in a header: ustar's prefix, where it is ustar's, and the name proper."""
+    """The name in a header: ustar's prefix, if it is ustar's, and the name itself."""
     prefix = header[345:500] if header[257:263] == b"ustar\0" else b""
     return "/".join(filter(None, (_text(prefix), _text(header[:100]))))
 

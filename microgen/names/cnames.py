@@ -1,4 +1,4 @@
-"""Names from a model made safe for C: identifiers, and text in comments."""
+"""Makes names from a model safe for C: identifiers, and text in comments."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from microgen.errors import MicrogenError
 from microgen.names.tvm_names import sanitize_name
 
 MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before the hash
-# TVM's runtime has room for 119 characters of a function's name, and the longest that a module
-# gives is tvmgen_<module>_get_c_metadata.
+# TVM's runtime has room for 119 characters of a function's name. The longest name of a module's
+# function is tvmgen_<module>_get_c_metadata.
 MAX_MODULE_NAME = 96
 
 _KEYWORDS = frozenset(
@@ -108,13 +108,13 @@ _KEYWORDS = frozenset(
 )
 
 
-# What a header of the C library that generated code includes may define, as macro or type.
+# Names that a header of the C library that generated code includes may define, as macro or type.
 _C_LIBRARY = re.compile(
     r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
     r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
     r"|mem(cpy|move|set|cmp|chr)"
 )
-# What the runner names itself, beside its parameters.
+# Names that the runner defines, in addition to its parameters.
 _RUNNER = frozenset(
     [
         "MISALIGNED_POOL",
@@ -128,9 +128,9 @@ _RUNNER = frozenset(
 
 
 def identifier(name: str) -> str:
-    """The name with every character but ASCII letters and digits made ``_``, as TVM does.
+    """The name with every character except ASCII letters and digits replaced by ``_``, as in TVM.
 
-    Names that C, C++, the C library or the runner use otherwise get a leading ``t_``.
+    Names that C, C++, the C library or the runner use for something else get a leading ``t_``.
     """
     plain = sanitize_name(name) if name else ""
     if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
@@ -151,8 +151,8 @@ def unique(
 ) -> str:
     """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken.
 
-    ``tried``: how far each name was tried before, for callers with many equal names who never
-    give one back.
+    ``tried`` has the last number tried for each name. It saves time for callers with many equal
+    names who never release one.
     """
     number = tried.get(name, 0) if tried else 0
     candidate = f"{name}_{number}" if number else name
@@ -165,7 +165,7 @@ def unique(
 
 
 def function_name(prefix: str, words: tuple[str, ...]) -> str:
-    """``<prefix>_fused_<word>_<word>...``; beyond 80 characters cut, and a hash added."""
+    """``<prefix>_fused_<word>_<word>...``; beyond 80 characters it is cut and gets a hash."""
     name = f"{prefix}_fused_{'_'.join(words)}"
     if len(name) <= MAX_FUNCTION_NAME:
         return name
@@ -174,7 +174,7 @@ def function_name(prefix: str, words: tuple[str, ...]) -> str:
 
 
 def module_name(name: str) -> str:
-    """``name`` if it can stand in identifiers and file names; MicrogenError otherwise."""
+    """``name`` if it is valid in identifiers and file names; MicrogenError otherwise."""
     if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9_]{{0,{MAX_MODULE_NAME - 1}}}", name):
         raise MicrogenError(
             f"{short(name)!r} cannot name a module: expected 1 to {MAX_MODULE_NAME} ASCII letters, "
@@ -203,7 +203,7 @@ def inert(text: str) -> str:
 
 
 def comment(text: str, limit: int = 200) -> str:
-    """The text made safe inside a C comment or string: printable ASCII, no ``*/``, no trigraph.
+    """The text made safe for a C comment or string: printable ASCII, no ``*/``, no trigraph.
 
     A quote, a backslash and ``%`` become ``_``; longer text is cut.
     """

@@ -1,4 +1,4 @@
-"""The names of a firmware's modules: made from files, and told apart wherever C cannot."""
+"""The names of a firmware's modules: made from files, and checked to be distinct in C."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from microgen.names import cnames
 
 DEFAULT = "default"
 
-# What of a C or assembler file defines no name: comments and strings.
+# The parts of a C or assembler file that define no name: comments and strings.
 _TEXT = re.compile(rb'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-# What a model defines starts with its prefix. Inside main.c it has the same ending.
+# Names that a model defines begin with its prefix. Inside main.c they end with it.
 _NAME = re.compile(rb"\btvmgen_\w+", re.IGNORECASE)
 _SOURCES = (".c", ".h", ".S")
 
 
 def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
-    """A name for each model: those asked for; where that is empty, or ``names`` is, ``default`` for
-    a single model, and for one of several its file's name, with ``_`` for what no name can have.
+    """A name for each model: the name asked for. If that is empty, or if ``names`` is, it is
+    ``default`` for a single model; for one of several it is its file's name, with ``_`` for
+    characters that a name cannot have.
 
     Raises MicrogenError if there are not as many, or if one cannot name a module.
     """
@@ -46,7 +47,7 @@ def _of_file(model: Path) -> str:
 
 
 def distinct(names: Sequence[str]) -> None:
-    """Raises MicrogenError if two names are one, in upper case, in which macros have them."""
+    """Raise MicrogenError if two names are equal in upper case, which macros use."""
     for a, b in combinations(names, 2):
         if a.upper() == b.upper():
             what = "are one name" if a == b else "are one name in upper case, as macros have them"
@@ -54,11 +55,13 @@ def distinct(names: Sequence[str]) -> None:
 
 
 def apart(trees: Mapping[str, FileTree], functions: Mapping[str, Iterable[str]]) -> None:
-    """Raises MicrogenError if two modules have the same file, or the same identifier: of ``a`` with
-    an input ``b_x`` and ``a_b`` with an input ``x``, say. Both arguments are by module: its own
-    files, and its operators, of which external ones have the name that the model gives them.
+    """Raise MicrogenError if two modules define the same file or the same identifier, for example
+    ``a`` with an input ``b_x`` and ``a_b`` with an input ``x``.
 
-    Files are compared without regard to case, as some file systems do.
+    Both arguments are by module: its own files, and its operators. External operators have the
+    names that the model gives them.
+
+    Files are compared without regard to case, because some file systems ignore it.
     """
     for a, b in combinations(trees, 2):
         files = _shared(*((name.lower() for name in trees[module].files) for module in (a, b)))
@@ -74,7 +77,7 @@ def _shared(one: Iterable[str], other: Iterable[str]) -> list[str]:
 
 
 def _identifiers(tree: FileTree) -> Iterator[str]:
-    """What generated C and assembler call by a module's prefix."""
+    """The names in generated C and assembler that have a module's prefix."""
     for name, data in tree.files.items():
         if name.endswith(_SOURCES):
             for found in _NAME.findall(_TEXT.sub(b" ", data)):

@@ -1,4 +1,4 @@
-"""TVM's rules for names, so that code written against TVM finds what it looks for.
+"""TVM's rules for names, so that code written for TVM finds the names that it expects.
 
 Source: TVM v0.14, ``relay/backend/name_transforms.cc``. One difference: a name in the style of a C
 function keeps its digits, which TVM drops, so that the hooks of ``npu0`` and ``npu1`` have two
@@ -13,7 +13,7 @@ from microgen.errors import MicrogenError
 
 
 def sanitize_name(name: str) -> str:
-    """Every character but ASCII letters and digits becomes ``_``, one for one.
+    """The name with every character except ASCII letters and digits replaced by ``_``.
 
     Raises MicrogenError for an empty name.
     """
@@ -32,8 +32,9 @@ def prefix_name(*segments: str) -> str:
 def to_c_function_style(name: str) -> str:
     """``TVM_Device_npu0_Activate`` -> ``TVMDeviceNpu0Activate``.
 
-    In each block between ``_`` the first letter becomes upper case, the others lower case; what is
-    neither a letter nor a digit goes. Raises MicrogenError unless the name starts with ``TVM``.
+    In each block between ``_`` the first letter becomes upper case and the others lower case.
+    Characters other than letters and digits are removed. Raises MicrogenError unless the name
+    starts with ``TVM``.
     """
     if not name.startswith("TVM"):
         raise MicrogenError(f"{name!r} does not start with TVM")

@@ -1,5 +1,5 @@
-"""The ops, found by folder: a module that has an ``OP`` is one, the others are what several
-share."""
+"""The ops, found by folder: each module that has an ``OP`` defines one; the other modules are
+shared by several ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microgen.ops.base import Op
 
 @functools.cache
 def registry() -> Mapping[str, Op]:
-    """Op name -> definition, for every op there is."""
+    """All ops: name -> definition."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     ops = [module.OP for module in modules if hasattr(module, "OP")]
@@ -23,13 +23,13 @@ def registry() -> Mapping[str, Op]:
 
 
 def about(op: Op) -> str:
-    """A line on an op: the first paragraph of its module's documentation, after the name."""
+    """One line about an op: the first paragraph of its module's docstring, without the name."""
     first = _paragraph(importlib.import_module(op.attrs.__module__))
     return (first.partition(": ")[2] or first).rstrip(".")
 
 
 def conditions(op: Op) -> str:
-    """A line on what the op takes: the first paragraph of its check's documentation."""
+    """One line about what the op accepts: the first paragraph of the docstring of its check."""
     return _paragraph(op.check)
 
 

@@ -18,7 +18,7 @@ class AbsAttrs(Attrs):
 
 
 def _constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> str | None:
-    """A ratio of scales that the fixed point can hold."""
+    """The sentence for a ratio of scales that the fixed point cannot hold."""
     try:
         multiplier(data, output)
     except ValueError as error:
@@ -27,7 +27,7 @@ def _constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> str |
 
 
 def multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
-    """Where the scales are equal the multiplier is 1, which changes no value."""
+    """(multiplier, shift); with equal scales the multiplier is 1, which changes no value."""
     return quantize_multiplier(float(np.float32(data.scale) / np.float32(output.scale)))
 
 

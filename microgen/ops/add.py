@@ -13,7 +13,7 @@ from microgen.ops.base import Op, Operands
 
 @dataclass(frozen=True, slots=True)
 class AddAttrs(addition.AdditionAttrs):
-    """Those of an addition."""
+    """The attributes of an addition."""
 
 
 def reference(attrs: AddAttrs, operands: Operands) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""What add and subtract have in common: attributes, and the scaling of quantized operands."""
+"""Shared by add and subtract: attributes, and the scaling of quantized operands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.ops import broadcast
 from microgen.ops.base import Operands
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
-_MOST_SHIFTED = 15  # TFLite does not round right beyond the bits of int16
+_MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class AdditionAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
     int32 (modulo 2**32) or float32.
 
-    ``by_shifts``: int16 tensors of equal shapes, whose scales count as powers of two; the operand
-    that has not the output's scale is rounded to it, then both are added. ``float32_scales``: the
-    ratios of the scales are taken in float32, not in double.
+    With ``by_shifts``, for int16 tensors of equal shapes, scales are treated as powers of two. The
+    operand whose scale differs from the output's is rounded to it, then both are added. With
+    ``float32_scales`` the ratios of the scales are computed in float32, not in double.
     """
 
     activation: Activation
@@ -35,7 +35,7 @@ class AdditionAttrs(Attrs):
 
 
 def power_of_two(scale: float) -> int | None:
-    """The exponent of a scale that counts as a power of two: within 0.07 % of it.
+    """The exponent of a scale within 0.07 % of a power of two, which is treated as one; else None.
 
     Source: TFLite kernel_util.cc, CheckedLog2, which computes in float32.
     """
@@ -47,7 +47,7 @@ def power_of_two(scale: float) -> int | None:
 def parameters(
     attrs: AdditionAttrs, lhs: TensorType, rhs: TensorType, output: TensorType
 ) -> AddParameters:
-    """How operands and sum are scaled. ValueError where TFLite has no result."""
+    """The scaling of operands and sum. ValueError if TFLite has no result."""
     if not attrs.by_shifts:
         return add_parameters(lhs, rhs, output, np.float32 if attrs.float32_scales else np.float64)
     left, right = _shifts(lhs, rhs, output)

@@ -1,4 +1,4 @@
-"""Running error analysis: what a formula gives, and how far a float32 computation of it may be off.
+"""Running error analysis: the value of a formula, and how far off a float32 computation may be.
 
 A ball is a value and an error: every float32 computation of the formula, in any order and with or
 without fused multiply-adds, lies within the error of the value. Source: Higham, Accuracy and
@@ -14,14 +14,14 @@ import numpy as np
 
 from microgen.ir.graph import Array
 
-UNIT = 2.0**-24  # u: a result rounded to nearest is off by this part of itself at most
-LEAST = 2.0**-126  # and by this much where it is denormal, or flushed to zero
+UNIT = 2.0**-24  # u: rounding to nearest changes a result by at most this fraction of itself
+LEAST = 2.0**-126  # the most by which it changes a denormal result, or one flushed to zero
 
 _PAIR = np.dtype([("value", np.float64), ("error", np.float64)])
 
 
 def gamma(roundings: int) -> float:
-    """What so many roundings, one after another, change at most, as a part of a value."""
+    """The most that this many successive roundings change, as a fraction of a value."""
     return roundings * UNIT / (1 - roundings * UNIT) if roundings * UNIT < 1 else np.inf
 
 
@@ -33,7 +33,7 @@ def spacing(values: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """Sums of ``terms`` products each of two factors, as numpy's einsum names them."""
+    """Sums of ``terms`` products of two factors each, as numpy's einsum names them."""
 
     left: Ball
     right: Ball
@@ -41,28 +41,28 @@ class Products:
     terms: int
 
     def of(self, part: Callable[[Ball], Array]) -> Array:
-        """The sums for a part of the factors: their values, say."""
+        """The sums for one part of the factors, for example their values."""
         sums: Array = np.einsum(self.subscripts, part(self.left), part(self.right))
         return sums
 
 
 @dataclass(frozen=True, slots=True)
 class Ball:
-    """float64 arrays of one shape. Values are those of the formula without rounding."""
+    """float64 arrays of one shape. The values are those of the formula without rounding."""
 
     value: Array
     error: Array
 
     @staticmethod
     def of(values: Array, error: Array | float = 0.0) -> Ball:
-        """Numbers that are off by ``error`` at most; those of a pair (``packed``) are its own."""
+        """Numbers that are off by at most ``error``; a pair (``packed``) has its own errors."""
         if values.dtype == _PAIR:
             return Ball(values["value"], values["error"])
         wide = np.asarray(values, np.float64)
         return Ball(wide, np.broadcast_to(np.asarray(error, np.float64), wide.shape))
 
     def packed(self) -> Array:
-        """Both as one array, which can be moved about as any other."""
+        """Value and error as one array, which can be moved like any other array."""
         pairs = np.empty(self.value.shape, _PAIR)
         pairs["value"], pairs["error"] = self.value, self.error
         return pairs
@@ -72,7 +72,7 @@ class Ball:
 
     @property
     def largest(self) -> Array:
-        """The greatest magnitude that is in the ball."""
+        """The greatest magnitude in the ball."""
         most: Array = np.abs(self.value) + self.error
         return most
 
@@ -91,31 +91,31 @@ class Ball:
 
     def __truediv__(self, other: Ball) -> Ball:
         value = self.value / other.value
-        nearest = np.abs(other.value) - other.error  # to zero
+        nearest = np.abs(other.value) - other.error  # the divisor closest to zero
         error = (self.error + np.abs(value) * other.error) / np.maximum(nearest, 0)
         unknown = (self.error > 0) | (other.error > 0)
         return Ball(value, np.where(unknown, error, 0))._rounded()
 
     def sum(self, axis: int) -> Ball:
-        """Sums along an axis, which stays with the size 1."""
+        """Sums along an axis, which is kept with size 1."""
         value = self.value.sum(axis=axis, keepdims=True)
         size = self.largest.sum(axis=axis, keepdims=True)
         roundings = gamma(max(0, self.value.shape[axis] - 1))
         return Ball(value, self.error.sum(axis=axis, keepdims=True) + roundings * size)
 
     def apply(self, function: Callable[[Array], Array], ulps: int) -> Ball:
-        """A function that only rises or only falls, computed within so many ``ulps``."""
+        """The result of a monotonic function that is computed within ``ulps``."""
         value = function(self.value)
         ends = (function(self.value + self.error), function(self.value - self.error))
         error = np.maximum(*(np.abs(end - value) for end in ends))
         return Ball(value, error + ulps * spacing(np.abs(value) + error))
 
     def clipped(self, low: float, high: float) -> Ball:
-        """Clamped to a range, by which nothing gets farther from anything."""
+        """The ball clamped to a range. Clamping never increases a distance."""
         return Ball(np.clip(self.value, low, high), self.error)
 
     def stored(self) -> Ball:
-        """As a float32, which the value becomes."""
+        """The ball after its value is rounded to float32."""
         with np.errstate(over="ignore"):
             value = self.value.astype(np.float32).astype(np.float64)
         apart = np.where(np.isfinite(value), np.abs(value - self.value), 0)
@@ -123,7 +123,7 @@ class Ball:
 
 
 def total(products: Sequence[Products], added: Sequence[Ball] = ()) -> Ball:
-    """All the products and what is added to them, summed in any order."""
+    """All products and everything in ``added``, summed in any order."""
 
     def summed(part: Callable[[Ball], Array]) -> Array:
         sums: Array = sum((each.of(part) for each in products), start=np.zeros(()))

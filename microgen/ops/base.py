@@ -1,4 +1,4 @@
-"""What an op is: attributes, type inference, a numpy reference. One file per op beside this one."""
+"""The parts of an op: attributes, type inference, a numpy reference. Each op has its own file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Pads = tuple[int, int, int, int]  # (top, left, bottom, right), as Relay orders 
 
 
 class StatusError(Exception):
-    """What a reference raises for values that it has no result for (a division by zero, say).
+    """A reference raises this for values that have no result (a division by zero, say).
 
-    ``status`` is what the firmware's run function returns then: an error code of
+    ``status`` is the error code that the firmware's run function then returns, from
     ``crt/include/tvm/runtime/crt/error_codes.h``. The first such value is the ``element`` of the
-    input at ``position``, and ``allowed`` says what it may be ("from 0 to 7"). ``node`` is the one
-    whose reference raised it, as far as an interpreter has noted it.
+    input at ``position``, and ``allowed`` says which values are allowed ("from 0 to 7"). ``node``
+    is the node whose reference raised it, if an interpreter has noted it.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ Padding = Pads | Literal["SAME", "VALID"]
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """What a reference computes from: arrays and types of a node's inputs, types of its outputs."""
+    """The inputs of a reference: arrays and types of a node's inputs, types of its outputs."""
 
     inputs: tuple[Array, ...]
     input_types: tuple[TensorType, ...]
@@ -73,10 +73,11 @@ class Operands:
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
-    """A node as some implementation computes it: what the reference computes from, by how much at
-    most what the implementation has differs from each input (0: the same bits), and what the
-    reference gives. Errors are float64, of the inputs' shapes. ``found``: what the implementation
-    gave, where that is known."""
+    """A node as some implementation computes it.
+
+    It has the operands of the reference, the most by which each of the implementation's inputs
+    differs from the reference's (0: the same bits), and the reference's results. Errors are
+    float64, of the inputs' shapes. ``found`` is the implementation's result, if it is known."""
 
     operands: Operands
     errors: tuple[Array, ...]
@@ -85,7 +86,7 @@ class Inexact:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the implementation has the very inputs."""
+        """Whether the implementation has exactly the same inputs."""
         return not any(error.any() for error in self.errors)
 
 
@@ -93,10 +94,10 @@ class Inexact:
 class Bound:
     """How far a sound implementation of an op may be from its reference.
 
-    ``of(attrs, inexact)`` gives, for each array that the reference gives, the greatest distance of
-    each element, float64 of the array's shape; infinite where any value may come out. ``rule`` says
-    in a few words where that comes from. So many ``roundings`` of each element may be missing where
-    the op is computed together with those that read it.
+    ``of(attrs, inexact)`` returns one array for each of the reference's results: the greatest
+    distance of each element, float64 of the array's shape, infinite if any value is possible.
+    ``rule`` says in a few words where the bound comes from. If the op is computed together with
+    the ops that read it, up to ``roundings`` roundings of each element may be missing.
     """
 
     rule: str
@@ -120,19 +121,19 @@ class Op:
     sentence that says what was found and what was expected. The dtype of outputs is ``dtype``
     of the first input unless ``check`` says otherwise.
     ``check(attrs, input_types, output_types)`` returns the sentence of the first constraint
-    that the types (dtypes, quantization) break, or None.
+    that the types (dtypes, quantization) violate, or None.
     ``reference(attrs, operands)`` returns one array per output, then one per position of
-    ``writes``: the specification, for integers bit for bit. May raise StatusError.
-    ``writes(attrs, n_inputs)`` are the positions of the inputs, variables of the graph, that the
-    node updates.
+    ``writes``. It is the specification, bit for bit for integers. It may raise StatusError.
+    ``writes(attrs, n_inputs)`` returns the positions of the inputs that the node updates; these
+    are variables of the graph.
     ``is_view``: the output has the input's bytes under another shape.
-    ``tables[dtype](attrs, data_type, output_type)``, of a function of each value of its only input
-    by itself: the table that ``lookup`` computes it from. It needs no kernel for such a dtype,
-    because ``passes/tabulate.py`` makes it a ``lookup``.
-    ``cost(attrs, input_types, output_types)`` is what ``reference`` takes, see ``ops/cost.py``.
-    ``parts(attrs, n_inputs)`` are the words of the primitive function's name, the TVM way:
+    ``tables[dtype](attrs, data_type, output_type)`` exists for an op that is a function of each
+    value of its only input. It returns the table from which ``lookup`` computes the op. Such a
+    dtype needs no kernel, because ``passes/tabulate.py`` turns the op into a ``lookup``.
+    ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see ``ops/cost.py``.
+    ``parts(attrs, n_inputs)`` are the words of the primitive function's name, as in TVM:
     ("nn_conv2d", "nn_bias_add", "clip").
-    ``bound`` is that of every implementation: kernels, generators of code, LiteRT.
+    ``bound`` applies to every implementation: kernels, code generators, LiteRT.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""nn.batch_matmul: products of matrices, the leading dimensions broadcast as numpy's."""
+"""nn.batch_matmul: products of matrices, with numpy's broadcasting of the leading dimensions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BatchMatmulAttrs(Attrs):
     """Inputs: lhs [..., rows, depth] and rhs [..., depth, columns] from 2 to 5 dimensions: int8 or
     int16, each with its own quantization, or float32. Output: [..., rows, columns].
 
-    A transposed operand has its last two dimensions the other way round.
+    A transposed operand has its last two dimensions swapped.
     """
 
     transpose_a: bool
@@ -55,7 +55,7 @@ def infer(attrs: BatchMatmulAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def matrices(
     attrs: BatchMatmulAttrs, lhs: TensorType, rhs: TensorType
 ) -> tuple[int, int, int, int]:
-    """Rows and columns of the left matrix, then of the right one, both as multiplied."""
+    """Rows and columns of the left matrix, then of the right one, both as they are multiplied."""
     *_, rows, depth = _multiplied(lhs, attrs.transpose_a)
     *_, other_depth, columns = _multiplied(rhs, attrs.transpose_b)
     return rows, depth, other_depth, columns
@@ -82,8 +82,8 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 def check(
     attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """One of the three families throughout. int8: sums fit int32 before and after they are
-    scaled; int16: they can be scaled REDUCED."""
+    """One of the three families throughout. For int8, sums fit int32 before and after they are
+    scaled. For int16, they can be scaled REDUCED."""
     sentence = broadcast.constraint(inputs, outputs, parameters, ALL_FAMILIES)
     if sentence or floats.is_float(outputs[0]):
         return sentence
@@ -114,7 +114,7 @@ def _farthest(operand: TensorType) -> int:
 def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/batch_matmul.h, BatchMatMul.
 
-    The product is taken in float64, which is exact for integers: ``check`` holds sums under 2**47.
+    The product is computed in float64, which is exact for integers: ``check`` limits sums to 2**47.
     """
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     left, right = (

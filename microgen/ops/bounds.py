@@ -1,7 +1,7 @@
-"""How far sound implementations may be from the references: the bounds that several ops share.
+"""How far sound implementations may be from the references: bounds that several ops share.
 
-All follow from IEEE 754: a result rounded to nearest is off by u = 2**-24 of itself at most, and n
-roundings one after another by gamma(n) = n u / (1 - n u). Integers are never off.
+All follow from IEEE 754. Rounding to nearest changes a result by at most u = 2**-24 of itself, and
+n successive roundings by at most gamma(n) = n u / (1 - n u). Integers are always exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Of = Callable[[Any, Inexact], tuple[Array, ...]]
 
 
 def of_floats(rule: str, of: Of) -> Bound:
-    """The bound where the output is float32; integers are equal, if their inputs are."""
+    """A bound for float32 outputs. Integer outputs must be equal if their inputs are."""
 
     def bound(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         if given.expected[0].dtype.kind != "f":
@@ -43,33 +43,34 @@ def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
         errors = {k: given.errors[k] for k in data}
         nothing = {k: np.zeros(error.shape) for k, error in errors.items()}
         moved, still = (reference(attrs, _with(given.operands, e)) for e in (errors, nothing))
-        # What the op itself puts in (the value of a pad) is in both.
+        # Values that the op itself adds (the value of a pad) are in both, so they cancel.
         return tuple(a.astype(np.float64) - b for a, b in zip(moved, still, strict=True))
 
     return of
 
 
 def _with(operands: Operands, inputs: Mapping[int, Array]) -> Operands:
-    """Some inputs replaced."""
+    """The operands with some inputs replaced."""
     every = tuple(inputs.get(k, array) for k, array in enumerate(operands.inputs))
     return dataclasses.replace(operands, inputs=every)
 
 
 def moves(reference: Reference, data: Sequence[int] | None = None) -> Bound:
-    """Of ops that only move elements of the inputs ``data`` (of all): their errors go with them."""
+    """The bound of ops that only move elements. The errors of the inputs ``data`` (by default of
+    all inputs) move with the elements."""
     return Bound("equal", _moved(reference, data))
 
 
 def _magnitudes(arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """Of finite numbers; others are never rounded."""
+    """Magnitudes of finite numbers, and 0 for others, which are never rounded."""
     return tuple(np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64) for a in arrays)
 
 
 def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule: str) -> Bound:
-    """Of ops that are linear in each float input with weights that are not negative otherwise.
+    """The bound of ops that are linear in each float input, with weights that are never negative.
 
-    An element of the output goes through so many ``roundings`` at most, the reference's own and the
-    last among them. An infinite sum of magnitudes leaves any value.
+    Each element of the output goes through at most ``roundings`` roundings, including the
+    reference's own and the last one. If a sum of magnitudes is infinite, any value is allowed.
     """
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
@@ -81,7 +82,7 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
 
         def summed(inputs: tuple[Array, ...]) -> Array:
             (total, *_) = reference(attrs, dataclasses.replace(given.operands, inputs=inputs))
-            return total.astype(np.float64) * (1 + gamma(count))  # it may be rounded, too
+            return total.astype(np.float64) * (1 + gamma(count))  # the total may be rounded, too
 
         if given.is_exact:
             size = summed(plain)
@@ -96,8 +97,8 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
 def products(
     reference: Reference, terms: Callable[[Any, Operands], int], *, is_wide: bool = True
 ) -> Bound:
-    """Of sums of ``terms`` products and a bias: each product is rounded and every sum, and in the
-    reference the result, or if it is not ``is_wide`` all of them."""
+    """The bound of sums of ``terms`` products and a bias. Every product and sum is rounded. The
+    reference rounds only the result, or, without ``is_wide``, everything."""
 
     def roundings(attrs: Any, operands: Operands) -> int:
         each = terms(attrs, operands) + 1
@@ -108,7 +109,7 @@ def products(
 
 
 def sums(reference: Reference, terms: Callable[[Any, Operands], int]) -> Bound:
-    """Of sums and means of ``terms`` numbers, here and in the reference in float32."""
+    """The bound of sums and means of ``terms`` numbers. The reference also adds in float32."""
 
     def roundings(attrs: Any, operands: Operands) -> int:
         return 2 * terms(attrs, operands)
@@ -117,14 +118,14 @@ def sums(reference: Reference, terms: Callable[[Any, Operands], int]) -> Bound:
 
 
 def _inexactly(grown: Array, expected: Array) -> Array:
-    """What one rounding adds to errors: two results are rounded, where inputs are not the same."""
+    """Errors after one rounding. If the inputs differ, both results are rounded."""
     added = 2 * UNIT * (np.abs(expected) + grown) + LEAST
     return np.where(grown > 0, grown + added, 0.0)
 
 
 def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> Bound:
-    """Of elementwise arithmetic, whose every operation IEEE 754 defines: equal results of equal
-    inputs; ``grown`` is what becomes of their errors, without the ``roundings``."""
+    """The bound of elementwise arithmetic, whose every operation IEEE 754 defines: equal inputs
+    give equal results. ``grown`` gives the errors of the results without the ``roundings``."""
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         if given.is_exact:
@@ -138,13 +139,14 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
 
 
 def lipschitz(constant: Callable[[Any], float], roundings: int = 1) -> Bound:
-    """Of functions of one number that change by ``constant(attrs)`` times its change at most."""
+    """The bound of functions of one number that change by at most ``constant(attrs)`` times the
+    change of their argument."""
     return elementwise(lambda attrs, given: constant(attrs) * given.errors[0], roundings=roundings)
 
 
 def balls(formula: Callable[[Any, Inexact], tuple[Ball, ...]]) -> Bound:
-    """Of formulas of several steps: running error analysis of ``formula``, which gives all that the
-    reference gives."""
+    """The bound of formulas of several steps: running error analysis of ``formula``, which returns
+    as many results as the reference."""
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         pairs = zip(formula(attrs, given), given.expected, strict=True)
@@ -160,8 +162,8 @@ def inputs(given: Inexact) -> tuple[Ball, ...]:
 
 
 def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
-    """Of a function of one number that only rises or only falls, computed within so many ulps of
-    the correctly rounded result."""
+    """The bound of a monotonic function of one number, computed within ``ulps`` ulps of the
+    correctly rounded result."""
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         expected = given.expected[0].astype(np.float64)
@@ -180,31 +182,31 @@ def _outward(values: Array, sign: int) -> Array:
 
 
 def sum_of_errors(_attrs: Any, given: Inexact) -> Array:
-    """How a sum or a difference of both inputs grows."""
+    """The error of a sum or difference of both inputs."""
     left, right = given.errors
     return np.asarray(left + right)
 
 
 def greatest_error(_attrs: Any, given: Inexact) -> Array:
-    """How the greater or the lesser of both inputs grows."""
+    """The error of the greater or lesser of both inputs."""
     return np.asarray(np.maximum(*given.errors))
 
 
 def error_of_product(_attrs: Any, given: Inexact) -> Array:
-    """How a product of both inputs grows."""
+    """The error of a product of both inputs."""
     (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
     return np.asarray(x * right + y * left + left * right)
 
 
 def error_of_quotient(_attrs: Any, given: Inexact) -> Array:
-    """How a quotient of both inputs grows: without limit where the divisor may be 0."""
+    """The error of a quotient of both inputs: unlimited if the divisor may be 0."""
     (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
     grown = (left + x / y * right) / np.maximum(y - right, 0)
     return np.where((left > 0) | (right > 0), grown, 0)
 
 
 def error_of_square(_attrs: Any, given: Inexact) -> Array:
-    """How the square of the difference of both inputs grows."""
+    """The error of the squared difference of both inputs."""
     x, y = (array.astype(np.float64) for array in given.operands.inputs)
     error = given.errors[0] + given.errors[1]
     return np.asarray((2 * np.abs(x - y) + error) * error)

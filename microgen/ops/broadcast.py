@@ -1,4 +1,4 @@
-"""What elementwise ops of two operands share: numpy's broadcasting, constraints, sums."""
+"""Shared by elementwise ops of two operands: numpy's broadcasting, constraints, sums."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def constraint(
     parameters: Parameters | None = None,
     accepted: Sequence[DType] = INT8,
 ) -> str | None:
-    """One accepted dtype throughout, and if it is a quantized one, scales for which
-    ``parameters`` raises no ValueError."""
+    """The sentence of the first violation: one accepted dtype throughout, and, if it is quantized,
+    scales for which ``parameters`` does not raise ValueError."""
     (lhs, rhs), output = inputs, outputs[0]
     sentence = (
         activation_constraint("left input", lhs, accepted)
@@ -64,7 +64,8 @@ def constraint(
 def plain(
     function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
 ) -> tuple[Array, ...]:
-    """``function`` of plain numbers, clamped: in float32, or of int32 modulo 2**32."""
+    """``function`` of plain numbers, clamped. It is computed in float32, or in int32 modulo
+    2**32."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
         if floats.is_float(operands.output_types[0]):
@@ -74,7 +75,7 @@ def plain(
 
 
 def scale(x: Array, multiplier: int, shift: int) -> Array:
-    """int32 values requantized with double rounding; int64, so that sums do not wrap."""
+    """int32 values requantized with double rounding, as int64, so that sums do not wrap."""
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return scaled.astype(np.int64)
 
@@ -86,7 +87,7 @@ def centred(operands: Operands) -> tuple[Array, Array]:
 
 
 def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]:
-    """Both operands without their zero points, as int64 on the scale that they are added on.
+    """Both operands without their zero points, as int64 in the scale in which they are added.
 
     Source: TFLite reference/integer_ops/add.h, AddFunc.
     """
@@ -100,7 +101,7 @@ def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]
 def stored_sum(
     p: AddParameters, total: Array, output: TensorType, activation: Activation
 ) -> tuple[Array, ...]:
-    """A sum of scaled operands as the output stores it."""
+    """A sum of scaled operands in the stored form of the output."""
     scaled = scale(total, p.output_multiplier, p.output_shift)
     return (offset_and_clamp(scaled, output, activation),)
 

@@ -16,7 +16,7 @@ from microgen.ops.cost import moved
 
 @dataclass(frozen=True, slots=True)
 class BroadcastToAttrs(Attrs):
-    """Input: data of any dtype, whose shape broadcasts to ``shape`` as numpy's do."""
+    """Input: data of any dtype, whose shape broadcasts to ``shape`` as in numpy."""
 
     shape: Shape
 

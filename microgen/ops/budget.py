@@ -1,8 +1,8 @@
 """What may be computed while a model is compiled: one budget of bytes and steps for each model.
 
-Whatever is made of constants before there is a program (by frontends and passes) is asked for here
-before it is computed, so that a small file cannot ask for much. What counts is what a model makes,
-not what its file holds: that is bounded by the file.
+Frontends and passes compute constants before there is a program. They ask here before they compute
+anything, so that a small file cannot demand much. Only what a model creates counts. The contents of
+its file do not count, because the size of the file bounds them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from microgen.ops import registry
 from microgen.ops.base import Operands
 from microgen.ops.cost import Cost
 
-MOST_BYTES = 2**27  # at one time: far more than the constants of any board
-MOST_STEPS = 2**29  # some seconds
+MOST_BYTES = 2**27  # in use at one time: far more than the constants of any board
+MOST_STEPS = 2**29  # a few seconds
 
 
 class Budget:
-    """What one model has taken so far."""
+    """What one model has used so far."""
 
     def __init__(self) -> None:
         self._bytes = 0
         self._steps = 0
 
     def spend(self, cost: Cost, kept: int, where: str) -> None:
-        """Count something that is about to be computed, ``kept`` bytes of which stay.
+        """Count something that is about to be computed and keeps ``kept`` bytes.
 
         Raises UnsupportedError, with ``where``, if that is more than is left.
         """
@@ -53,7 +53,7 @@ _of_model: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextlib.contextmanager
 def of_model() -> Iterator[None]:
-    """All that is computed inside counts together; inside another such block, with that."""
+    """Count everything that is computed inside. A block inside another one counts with it."""
     if _of_model.get() is not None:
         yield
         return
@@ -65,17 +65,17 @@ def of_model() -> Iterator[None]:
 
 
 def spend(cost: Cost, where: str, *, kept: int = 0) -> None:
-    """``Budget.spend`` of the model that is being compiled."""
+    """Call ``Budget.spend`` for the model that is being compiled."""
     (_of_model.get() or Budget()).spend(cost, kept, where)
 
 
 def spend_array(nbytes: int, where: str) -> None:
-    """``spend`` for a constant of so many bytes that is made by copying or converting another."""
+    """Call ``spend`` for a constant of ``nbytes`` bytes, made by copying or converting another."""
     spend(Cost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
 
 
 def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:
-    """What an op computes of constants. Raises what ``spend`` does, and StatusError."""
+    """The results of an op on constants. Raises what ``spend`` raises, and StatusError."""
     definition = registry()[op]
     cost = definition.cost(attrs, operands.input_types, operands.output_types)
     spend(cost, where, kept=sum(tensor.nbytes for tensor in operands.output_types))

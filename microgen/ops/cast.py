@@ -1,4 +1,4 @@
-"""cast: numbers of one dtype as those of another."""
+"""cast: numbers of one dtype converted to another."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ACCEPTED = (
 
 @dataclass(frozen=True, slots=True)
 class CastAttrs(Attrs):
-    """Input: data of any rank. Stored values are converted: a quantization on either side does
-    not count."""
+    """Input: data of any rank. Stored values are converted; a quantization on either side is
+    ignored."""
 
 
 def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -32,7 +32,7 @@ def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: CastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """bool, signed integers and float32, each to each."""
+    """bool, signed integers and float32, in all combinations."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
         if tensor.dtype not in ACCEPTED:
             names = " or ".join(dtype.value for dtype in ACCEPTED)
@@ -43,8 +43,8 @@ def check(
 def reference(_attrs: CastAttrs, operands: Operands) -> tuple[Array, ...]:
     """Integers wrap, floats are truncated and saturated, NaN becomes the greatest integer.
 
-    Source: TFLite cast.cc, copyCast, which leaves floats out of range undefined for some dtypes;
-    those of ai-edge-litert 2.3.0 are saturated, as measured.
+    Source: TFLite cast.cc, copyCast, which leaves floats out of range undefined for some dtypes.
+    Measurement shows that ai-edge-litert 2.3.0 saturates them.
     """
     data, output = operands.inputs[0], operands.output_types[0].dtype
     if data.dtype.kind == "f" and output.numpy.kind == "i":

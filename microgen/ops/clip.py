@@ -21,7 +21,7 @@ from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 
 @dataclass(frozen=True, slots=True)
 class ClipAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank; of int16 TFLite has RELU and RELU6 only."""
+    """Input: int8, int16 or float32 data of any rank; for int16 TFLite has only RELU and RELU6."""
 
     activation: Activation
 
@@ -55,8 +55,8 @@ def _accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
 
 
 def reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are
-    clamped as by a fused activation, infinity to the largest finite value too."""
+    """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are clamped
+    as by a fused activation, and infinity becomes the largest finite value."""
     data_type, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(output):
         return floats.activated(operands.inputs[0], attrs.activation)

@@ -1,4 +1,4 @@
-"""comparison: whether each two elements compare so, with numpy's broadcasting."""
+"""comparison: a comparison of each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Compare = Callable[[Array, Array], Array]
 @dataclass(frozen=True, slots=True)
 class ComparisonAttrs(Attrs):
     """Inputs: two tensors of one dtype and of broadcastable shapes: int8, each with its own
-    quantization; int16, of which an order compares stored values, equality real ones; int32, int64,
-    float32; of equality also bool. Output: bool."""
+    quantization; int16, whose stored values are compared by an order and whose real values are
+    compared by equality; int32, int64 or float32; for equality also bool. Output: bool."""
 
 
 def parameters(operand: TensorType) -> tuple[int, int]:
     """(multiplier, shift) of a quantized operand, from its scale.
 
     Source: TFLite comparisons.cc, ComparisonQuantized. ValueError for a scale of 1 or more, for
-    which that aborts or computes nonsense.
+    which TFLite aborts or computes nonsense.
     """
     if operand.scale >= 1:
         raise ValueError(
@@ -57,7 +57,7 @@ def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
     def check(
         _attrs: ComparisonAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
     ) -> str | None:
-        """Operands of one dtype, and scales less than 1 where real values are compared."""
+        """Operands of one dtype, and scales less than 1 if real values are compared."""
         lhs, rhs = inputs
         sentence = (
             activation_constraint("left input", lhs, accepted)

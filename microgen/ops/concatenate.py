@@ -1,4 +1,4 @@
-"""concatenate: tensors one behind the other along an axis."""
+"""concatenate: tensors joined one after the other along an axis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _without(shape: Shape, axis: int) -> Shape | None:
 def check(
     _attrs: ConcatenateAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """One dtype and quantization for all. TFLite's concatenation.cc refuses others for int8 too."""
+    """One dtype and quantization for all. TFLite's concatenation.cc refuses others, also int8."""
     sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
     return next((sentence for sentence in sentences if sentence), None)
 

@@ -1,7 +1,7 @@
-"""What ops ask of the types of their operands: each returns a sentence if it is not so.
+"""Constraints of ops on the types of their operands: each returns a sentence if it is violated.
 
-Three families of dtypes are computed with: quantized int8 and int16, and float32. A node is of
-one family, unless its op changes it.
+There are three families of dtypes: quantized int8 and int16, and float32. A node is of one family,
+unless its op changes it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from microgen.ir.graph import DType, TensorType
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
-EVERY_DTYPE = tuple(DType)  # of ops that move values and compute nothing
+EVERY_DTYPE = tuple(DType)  # for ops that move values and compute nothing
 
-_SCALE_LIMIT = 2.0**30 - 1  # that rounds to no more than the largest multiplier
+_SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier
 
 _ZERO_POINTS = {DType.INT8: (-128, 127), DType.INT16: (0, 0)}
 
@@ -29,8 +29,8 @@ _ZERO_POINTS = {DType.INT8: (-128, 127), DType.INT16: (0, 0)}
 def activation_constraint(
     role: str, tensor: TensorType, accepted: Sequence[DType] = INT8
 ) -> str | None:
-    """An activation must be of an accepted dtype: if quantized, with one usable scale and zero
-    point (0 for int16); if float32, without."""
+    """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
+    and zero point (0 for int16); if it is float32, it must have none."""
     if tensor.dtype not in accepted:
         return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
     if tensor.dtype not in _ZERO_POINTS:
@@ -55,22 +55,22 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
 
 
 def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
-    """Stored integers of an accepted dtype, with one usable scale and zero point (0 but for
-    int8)."""
+    """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
+    point (0, except for int8)."""
     if tensor.dtype not in accepted:
         return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
     return _quant_constraint(role, tensor)
 
 
 def plain_constraint(role: str, tensor: TensorType) -> str | None:
-    """Plain numbers have no scale."""
+    """Plain numbers must have no scale."""
     return f"the {role} {tensor} has a scale; it must have none" if tensor.quant else None
 
 
 def activations_constraint(
     data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
 ) -> str | None:
-    """``activation_constraint`` of an op's input and output, which are of one dtype."""
+    """``activation_constraint`` for an op's input and output, which must be of one dtype."""
     return (
         activation_constraint("input", data, accepted)
         or same_dtype_constraint(data, output)
@@ -88,8 +88,8 @@ def same_dtype_constraint(data: TensorType, output: TensorType) -> str | None:
 def unchanged_constraint(
     data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
 ) -> str | None:
-    """Input and output must be of one dtype and equal quantization: stored values keep their
-    meaning. Plain numbers, which have no quantization, may be of any accepted dtype."""
+    """Input and output must be of one dtype and equal quantization, so that stored values keep
+    their meaning. Plain numbers have no quantization and may be of any accepted dtype."""
     if data.dtype not in accepted:
         return f"the input is {data}; it must be {' or '.join(d.value for d in accepted)}"
     if data.dtype is not output.dtype or data.quant is None or output.quant is None:
@@ -138,10 +138,10 @@ def bias_constraint(
     output: TensorType,
     accepted: Sequence[DType] = (DType.INT32,),
 ) -> str | None:
-    """A bias must be of an accepted dtype, on the accumulator's scale.
+    """A bias must be of an accepted dtype and have the accumulator's scale.
 
-    With one weight scale TFLite compares (GetQuantizedConvolutionMultipler): the difference may
-    be 2 % of the output's scale. With several it does not, and neither does this.
+    With one weight scale TFLite compares the scales (GetQuantizedConvolutionMultipler): they may
+    differ by 2 % of the output's scale. With several TFLite does not compare, so we do not either.
     """
     if bias.dtype not in accepted:
         return f"the bias is {bias}; it must be {' or '.join(d.value for d in accepted)}"
@@ -167,7 +167,7 @@ def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | Non
 def rounding_constraint(
     data: TensorType, rounding: Rounding, accepted: Sequence[Rounding]
 ) -> str | None:
-    """Sums of that data must be rounded in an accepted way."""
+    """Sums of such data must be rounded in an accepted way."""
     if rounding in accepted:
         return None
     known = " or ".join(r.value for r in accepted)
@@ -177,11 +177,11 @@ def rounding_constraint(
 def accumulator_constraint(
     data: TensorType, products: int, scales: npt.NDArray[np.float64]
 ) -> str | None:
-    """A sum of ``products`` terms must fit int32 after scaling, and that of int8 data before.
+    """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before.
 
-    After, because TFLite's own behaviour is undefined beyond.
-    The bound is products * max|x - zero point| * 128, whatever the values; the bias is not in
-    it, because its values are not a type's matter.
+    After scaling, because beyond that TFLite's own behaviour is undefined.
+    The bound is products * max|x - zero point| * 128, whatever the values. It does not include the
+    bias, because a type does not know its values.
     """
     bound = largest_sum(data, products)
     if bound >= 2**31 and data.dtype is DType.INT8:
@@ -198,19 +198,19 @@ def accumulator_constraint(
 
 
 def largest_sum(data: TensorType, products: int) -> int:
-    """The largest magnitude of a sum of so many products of that data with int8 weights."""
+    """The largest magnitude of a sum of ``products`` products of such data with int8 weights."""
     limits = np.iinfo(data.dtype.numpy)
     farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
     return products * farthest * 128
 
 
 def leaves_int32(data: TensorType, products: int, scales: npt.NDArray[np.float64]) -> bool:
-    """Whether such a sum may leave int32 once it is scaled."""
+    """Whether such a sum may exceed int32 after scaling."""
     return bool(largest_sum(data, products) * max(scales) >= 2**31 - 256)
 
 
 def multiplier_constraint(scales: npt.NDArray[np.float64]) -> str | None:
-    """Scales must be ones that fixed point holds; what then leaves int32 is taken modulo 2**32."""
+    """The fixed point must hold the scales; results that exceed int32 are taken modulo 2**32."""
     if max(scales) < _SCALE_LIMIT:
         return None
     return (

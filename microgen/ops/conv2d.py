@@ -19,8 +19,10 @@ from microgen.ops.window import Along, axes, check_dilation, nhwc, spatial, taps
 
 @dataclass(frozen=True, slots=True)
 class Conv2DAttrs(Attrs):
-    """Inputs: NHWC data, OHWI weight, optional bias [O]: int8, int8 and int32; int16, int8 and
-    int32 or int64, as ``rounding`` is DOUBLE or REDUCED; or all float32, which are not rounded so.
+    """Inputs: NHWC data, OHWI weight, optional bias [O].
+
+    Their dtypes are int8, int8 and int32; or int16, int8 and either int32 (``rounding`` is DOUBLE)
+    or int64 (REDUCED); or all float32, to which ``rounding`` does not apply.
     """
 
     strides: Pair
@@ -50,7 +52,7 @@ def check(
     attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    filter; sums of int8 products fit int32, and may be the output."""
+    filter. Sums of int8 products fit int32, and may be the output."""
     products = math.prod(inputs[1].shape[1:])
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 
@@ -63,10 +65,10 @@ def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
-    """Sums of products of the weight with data less ``zero``, float64 [N, OH, OW, O].
+    """Sums of products of the weight with data minus ``zero``, float64 [N, OH, OW, O].
 
-    Of integers they are exact: 2**30 products of int16 and int8 fit. float64 has the fast matrix
-    product.
+    For integers they are exact, because 2**30 products of int16 and int8 fit float64. numpy has
+    the fast matrix product only for floats.
     """
     rows, columns = _axes(attrs, data.shape, weight.shape)
     values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
@@ -83,14 +85,14 @@ def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]
 
 
 def cost(attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """Each filter's products with what it sees at each place."""
+    """The products of each filter with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
     return window_cost(_axes(attrs, data, weight), each, inputs, outputs, groups=groups)
 
 
 def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:
-    """The channels that each group of filters sees, and its filters."""
+    """For each group of filters, the channels that it reads, and its filters."""
     depth, groups = weight.shape[3], channels // weight.shape[3]
     filters = len(weight) // groups
     for i in range(groups):

@@ -47,8 +47,8 @@ def _window(attrs: Conv2DHybridAttrs) -> conv2d.Conv2DAttrs:
 def check(
     _attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """float32 data with int8 weights, symmetric and per tensor or per
-    filter; sums of products fit int32; the filters are as deep as the data."""
+    """float32 data with int8 weights, symmetric and per tensor or per filter. Sums of products fit
+    int32. The filters are as deep as the data."""
     data, weight, *_ = inputs
     if weight.shape[3] != data.shape[3]:
         return f"the hybrid convolution is grouped: filters {weight} of data {data}"
@@ -76,7 +76,7 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
 def cost(
     attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> Cost:
-    """That of the integer convolution."""
+    """The cost of the integer convolution."""
     return conv2d.cost(_window(attrs), inputs, outputs)
 
 

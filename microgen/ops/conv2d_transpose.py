@@ -1,4 +1,4 @@
-"""nn.conv2d_transpose: each pixel of the input adds the filters, times it, to the output."""
+"""nn.conv2d_transpose: each pixel of the input, times the filters, is added to the output."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Conv2DTransposeAttrs(Attrs):
     """Inputs: NHWC data, OHWI weight, optional bias [O], of the dtypes of nn.conv2d.
 
     Tap (0, 0) of the filter at pixel (y, x) of the data falls on (y * strides[0], x * strides[1])
-    of the full result. The output is the part of it of ``size`` (height, width) that remains
-    without the padding; where it reaches beyond, there are sums of nothing. Strides, padding and
-    size are those of the nn.conv2d that goes the other way.
+    of the full result. The output is the part of the full result that remains without the padding,
+    of ``size`` (height, width). Where it extends beyond the full result, its values are empty sums.
+    Strides, padding and size are those of the nn.conv2d in the opposite direction.
     """
 
     strides: Pair
@@ -55,7 +55,7 @@ def check(
     attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    filter; sums of int8 products fit int32."""
+    filter. Sums of int8 products fit int32."""
     _, height, width, depth = inputs[1].shape
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
@@ -71,7 +71,7 @@ def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, .
 
 
 def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Array:
-    """Sums of products [N, *size, O], of numbers and dtype of ``values`` and ``weight``."""
+    """Sums of products [N, *size, O] of ``values`` and ``weight``, in their dtype."""
     found = np.zeros((len(values), *attrs.size, len(weight)), values.dtype)
     for (y, x), pixels, cells in taps(*_axes(attrs, weight.shape)):
         found[cells] += values[pixels] @ weight[:, y, x].T
@@ -79,14 +79,14 @@ def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Arr
 
 
 def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
-    """Those of the convolution that goes the other way: its places are the pixels of the data."""
+    """The axes of the convolution in the opposite direction: its places are the data's pixels."""
     return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
 
 
 def cost(
     attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> Cost:
-    """Each pixel's products with each filter."""
+    """The products of each pixel with each filter."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[0] * weight[3]
     return window_cost(_axes(attrs, weight), each, inputs, outputs)
@@ -98,7 +98,7 @@ def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
 
 
 def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
-    """Of a kernel every stride-th row and column meets a place."""
+    """The largest number of products in a sum: of a kernel, every stride-th row and column."""
     *size, depth = operands.input_types[1].shape[1:]
     rows, columns = (-(-k // s) for k, s in zip(size, attrs.strides, strict=True))
     return rows * columns * depth

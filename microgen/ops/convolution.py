@@ -1,4 +1,4 @@
-"""What the convolutions share: their constraints, and how sums become the output's values."""
+"""Shared by the convolutions: their constraints, and the step from sums to the output's values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from microgen.ops.constraints import (
     weight_constraint,
 )
 
-_BIASES = {  # of int8 and int16 activations, by the accumulators that each rounding has
+_BIASES = {  # for int8 and int16 activations, by the accumulators of each rounding
     DType.INT8: dict.fromkeys((Rounding.DOUBLE, Rounding.SINGLE, *RELAY), DType.INT32),
     DType.INT16: {Rounding.DOUBLE: DType.INT32, Rounding.REDUCED: DType.INT64},
 }
@@ -54,8 +54,8 @@ def constraint(
     products: int,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per index of ``axis``. int8's sums of ``products`` terms must fit int32; they may be
-    the output."""
+    tensor or per index of ``axis``. For int8, sums of ``products`` terms must fit int32; they may
+    be the output."""
     data, weight, *bias = inputs
     if output.dtype is DType.INT32:
         return sums_constraint(inputs, output, axis=axis, products=products)
@@ -73,7 +73,7 @@ def constraint(
 def sums_constraint(
     inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
 ) -> str | None:
-    """int8 data and weights, an int32 bias, and the sums of them as plain int32 numbers."""
+    """int8 data and weights, an int32 bias, and their sums as plain int32 numbers."""
     data, weight, *bias = inputs
     return (
         activation_constraint("input", data)
@@ -102,8 +102,8 @@ def _bias_constraint(
 def _scale_constraint(
     inputs: Sequence[TensorType], output: TensorType, rounding: Rounding, products: int
 ) -> str | None:
-    """LiteRT's convolutions scale modulo 2**32, which networks with dead layers depend on: their
-    outputs have scales near 0, of which the next layer makes nothing."""
+    """LiteRT's convolutions scale modulo 2**32. Networks with dead layers depend on this: the
+    outputs of such layers have scales near 0, which the next layer turns into nothing."""
     data, weight, *_ = inputs
     scales = scales_of_sums(data, weight, output, rounding)
     if data.dtype is DType.INT16:
@@ -117,8 +117,8 @@ def _scale_constraint(
 def finished(
     sums: Array, operands: Operands, activation: Activation, rounding: Rounding
 ) -> tuple[Array, ...]:
-    """Sums of products (channels last; whole numbers, if the activations are), with the bias, as
-    the only output of an op has them."""
+    """The only output of an op: sums of products (channels last; whole numbers if the activations
+    are integers) with the bias added, scaled and clamped."""
     data, weight, *_ = operands.input_types
     output = operands.output_types[0]
     bias = operands.inputs[2] if len(operands.inputs) > 2 else np.int64(0)

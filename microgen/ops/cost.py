@@ -1,7 +1,7 @@
-"""What computing an op's reference takes, said from attributes and types before it is done.
+"""The cost of computing an op's reference, from attributes and types, before it is computed.
 
-The bounds are upper ones of the numpy references, which count in float64 and int64 whatever the
-dtype. ``tests/ops/test_cost.py`` measures the bytes.
+The costs are upper bounds for the numpy references, which compute in float64 and int64 whatever
+the dtype. ``tests/ops/test_cost.py`` measures the bytes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from microgen.ir.graph import TensorType
 
-_CALL = 2000  # steps that calls of numpy take, whatever they compute
+_CALL = 2000  # steps that a call of numpy takes, whatever it computes
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """``nbytes``: the most that results and what is held beside them take at one time; operands
-    are not counted. ``steps``: multiply-accumulates, and elements that are gone through."""
+    """``nbytes`` is the most memory that results and intermediates take at one time, without the
+    operands. ``steps`` is the number of multiply-accumulates and of elements visited."""
 
     nbytes: int
     steps: int
@@ -29,21 +29,21 @@ Rule = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], Cost]
 
 
 def elementwise(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """Of ops that compute each element by arithmetic on some others: up to eight numbers of eight
-    bytes are held for each."""
+    """The cost of ops that compute each element by arithmetic on some others. For each element up
+    to eight numbers of eight bytes are in memory."""
     elements = _elements(inputs) + _elements(outputs)
     return Cost(64 * elements, _CALL + 16 * elements)
 
 
 def moved(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """Of ops that move or convert values."""
+    """The cost of ops that move or convert values."""
     elements = _elements(inputs) + _elements(outputs)
     return Cost(16 * elements, _CALL + 2 * elements)
 
 
 def by_rows(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """Of ops that make the rows of their output one by one, each from a row of the first input and
-    all of the others."""
+    """The cost of ops that make the rows of their output one by one, each from a row of the first
+    input and all of the others."""
     rows = math.prod(outputs[0].shape[:-1])
     return products(inputs, outputs, rows * _elements(inputs[1:]), calls=rows)
 
@@ -51,7 +51,7 @@ def by_rows(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorT
 def products(
     inputs: Sequence[TensorType], outputs: Sequence[TensorType], macs: int, *, calls: int = 1
 ) -> Cost:
-    """Of ``macs`` products, added up in so many calls of numpy."""
+    """The cost of ``macs`` products, added up in a number of calls of numpy."""
     read, made = _elements(inputs), _elements(outputs)
     return Cost(16 * read + 112 * made, macs + 4 * read + 16 * made + _CALL * calls)
 

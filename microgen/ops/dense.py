@@ -30,8 +30,8 @@ _ROUNDINGS = {
     DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE, *RELAY),
     DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED),
 }
-_FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # TFLite Micro's
-_WIDE_BIASES = {  # of int16 data, by the accumulators that each rounding has
+_FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # the roundings of TFLite Micro
+_WIDE_BIASES = {  # for int16 data, by the accumulators of each rounding
     Rounding.REAL: (DType.INT32, DType.INT64),
     Rounding.DOUBLE: (DType.INT32,),
     Rounding.REDUCED: (DType.INT64,),
@@ -41,11 +41,11 @@ _WIDE_BIASES = {  # of int16 data, by the accumulators that each rounding has
 @dataclass(frozen=True, slots=True)
 class DenseAttrs(Attrs):
     """Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and
-    int32 or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or by the bias's
-    dtype DOUBLE and REDUCED (TFLite Micro).
+    int32 or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or, depending on
+    the bias's dtype, DOUBLE or REDUCED (TFLite Micro).
 
-    Without ``keep_num_dims`` data of any shape is rows of ``in``, and the output is [rows, out];
-    with it the last dimension of data is ``in``, and becomes ``out``.
+    Without ``keep_num_dims``, data of any shape is treated as rows of ``in`` values, and the output
+    is [rows, out]. With it, the last dimension of data is ``in``, and the output's is ``out``.
     """
 
     activation: Activation
@@ -72,7 +72,7 @@ def check(
     attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per unit. Sums of int8 data must fit int32, and may be the output; scaled sums must
+    tensor or per unit. Sums of int8 data must fit int32, and may be the output. Scaled sums must
     fit int32, unless int16 data is scaled in fixed point."""
     data, weight, *bias = inputs
     output = outputs[0]
@@ -105,7 +105,8 @@ def _scale_constraint(
 def _scales(
     attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
-    """LiteRT, which rounds once, multiplies scales in double; TFLite Micro in float32."""
+    """The scales of the sums. LiteRT, which rounds once, multiplies scales in double; TFLite Micro
+    multiplies them in float32."""
     if attrs.rounding in _FLOAT32_SCALES:
         return dense_scales(data, weight, output)
     return scales_of_sums(data, weight, output, attrs.rounding)
@@ -114,7 +115,7 @@ def _scales(
 def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
 
-    The product is taken in float64, which is exact for integers: fewer than 2**30 are summed.
+    The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
     """
     data, weight, *bias = operands.inputs
     data_type, weight_type = operands.input_types[:2]
@@ -135,7 +136,7 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """Each unit's products with each row."""
+    """The products of each unit with each row."""
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 
 

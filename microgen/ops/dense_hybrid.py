@@ -17,8 +17,8 @@ from microgen.ops.cost import by_rows
 
 @dataclass(frozen=True, slots=True)
 class DenseHybridAttrs(Attrs):
-    """Inputs: float32 data, int8 weight [out, in], optional float32 bias [out]; shapes are those
-    of nn.dense. Each row is quantized, with a zero point if ``asymmetric``."""
+    """Inputs: float32 data, int8 weight [out, in], optional float32 bias [out], with the shapes of
+    nn.dense. Each row is quantized, with a zero point if ``asymmetric``."""
 
     activation: Activation
     asymmetric: bool
@@ -34,8 +34,8 @@ def infer(attrs: DenseHybridAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: DenseHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """float32 data with int8 weights, symmetric and per tensor or per
-    unit; sums of products fit int32."""
+    """float32 data with int8 weights, symmetric and per tensor or per unit. Sums of products fit
+    int32."""
     return hybrid.constraint(inputs, outputs[0], axis=0, products=inputs[1].shape[1])
 
 

@@ -53,7 +53,7 @@ def check(
     attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    channel; sums of int8 products fit int32, and may be the output."""
+    channel. Sums of int8 products fit int32, and may be the output."""
     products = inputs[1].shape[1] * inputs[1].shape[2]
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=3, products=products)
 
@@ -62,7 +62,8 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, .
     """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
     reference/depthwiseconv_float.h.
 
-    float32 sums are LiteRT's to the bit, tap by tap: a hybrid layer that follows rounds them.
+    float32 sums equal LiteRT's bit for bit, tap by tap, because a hybrid layer that follows rounds
+    them.
     """
     data, weight, *_ = operands.inputs
     zero = operands.input_types[0].zero
@@ -72,8 +73,8 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, .
 
 
 def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
-    """Sums of products of the weight with data less ``zero``, [N, OH, OW, C * multiplier], of and
-    in the dtype of both."""
+    """Sums of products of the weight with data minus ``zero``, [N, OH, OW, C * multiplier], in the
+    dtype of both."""
     rows, columns = _axes(attrs, data.shape, weight.shape)
     repeated = np.repeat(data - data.dtype.type(zero), attrs.depth_multiplier, axis=3)
     found = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
@@ -89,7 +90,7 @@ def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Alon
 def cost(
     attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> Cost:
-    """Each channel's products with what it sees at each place."""
+    """The products of each channel with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[3]
     return window_cost(_axes(attrs, data, weight), each, inputs, outputs)

@@ -46,8 +46,8 @@ def _window(attrs: DepthwiseConv2DHybridAttrs) -> depthwise_conv2d.DepthwiseConv
 def check(
     _attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """float32 data with int8 weights, symmetric and per tensor or per
-    channel; sums of products fit int32; LiteRT reads a scale per channel, whatever there is."""
+    """float32 data with int8 weights, symmetric and per tensor or per channel. Sums of products fit
+    int32. LiteRT always reads one scale per channel."""
     weight = inputs[1]
     products = weight.shape[1] * weight.shape[2]
     sentence = hybrid.constraint(inputs, outputs[0], axis=3, products=products)
@@ -78,7 +78,7 @@ def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs)
 def cost(
     attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> Cost:
-    """That of the integer convolution."""
+    """The cost of the integer convolution."""
     return depthwise_conv2d.cost(_window(attrs), inputs, outputs)
 
 

@@ -1,4 +1,4 @@
-"""qnn.dequantize: int8, int16 or int32 values as the float32 values that they mean."""
+"""qnn.dequantize: int8, int16 or int32 values converted to the float32 values that they mean."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def check(
 
 
 def reference(_attrs: DequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """One float32 product, which is the exact one rounded once (but of int32).
+    """One float32 product: the exact product rounded once, except for int32.
 
     Source: TFLite reference/integer_ops/dequantize.h, Dequantize, which multiplies in double and
-    then rounds: the same, because its product of 24 and 16 bits is exact. int32 values become
-    float32 first: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower.
+    then rounds. The result is the same, because the product of 24 and 16 bits is exact. int32
+    values become float32 first: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower.
     """
     data = operands.input_types[0]
     centred = operands.inputs[0].astype(np.int32) - data.zero_point

@@ -22,18 +22,18 @@ _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
 _DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 _BITS = np.array([value.bit_length() for value in range(256)])  # of |stored - zero point|
 _LEAST_SHIFT, _GREATEST_SHIFT = -24, 23
-_LEAST_PLAIN_SHIFT = 7  # 31 bits of headroom and 7 of the reciprocal's exponent are 31 then
+_LEAST_PLAIN_SHIFT = 7  # with it, 31 bits of headroom and 7 of the reciprocal's exponent make 31
 
 
 @dataclass(frozen=True, slots=True)
 class DivideAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32,
-    whose quotients are truncated, or float32.
+    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization; int32,
+    whose quotients are truncated; or float32.
 
-    TFLite scales quotients of int8 by a shift to the right that may be 32 bits or more, which C
-    leaves undefined. ``shifts_wrap``: it is taken modulo 32, as processors that run LiteRT do;
-    results are then wrong by up to the whole range, the same as LiteRT's. Without it the op is
-    refused where such a shift may occur.
+    TFLite scales quotients of int8 with a right shift that may be 32 bits or more, which C leaves
+    undefined. With ``shifts_wrap`` the shift is taken modulo 32, as on the processors that run
+    LiteRT. Results are then wrong by up to the whole range, but the same as LiteRT's. Without it
+    the op is refused if such a shift may occur.
     """
 
     activation: Activation
@@ -77,7 +77,7 @@ def check(
 
 
 def divides_by_zero(divisor: Array, rhs: TensorType) -> bool:
-    """Whether an integer of the divisor stands for zero; IEEE 754 divides by zero."""
+    """Whether an integer of the divisor means zero. (Floats are divided by zero as in IEEE 754.)"""
     return rhs.dtype is not DType.FLOAT32 and bool((divisor == rhs.zero).any())
 
 
@@ -104,9 +104,10 @@ def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _divided(lhs: Array, rhs: Array) -> Array:
-    """Plain quotients: of float32, or of integers truncated, the one that exceeds int32 saturated.
+    """Plain quotients of float32, or of integers. Integer quotients are truncated, and the only one
+    that exceeds int32 is saturated.
 
-    Source of that one: measurement.
+    Source of the saturation: measurement.
     """
     if lhs.dtype.kind == "f":
         return np.asarray(lhs / rhs)
@@ -115,7 +116,7 @@ def _divided(lhs: Array, rhs: Array) -> Array:
 
 
 def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:
-    """(quotient, exponent): dividend / divisor is nearly quotient * 2**-exponent; divisor over 0.
+    """(quotient, exponent): dividend / divisor is about quotient * 2**-exponent. divisor > 0.
 
     Source: TFLite common.h, GetReciprocal and MultiplyByQuantizedMultiplierGreaterThanOne.
     """
@@ -126,7 +127,7 @@ def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:
 
 
 def _rounding_shift_right(x: Array, exponent: Array) -> Array:
-    """As gemmlowp's RoundingDivideByPOT, for any exponent up to 63, on a processor that takes the
+    """As gemmlowp's RoundingDivideByPOT for any exponent up to 63, on a processor that takes the
     counts of 32-bit shifts modulo 32."""
     mask = np.where(exponent < 32, (np.int64(1) << np.minimum(exponent, 32)) - 1, -1)
     remainder, threshold = x & mask, (mask >> 1) + (x < 0)

@@ -10,7 +10,7 @@ from microgen.ir.graph import Array, Attrs
 from microgen.ops import unary
 from microgen.ops.base import Operands
 
-ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 2  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""equal: lhs == rhs of each two elements, with numpy's broadcasting."""
+"""equal: lhs == rhs for each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import tables, unary
 from microgen.ops.base import Operands
 
-ULPS = 1  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 1  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)

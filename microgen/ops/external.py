@@ -1,6 +1,6 @@
-"""external: a part of the network that a code generator of its own compiles.
+"""external: a part of the network that an external code generator compiles.
 
-What it computes is a graph inside, whose reference is the specification of the generator's code.
+It computes a graph that it contains. The references of that graph specify the generator's code.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from microgen.ops.base import Bound, Inexact, Op, Operands, Shape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExternalAttrs(Attrs):
-    """Input: as many tensors as ``graph`` has inputs, of their types, in their order.
+    """Inputs: as many tensors as ``graph`` has inputs, of their types, in their order.
 
-    ``symbol`` is the function's global symbol, ``codegen`` the name of who compiles it. ``graph``
-    has the function's constants inside; its outputs are the function's. ``function``: the Relay
-    function that it is, with the types of its expressions in ``types``, or None if it is none.
+    ``symbol`` is the function's global symbol, ``codegen`` the name of the code generator.
+    ``graph`` contains the function's constants, and its outputs are the function's. ``function`` is
+    the Relay function, with the types of its expressions in ``types``, or None if there is none.
     """
 
     symbol: str
@@ -42,7 +42,7 @@ def infer(attrs: ExternalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 def check(
     attrs: ExternalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Dtypes are those of the graph inside."""
+    """The dtypes are those of the graph inside."""
     given = (*inputs, *outputs)
     own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
     for mine, tensor in zip(own, given, strict=True):
@@ -61,7 +61,7 @@ def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
-    """Those of the nodes inside, one after the other."""
+    """The errors of the nodes inside, one after the other."""
     from microgen.ops import registry  # of which this module is an entry
 
     inside = attrs.graph
@@ -72,7 +72,7 @@ def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
 
 
 def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name; it has its symbol instead."""
+    """The words of the primitive function's name, which is replaced by the symbol."""
     return (attrs.codegen,)
 
 

@@ -1,4 +1,4 @@
-"""What maximum and minimum have in common."""
+"""Shared by maximum and minimum."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
 
 def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> str | None:
-    """One dtype throughout. Stored values are compared whatever the quantizations, as TFLite does;
-    a converter gives all three tensors the same one."""
+    """One dtype throughout. Stored values are compared whatever the quantizations, as in TFLite; a
+    converter gives all three tensors the same one."""
     return broadcast.constraint(inputs, outputs, accepted=_DTYPES)

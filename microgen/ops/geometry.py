@@ -1,8 +1,8 @@
 """Where the window of a convolution or a pool lies, and how many places it has.
 
-Kernels compute places in int32. ``output_size`` accepts only windows whose places fit:
-y * stride - pad + tap * dilation is a place in the padded input, whose height and width fit, and
-what a place can be before the input is a pad. ``microgen/window.h`` has the rest of the argument.
+Kernels compute places in int32. ``output_size`` accepts only windows whose places fit. A place,
+y * stride - pad + tap * dilation, is in the padded input, whose height and width fit, and
+a place before the input is at most a pad away. ``microgen/window.h`` has the rest of the argument.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from microgen.ops.base import Padding, Pads, Pair
 # TFLite's kernels hold strides, dilations and pads in 16 bits: ConvParams, DepthwiseParams and
 # PaddingValues in kernels/internal/types.h.
 MOST = 2**15 - 1
-_LONGEST = 2**31 - 2**16  # rows or columns, pads included: int32 holds them and a dilation
+_LONGEST = 2**31 - 2**16  # rows or columns with pads: int32 holds these plus a dilation
 
 
 def extent(kernel: Pair, dilation: Pair) -> Pair:
@@ -31,8 +31,8 @@ def fitted(
     """The padding in numbers and the output (height, width) of a window over an input of
     (height, width) ``size``.
 
-    ValueError if kernel, strides, dilation or padding make no sense, are more than TFLite's
-    kernels hold, or leave no output.
+    ValueError if kernel, strides, dilation or padding make no sense, exceed what TFLite's kernels
+    can hold, or leave no output.
     """
     _check_steps(kernel, strides, dilation)
     pads = resolve(padding, size, kernel, strides, dilation)
@@ -71,7 +71,8 @@ def _check_pads(pads: Pads) -> None:
 def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pads:
     """The padding as (top, left, bottom, right).
 
-    SAME is TFLite's (padding.h): ceil(size / stride) outputs, the odd pixel of padding after.
+    SAME means the same as in TFLite (padding.h): ceil(size / stride) outputs; if the padding is
+    odd, the extra pixel comes last.
     """
     if padding == "VALID":
         return 0, 0, 0, 0

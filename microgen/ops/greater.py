@@ -1,4 +1,4 @@
-"""greater: lhs > rhs of each two elements, with numpy's broadcasting."""
+"""greater: lhs > rhs for each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""greater_equal: lhs >= rhs of each two elements, with numpy's broadcasting."""
+"""greater_equal: lhs >= rhs for each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 

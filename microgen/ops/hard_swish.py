@@ -19,7 +19,7 @@ class HardSwishAttrs(Attrs):
 
 
 def _constraint(_attrs: HardSwishAttrs, data: TensorType, output: TensorType) -> str | None:
-    """Ratios of scales that the fixed point can hold."""
+    """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
         (_, exponent), _ = _multipliers(data, output)
     except ValueError as error:
@@ -33,7 +33,7 @@ def _constraint(_attrs: HardSwishAttrs, data: TensorType, output: TensorType) ->
 
 
 def _multipliers(data: TensorType, output: TensorType) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(Q15 multiplier, exponent) to the output's scale, and to a scale on which 3 is 2**15.
+    """(Q15 multiplier, exponent) to the output's scale, and to a scale in which 3 is 2**15.
 
     Source: TFLite activations.cc, HardSwishPrepare, whose arithmetic is float32.
     """
@@ -68,7 +68,7 @@ def _int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array, ...]:
 
 def _relu_like(fine: Array, multiplier: int, exponent: int) -> Array:
     """The input as Q15 of thirds, saturated to [-1, 1). The last doubling comes after the
-    multiplication, so that what saturates before it saturates in the end."""
+    multiplication, so a value that saturates earlier is also saturated in the end."""
     if exponent <= 0:
         return _divide(_rounding_high_mul(fine, multiplier), -exponent)
     shifted = _saturated(fine << (exponent - 1))
@@ -80,14 +80,14 @@ def _saturated(x: Array) -> Array:
 
 
 def _rounding_high_mul(a: Array, b: int) -> Array:
-    """SaturatingRoundingDoublingHighMul of gemmlowp on int16: its division truncates."""
+    """As gemmlowp's SaturatingRoundingDoublingHighMul on int16, whose division truncates."""
     product = a * b
     negative = -((-product + (1 << 14) - 1) >> 15)
     return _saturated(np.where(product >= 0, (product + (1 << 14)) >> 15, negative))
 
 
 def _divide(x: Array, exponent: int) -> Array:
-    """RoundingDivideByPOT of gemmlowp on int16: its mask wraps if the exponent exceeds 15."""
+    """As gemmlowp's RoundingDivideByPOT on int16, whose mask wraps if the exponent exceeds 15."""
     mask = np.int64(np.array((1 << exponent) - 1).astype(np.int16))
     quotient: Array = (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
     return quotient

@@ -1,9 +1,9 @@
 """Hybrid layers: float32 activations, int8 weights. The input is quantized while the model runs,
-one scale for each of its batches, and multiplied in integers.
+with one scale for each of its batches, and multiplied in integers.
 
 Source: TFLite reference/portable_tensor_utils.cc, PortableSymmetricQuantizeFloats and
 PortableAsymmetricQuantizeFloats; where they leave a choice, measurement of ai-edge-litert 2.3.0
-(BUILTIN_REF). Rounding makes these functions jump, so every step is in the precision it has there.
+(BUILTIN_REF). Rounding makes these functions jump, so every step has the same precision as there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def constraint(
     inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
 ) -> str | None:
     """float32 data, bias and output; int8 weights, symmetric and per tensor or per index of
-    ``axis``; sums of so many products fit int32."""
+    ``axis``; sums of ``products`` products fit int32."""
     data, weight, *bias = inputs
     sentence = activations_constraint(data, output, (DType.FLOAT32,))
     if sentence is None and bias and bias[0].dtype is not DType.FLOAT32:
@@ -39,9 +39,9 @@ def scales(weight: TensorType) -> Array:
 
 
 def quantized(values: Array, *, asymmetric: bool) -> tuple[Array, np.float32]:
-    """One batch as integers less their zero point, int64, and the scale that they mean."""
+    """One batch as int64 integers minus their zero point, and the scale that gives their values."""
     quantize = _asymmetric if asymmetric else _symmetric
-    with np.errstate(all="ignore"):  # infinities, and ranges whose inverse is one
+    with np.errstate(all="ignore"):  # infinities, and ranges whose inverse is infinite
         return quantize(values)
 
 
@@ -67,13 +67,13 @@ def _asymmetric(values: Array) -> tuple[Array, np.float32]:
 
 
 def _zero_point(low: np.float64, high: np.float64) -> int:
-    """From both ends of the range in units of the scale: by the one that errs less."""
+    """The zero point from the end of the range, in units of the scale, that gives less error."""
     exact = -128 - low if 128 - low < 127 + high else 127 - high
     return int(np.clip(_round(exact), -128, 127))
 
 
 def _round(values: Array | np.float64) -> Array:
-    """To the nearest whole number, halves away from zero, of the same dtype."""
+    """The values rounded to the nearest whole number, halves away from zero, in the same dtype."""
     whole = np.trunc(values)
     rest = values - whole
     rounded: Array = whole + (rest >= 0.5) - (rest <= -0.5)

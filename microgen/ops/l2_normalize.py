@@ -21,7 +21,7 @@ from microgen.ops.constraints import activations_constraint
 from microgen.ops.cost import by_rows
 
 _MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
-LEAST_LENGTH = float(np.float32(1e-6))  # of a row of floats
+LEAST_LENGTH = float(np.float32(1e-6))  # for a row of floats
 _OUTPUT_SHIFT = 7  # the output's scale is 2**-7
 
 
@@ -42,7 +42,7 @@ def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 def check(
     _attrs: L2NormalizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Of int8, the output's scale and zero point fixed, and rows whose squares fit int32."""
+    """For int8: the output's scale and zero point are fixed, and rows' squares fit int32."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
     if sentence or data.quant is None:
@@ -59,7 +59,7 @@ def check(
 
 def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference/integer_ops/l2normalization.h. A row of zeros
-    stays so."""
+    remains zero."""
     data = operands.inputs[0]
     if floats.is_float(operands.output_types[0]):
         return _float(data)
@@ -73,8 +73,8 @@ def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]
 
 
 def _float(x: Array) -> tuple[Array, ...]:
-    """A row whose sum of squares exceeds float32 becomes 0. Source: TFLite reference_ops.h,
-    L2Normalization, with the least length of l2norm.cc."""
+    """The float form. A row whose sum of squares exceeds float32 becomes 0. Source: TFLite
+    reference_ops.h, L2Normalization, with the least length of l2norm.cc."""
     with np.errstate(over="ignore", invalid="ignore"):
         squares = (x.astype(np.float64) ** 2).sum(axis=-1, keepdims=True).astype(np.float32)
         length = np.maximum(np.sqrt(squares.astype(np.float64)), LEAST_LENGTH)
@@ -82,7 +82,7 @@ def _float(x: Array) -> tuple[Array, ...]:
 
 
 def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
-    """``_float`` step by step."""
+    """``_float``, step by step, with errors."""
     (x,) = bounds.inputs(given)
     length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
     return (x / length.clipped(LEAST_LENGTH, np.inf),)
@@ -91,7 +91,7 @@ def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
 def _inverse_square_root(x: int) -> tuple[int, int]:
     """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
 
-    0 counts as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    0 is treated as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
     """
     if x <= 1:
         return 2**31 - 1, 0

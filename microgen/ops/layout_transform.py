@@ -17,7 +17,7 @@ from microgen.ops.cost import moved
 @dataclass(frozen=True, slots=True)
 class LayoutTransformAttrs(Attrs):
     """Input: data of any dtype. A layout has one upper-case letter per axis, outermost first:
-    "NCHW" is what Relay's 2-D ops have by default, "NHWC" what kernels compute in."""
+    "NCHW" is the default of Relay's 2-D ops, and kernels compute in "NHWC"."""
 
     src_layout: str
     dst_layout: str

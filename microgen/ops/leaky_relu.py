@@ -20,7 +20,7 @@ class LeakyReluAttrs(Attrs):
 
 
 def _constraint(attrs: LeakyReluAttrs, data: TensorType, output: TensorType) -> str | None:
-    """Ratios of scales that the fixed point can hold."""
+    """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
         multipliers(attrs, data, output)
     except ValueError as error:
@@ -31,7 +31,7 @@ def _constraint(attrs: LeakyReluAttrs, data: TensorType, output: TensorType) -> 
 def multipliers(
     attrs: LeakyReluAttrs, data: TensorType, output: TensorType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(multiplier, shift) of positive values, and of the others.
+    """(multiplier, shift) for positive values, and for the others.
 
     Source: TFLite activations.cc, LeakyReluPrepare, which multiplies and divides in float32.
     """

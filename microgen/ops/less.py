@@ -1,4 +1,4 @@
-"""less: lhs < rhs of each two elements, with numpy's broadcasting."""
+"""less: lhs < rhs for each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least and greatest values that a dtype holds, which extremes start from."""
+"""The least and greatest values of a dtype, with which searches for extremes start."""
 
 from __future__ import annotations
 

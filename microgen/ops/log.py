@@ -10,13 +10,13 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import tables, unary
 from microgen.ops.base import Operands
 
-ULPS = 1  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 1  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
 class LogAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. What is not positive gives the least integer
-    output; of floats, -0 and 0 give minus infinity and what is below gives NaN."""
+    """Input: int8, int16 or float32 data of any rank. For integers, values that are not positive
+    give the least output. For floats, -0 and 0 give minus infinity, and negative values NaN."""
 
 
 def _real(_attrs: LogAttrs, x: Array) -> Array:

@@ -46,7 +46,7 @@ class LogSoftmaxAttrs(Attrs):
 class LogSoftmaxParameters:
     """Fixed-point parameters: to Q5.26, and back from it to steps of the input.
 
-    Differences to the row's maximum below ``diff_min`` count as minus infinity.
+    Differences from the row's maximum below ``diff_min`` are treated as minus infinity.
     """
 
     input_multiplier: int
@@ -57,9 +57,9 @@ class LogSoftmaxParameters:
 
 
 def parameters(data: TensorType) -> LogSoftmaxParameters:
-    """Source: TFLite quantization_util.cc, PreprocessLogSoftmaxScalingExp.
+    """The parameters. Source: TFLite quantization_util.cc, PreprocessLogSoftmaxScalingExp.
 
-    ValueError where that aborts: the input's scale must exceed 2**-26.
+    ValueError if TFLite aborts: the input's scale must exceed 2**-26.
     """
     p = softmax_parameters(data, 1.0)
     reverse = quantize_multiplier((1 << (31 - p.input_left_shift)) / p.input_multiplier)
@@ -74,7 +74,7 @@ def infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Of int8, an output in (-16, 0], and few enough values that their sum fits its fixed point."""
+    """For int8: an output in (-16, 0], and so few values that their sum fits its fixed point."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
     if sentence or data.quant is None:
@@ -117,7 +117,7 @@ def _float(x: Array) -> tuple[Array, ...]:
 
 
 def _ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
-    """``_float`` step by step."""
+    """``_float``, step by step, with errors."""
     (x,) = bounds.inputs(given)
     difference = floats.ball_below_largest(x)
     total = difference.apply(np.exp, exp.ULPS).sum(-1)
@@ -125,8 +125,8 @@ def _ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
 
 
 def _log(x: Array) -> Array:
-    """Natural logarithm of Q12.19 values from 1 on, as Q5.26: log(2**n * r) with r about
-    2**-0.25, its logarithm a quotient of polynomials.
+    """Natural logarithm of Q12.19 values from 1 on, as Q5.26: log(2**n * r), where r is about
+    2**-0.25 and its logarithm is a quotient of polynomials.
 
     Source: TFLite internal/common.h, log_x_for_x_greater_than_or_equal_to_1_impl.
     """
@@ -143,7 +143,7 @@ def _log(x: Array) -> Array:
 
 
 def _reduced(x: Array) -> tuple[Array, Array]:
-    """The r (Q0.31) and n (Q6.25; a quarter off an integer) of x = 2**n * r."""
+    """The r (Q0.31) and n (Q6.25; off an integer by a quarter) of x = 2**n * r."""
     scaled = rounding_doubling_high_mul(x, _SQRT_HALF)
     headroom_a, headroom_b = _headroom(x), _headroom(scaled)
     r_a = saturate(rounding_doubling_high_mul(x << headroom_a, _SQRT_HALF) << 1)
@@ -155,7 +155,7 @@ def _reduced(x: Array) -> tuple[Array, Array]:
 
 
 def _headroom(x: Array) -> Array:
-    """Leading zeros of positive int32 values, without the sign's (frexp is exact)."""
+    """Leading zeros of positive int32 values, not counting the sign bit (frexp is exact)."""
     return 31 - np.frexp(x.astype(np.float64))[1].astype(np.int64)
 
 

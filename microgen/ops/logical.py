@@ -13,13 +13,13 @@ from microgen.ops.constraints import activation_constraint
 
 @dataclass(frozen=True, slots=True)
 class LogicalAttrs(Attrs):
-    """Inputs: two bool tensors of broadcastable shapes; of logical_not one. Output: bool."""
+    """Inputs: two bool tensors of broadcastable shapes; one for logical_not. Output: bool."""
 
 
 def check(
     _attrs: LogicalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """All of them bool."""
+    """All tensors are bool."""
     roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
     sentences = (activation_constraint(role, tensor, (DType.BOOL,)) for role, tensor in roles)
     return next((sentence for sentence in sentences if sentence), None)

@@ -1,4 +1,4 @@
-"""logical_and: whether both are true, of each two elements, with numpy's broadcasting."""
+"""logical_and: whether both of each two elements are true, with numpy's broadcasting."""
 
 from __future__ import annotations
 

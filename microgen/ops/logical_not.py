@@ -1,4 +1,4 @@
-"""logical_not: whether it is false, of each element."""
+"""logical_not: whether each element is false."""
 
 from __future__ import annotations
 

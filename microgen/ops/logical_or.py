@@ -1,4 +1,4 @@
-"""logical_or: whether one is true, of each two elements, with numpy's broadcasting."""
+"""logical_or: whether at least one of each two elements is true, with numpy's broadcasting."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ ENTRIES = {DType.INT8: 256, DType.INT16: tables.ENTRIES}
 
 @dataclass(frozen=True, slots=True)
 class LookupAttrs(Attrs):
-    """Inputs: int8 data of any rank and int8[256] entries in order of the stored value, or int16
-    data and int16[513] entries, interpolated between as ``microgen.ops.tables`` says.
+    """Inputs: int8 data of any rank and int8[256] entries in order of the stored value; or int16
+    data and int16[513] entries, interpolated as ``microgen.ops.tables`` says.
 
     ``function`` is the name of the op that the table was computed from.
     """
@@ -49,7 +49,7 @@ def check(
 
 
 def reference(_attrs: LookupAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The entry at each stored value + 128, or of int16 the interpolated one."""
+    """The entry at each stored value + 128; for int16 the interpolated one."""
     data, table = operands.inputs
     if operands.input_types[0].dtype is DType.INT16:
         return (tables.interpolated(table, data),)
@@ -57,7 +57,7 @@ def reference(_attrs: LookupAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def parts(attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name: those of the function."""
+    """The words of the primitive function's name, which are those of the function."""
     return (attrs.function.replace(".", "_"),)
 
 

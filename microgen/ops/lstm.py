@@ -20,19 +20,20 @@ OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
 class LstmAttrs(Attrs):
     """Inputs: data [batch, steps, features], or [steps, batch, features] if ``time_major``; weights
     of the input [gates, cells, features] and of the output state [gates, cells, outputs]; bias
-    [gates, cells]; the output state, batch * outputs values, and the cell state, batch * cells,
-    both variables; then if ``has_peephole`` weights of the cell state [gates - 1, cells], and if
-    ``has_projection`` weights [outputs, cells] and optionally a bias [outputs].
+    [gates, cells]; the output state, batch * outputs values, and the cell state, batch * cells
+    values, both variables. With ``has_peephole`` there are also weights of the cell state
+    [gates - 1, cells]; with ``has_projection``, weights [outputs, cells] and an optional bias
+    [outputs].
 
-    Gates are input, forget, cell and output, in that order; where there are three, the input gate
+    Gates are input, forget, cell and output, in that order. If there are only three, the input gate
     is one minus the forget gate. The cell gate has no peephole. Without projection, there are as
-    many outputs as cells. The output is data's shape with ``outputs`` at its end.
+    many outputs as cells. The output has data's shape with ``outputs`` as its last dimension.
 
-    All are float32; or data, weights, output and its state are int8, weights with one scale per
-    gate, cell state and peephole int16, biases int32; then ``hidden`` is the quantization of the
-    cells' outputs. The scale of the cell state is a power of two.
+    Either everything is float32; or data, weights, output and its state are int8, weights have one
+    scale per gate, cell state and peephole are int16, and biases int32. Then ``hidden`` is the
+    quantization of the cells' outputs, and the scale of the cell state is a power of two.
 
-    ``cell_clip`` and ``projection_clip`` limit magnitudes; 0 is no limit.
+    ``cell_clip`` and ``projection_clip`` limit magnitudes; 0 means no limit.
     """
 
     time_major: bool
@@ -44,7 +45,7 @@ class LstmAttrs(Attrs):
 
 
 def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
-    """The shape of data, with the number of outputs at its end."""
+    """The shape of data, with the number of outputs as its last dimension."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     three_dimensional = (found.data, found.weight, found.recurrent)
     if any(len(t.shape) != 3 for t in three_dimensional):
@@ -64,7 +65,7 @@ def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 
 
 def _expected(found: Inputs[TensorType]) -> tuple[tuple[str, TensorType | None, Shape], ...]:
-    """What the input is called, what it is, and the shape that it must have."""
+    """For each input its name, its type, and the shape that it must have."""
     gates, cells, features = found.weight.shape
     outputs = found.recurrent.shape[2]
     return (
@@ -87,7 +88,7 @@ def _check_states(found: Inputs[TensorType], outputs: int, cells: int) -> None:
 def check(
     attrs: LstmAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """All float32, or integers as ``LstmAttrs`` says with scales that the fixed point holds."""
+    """All float32, or integers as ``LstmAttrs`` says, with scales that the fixed point holds."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
         return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"

@@ -9,18 +9,18 @@ from microgen.ops import lstm_inputs, sigmoid, tanh
 from microgen.ops.balls import Ball, Products, total
 from microgen.ops.lstm_inputs import Inputs
 
-Clips = tuple[float, float]  # of the cell state, of the projection; 0: none
+Clips = tuple[float, float]  # of the cell state and of the projection; 0: none
 _ONE = Ball.of(np.ones(()))
 
 
 def run(
     inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
 ) -> tuple[Ball, ...]:
-    """What ``lstm_inputs.run`` gives. Each step is computed in float64 from the float32 states
-    that the one before it left.
+    """The result of ``lstm_inputs.run``. Each step is computed in float64 from the float32 states
+    that the step before it left.
 
-    ``found``: the output of an implementation, whose every step then reads the output state that
-    it has left there, so that errors do not add up over steps.
+    ``found`` is the output of an implementation. If it is given, each step reads the output state
+    that the implementation left there, so that errors do not add up over steps.
     """
     left = iter(() if found is None else (None, *_steps(found, time_major)))
 
@@ -49,7 +49,7 @@ def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tu
 
 
 def _gates(w: Inputs[Ball], x: Ball, state: Ball, cell: Ball) -> list[Ball]:
-    """What each gate's function is taken of, [batch, cells]: input if there is one, forget, cell,
+    """The arguments of each gate's function, [batch, cells]: input if there is one, forget, cell,
     output. ``cell`` is the state that peepholes see."""
     peepholes: list[list[Ball]] = [[] for _ in w.bias]
     if w.peephole is not None:
@@ -87,7 +87,7 @@ def _sigmoid(x: Ball) -> Ball:
 
 
 def _logistic(x: Array) -> Array:
-    """In this form nothing cancels where it is nearly 0."""
+    """The logistic function, in a form in which nothing cancels where it is nearly 0."""
     with np.errstate(over="ignore"):
         return np.asarray(1 / (1 + np.exp(-x)))
 

@@ -1,4 +1,4 @@
-"""The inputs of nn.lstm by name, and the order in which a sequence is gone through."""
+"""The inputs of nn.lstm by name, and the loop over a sequence."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Inputs(Generic[T]):
         )
 
     def each(self, function: Callable[[T], U]) -> Inputs[U]:
-        """The function of each input that there is."""
+        """The result of the function for each input that exists."""
 
         def optional(value: T | None) -> U | None:
             return None if value is None else function(value)
@@ -68,8 +68,8 @@ Step = Callable[[Array, Array, Array], tuple[Array, Array]]
 def run(inputs: Inputs[Array], time_major: bool, step: Step) -> tuple[Array, ...]:
     """The output, the new output state and the new cell state.
 
-    ``step(x, output_state, cell_state)`` gives the two states after the input x [batch, features];
-    states are [batch, outputs] and [batch, cells].
+    ``step(x, output_state, cell_state)`` returns the two states after the input x
+    [batch, features]; states are [batch, outputs] and [batch, cells].
     """
     steps = inputs.data if time_major else inputs.data.swapaxes(0, 1)
     batch = steps.shape[1]

@@ -25,18 +25,18 @@ from microgen.ops.fixed_point_16 import saturate
 from microgen.ops.lstm_inputs import Inputs
 
 Scale = tuple[int, int]  # (multiplier, shift)
-GATE = Quant((2.0**-12,), (0,))  # what the gates' functions take: Q3.12
+GATE = Quant((2.0**-12,), (0,))  # the arguments of the gates' functions: Q3.12
 _FEWEST_BITS, _MOST_BITS = 0, 6  # of the cell state's integer part
 _LARGEST_LOG_ERROR = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class LstmParameters:
-    """Fixed-point parameters. Scales of gates are in the gates' order; ``peephole`` is empty and
-    ``projection`` None where there is none.
+    """Fixed-point parameters. Scales of gates are in the order of the gates. Without peepholes
+    ``peephole`` is empty; without a projection ``projection`` is None.
 
-    ``cell_bits`` are the integer bits of the cell state. Zero points of input, output state, hidden
-    state and output. Clips are stored values, 0 for none.
+    ``cell_bits`` is the number of integer bits of the cell state. There are zero points of input,
+    output state, hidden state and output. Clips are stored values; 0 means none.
     """
 
     weight: tuple[Scale, ...]
@@ -55,7 +55,7 @@ class LstmParameters:
 def parameters(
     types: Inputs[TensorType], hidden: Quant, output: TensorType, clips: tuple[float, float]
 ) -> LstmParameters:
-    """ValueError where a scale is too large, or the cell state's no power of two."""
+    """The parameters. ValueError if a scale is too large, or the cell state's no power of two."""
     bits = _cell_bits(types.cell_state.scale)
     state = types.output_state
     projection = None
@@ -80,7 +80,7 @@ def parameters(
 
 
 def _cell_bits(scale: float) -> int:
-    """Integer bits of an int16 of that scale. ValueError unless tanh is defined for it."""
+    """Integer bits of an int16 with that scale. ValueError unless tanh is defined for it."""
     log = math.log2(scale)
     bits = 15 + round(log)
     if abs(log - round(log)) > _LARGEST_LOG_ERROR or not _FEWEST_BITS <= bits <= _MOST_BITS:
@@ -108,7 +108,7 @@ def _real_gate_scales(weight: TensorType, data: TensorType) -> list[float]:
 
 
 def _peephole_scales(peephole: TensorType | None, cell_bits: int) -> tuple[Scale, ...]:
-    """Source: as the module's; the product is taken in double here, then made float32."""
+    """Source: as for the module. Here the product is computed in double, then made float32."""
     if peephole is None:
         return ()
     cell = 2.0 ** (cell_bits - 15)
@@ -127,7 +127,7 @@ def _stored_clip(limit: float, scale: float, most: int) -> int:
 
 
 def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorType) -> str | None:
-    """Scales that the fixed point holds, and sums within int32; dtypes are checked before."""
+    """Scales that the fixed point holds, and sums within int32. Dtypes are checked before."""
     assert hidden is not None, "checked"
     if hidden.scale[0] <= 0:
         return f"the scale of the hidden state is {hidden.scale[0]}; it must be positive"
@@ -150,7 +150,7 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
 
 def _sums_constraint(types: Inputs[TensorType]) -> str | None:
     for weight, data in ((types.weight, types.data), (types.recurrent, types.output_state)):
-        # A little more, so that the two can be added.
+        # Each limit has a small margin, so that the two can be added.
         scales = np.array(_real_gate_scales(weight, data)) * (1 + 2.0**-12)
         sentence = accumulator_constraint(data, weight.shape[2], scales)
         if sentence:
@@ -159,7 +159,7 @@ def _sums_constraint(types: Inputs[TensorType]) -> str | None:
 
 
 def run(inputs: Inputs[Array], p: LstmParameters, *, time_major: bool) -> tuple[Array, ...]:
-    """What ``lstm_inputs.run`` gives."""
+    """The result of ``lstm_inputs.run``."""
     wide = inputs.each(lambda array: array.astype(np.int64))
 
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
@@ -193,7 +193,7 @@ def _new_cell(
 
 
 def _sums(w: Inputs[Array], p: LstmParameters, x: Array, state: Array) -> list[Array]:
-    """What each gate's function is taken of, without peepholes: [batch, cells] in Q3.12."""
+    """The arguments of each gate's function, without peepholes: [batch, cells] in Q3.12."""
     of_input = np.einsum("bi,gci->gbc", x.astype(np.int64) - p.input_zero_point, w.weight)
     of_state = np.einsum("bo,gco->gbc", state.astype(np.int64) - p.state_zero_point, w.recurrent)
     of_input += w.bias[:, np.newaxis]
@@ -212,8 +212,8 @@ def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Ar
     product = _scaled(output_gate * fixed_point_16.tanh(cell, p.cell_bits), p.hidden)
     if w.projection is None or p.projection is None:
         return _clip(product + p.hidden_zero_point, (-128, 127))
-    # TFLite subtracts the zero point where it quantizes, and adds it where it reads: the same
-    # numbers, but for what is cut off.
+    # TFLite subtracts the zero point when it quantizes, and adds it when it reads. The numbers are
+    # the same, except for those that are cut off.
     hidden = _clip(product - p.hidden_zero_point, (-128, 127)) + p.hidden_zero_point
     sums = hidden @ w.projection.T + (0 if w.projection_bias is None else w.projection_bias)
     state = _clip(_scaled(sums, p.projection) + p.state_zero_point, (-128, 127))

@@ -27,7 +27,7 @@ def check(
 
 
 def reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The greatest stored value, which stands for the greatest real one. NaN does not count.
+    """The greatest stored value, which means the greatest real one. NaN is ignored.
 
     Source: TFLite reduce.cc, EvalGeneric.
     """

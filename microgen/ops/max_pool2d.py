@@ -34,7 +34,7 @@ def check(
 
 
 def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """NaN does not count, no more than padding. Source: TFLite
+    """NaN is ignored, like padding. Source: TFLite
     reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
     data, output = operands.inputs[0], operands.output_types[0]
     largest = _greatest(attrs, data, limits.least(data.dtype))

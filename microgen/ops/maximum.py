@@ -17,7 +17,7 @@ class MaximumAttrs(Attrs):
 
 
 def reference(_attrs: MaximumAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The right one unless the left is greater: of NaN and anything, and of zeros.
+    """The right element unless the left is greater. This decides for NaN and for zeros.
 
     Source: TFLite maximum_minimum.cc, MaximumOp.
     """

@@ -27,7 +27,7 @@ def check(
 
 
 def reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The least stored value, which stands for the least real one. NaN does not count.
+    """The least stored value, which means the least real one. NaN is ignored.
 
     Source: TFLite reduce.cc, EvalGeneric.
     """

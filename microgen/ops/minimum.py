@@ -17,7 +17,7 @@ class MinimumAttrs(Attrs):
 
 
 def reference(_attrs: MinimumAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The right one unless the left is lesser: of NaN and anything, and of zeros.
+    """The right element unless the left is lesser. This decides for NaN and for zeros.
 
     Source: TFLite maximum_minimum.cc, MinimumOp.
     """

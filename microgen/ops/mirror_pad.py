@@ -16,8 +16,8 @@ from microgen.ops.cost import moved
 
 @dataclass(frozen=True, slots=True)
 class MirrorPadAttrs(Attrs):
-    """Input: data of any dtype. ``pads`` are (before, after) per axis; ``repeats_edge``: the mirror
-    lies behind the last element (TFLite's SYMMETRIC), not on it (REFLECT)."""
+    """Input: data of any dtype. ``pads`` are (before, after) per axis. With ``repeats_edge`` the
+    mirror is after the last element (TFLite's SYMMETRIC), otherwise on it (REFLECT)."""
 
     pads: tuple[Pair, ...]
     repeats_edge: bool

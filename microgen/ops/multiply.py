@@ -22,7 +22,7 @@ class MultiplyAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
     int32 (modulo 2**32) or float32.
 
-    ``double_scales``: the ratio of the scales is taken in double, not in float32.
+    With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
     """
 
     activation: Activation

@@ -13,13 +13,13 @@ from microgen.ops.base import Operands
 class NegativeAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank.
 
-    Of integers, real values are negated only where both zero points are 0 and the scales are
-    equal, because LiteRT pays no attention to them.
+    For integers, real values are negated only if both zero points are 0 and the scales are
+    equal, because LiteRT ignores quantization here.
     """
 
 
 def _quantized(_attrs: NegativeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/neg.h, Negate: the least value stays."""
+    """Source: TFLite reference/neg.h, Negate, which does not change the least value."""
     return (-operands.inputs[0],)
 
 

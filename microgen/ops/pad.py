@@ -16,8 +16,8 @@ from microgen.ops.cost import moved
 
 @dataclass(frozen=True, slots=True)
 class PadAttrs(Attrs):
-    """Input: data of any dtype. ``pads`` are (before, after) per axis; ``value`` is a stored value:
-    an integer, or for float32 data a float32."""
+    """Input: data of any dtype. ``pads`` are (before, after) per axis. ``value`` is a stored value:
+    an integer, or a float32 for float32 data."""
 
     pads: tuple[Pair, ...]
     value: float
@@ -37,14 +37,14 @@ def infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: PadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Dtype and quantization unchanged, the value one of the dtype."""
+    """Dtype and quantization unchanged; the dtype has the value."""
     if not _is_stored(attrs.value, outputs[0].dtype):
         return f"the padding's value is {attrs.value}; it must be of {outputs[0].dtype.value}"
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def _is_stored(value: float, dtype: DType) -> bool:
-    """Whether the dtype has exactly that value."""
+    """Whether the dtype can represent exactly that value."""
     if dtype is DType.FLOAT32:
         with np.errstate(over="ignore"):
             return float(np.float32(value)) == value
@@ -55,7 +55,7 @@ def _is_stored(value: float, dtype: DType) -> bool:
 
 
 def reference(attrs: PadAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The data inside a border of the value."""
+    """The data, surrounded by the value."""
     data = operands.inputs[0]
     return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
 

@@ -17,13 +17,13 @@ from microgen.ops.constraints import ALL_FAMILIES, activation_constraint, activa
 
 @dataclass(frozen=True, slots=True)
 class PReluAttrs(Attrs):
-    """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's, of the
-    data's dtype, but int8 with int16 data."""
+    """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's. Alpha
+    has the data's dtype, except that it is int8 with int16 data."""
 
 
 @dataclass(frozen=True, slots=True)
 class PReluParameters:
-    """Multipliers and shifts to the output's scale: of the data, and of products with alpha."""
+    """Multipliers and shifts to the output's scale, for the data and for products with alpha."""
 
     multiplier: int
     shift: int
@@ -32,7 +32,7 @@ class PReluParameters:
 
 
 def parameters(data: TensorType, alpha: TensorType, output: TensorType) -> PReluParameters:
-    """Source: TFLite activations.cc, PreluPrepare, which computes in float32.
+    """The parameters. Source: TFLite activations.cc, PreluPrepare, which computes in float32.
 
     ValueError if a scale is 2**30 times the output's or more.
     """
@@ -54,9 +54,9 @@ def infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: PReluAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Dtypes that go together, and ratios of scales that the fixed point can hold.
+    """A valid pair of dtypes, and ratios of scales that the fixed point can hold.
 
-    LiteRT takes an int16 alpha for an int8 one.
+    LiteRT would read an int16 alpha as an int8 one.
     """
     (data, alpha), output = inputs, outputs[0]
     alphas = (DType.INT8 if data.dtype is DType.INT16 else data.dtype,)
@@ -95,7 +95,7 @@ def parts(_attrs: PReluAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 def _grown(_attrs: PReluAttrs, given: Inexact) -> Array:
-    """How the data's error and alpha's product grow."""
+    """The error of the output from those of the data and of its product with alpha."""
     return np.asarray(np.maximum(given.errors[0], bounds.error_of_product(_attrs, given)))
 
 

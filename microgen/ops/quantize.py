@@ -1,4 +1,4 @@
-"""qnn.quantize: float32 values as int8, int16 or int32 ones."""
+"""qnn.quantize: float32 values converted to int8, int16 or int32 ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mean, sum, max and min have in common: some axes of the input become one value each."""
+"""Shared by mean, sum, max and min: some axes of the input become one value each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from microgen.ops.base import Inexact, Operands, Shape, one_input
 
 @dataclass(frozen=True, slots=True)
 class ReductionAttrs(Attrs):
-    """``axes`` are counted from the front, ascending, each once; ``keep_dims``: they stay, of
-    size 1."""
+    """``axes`` are counted from the front, ascending, each once. With ``keep_dims`` they are kept
+    with size 1."""
 
     axes: tuple[int, ...]
     keep_dims: bool
@@ -53,15 +53,15 @@ def terms(attrs: ReductionAttrs, operands: Operands) -> int:
 
 
 def greatest_error(attrs: ReductionAttrs, given: Inexact) -> Array:
-    """How the greatest or least of the values grows."""
+    """The greatest error among the values."""
     error: Array = given.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0)
     return error
 
 
 def sum_parameters(data: TensorType, output: TensorType) -> SumParameters:
-    """Source: TFLite reduce.cc, PrepareMeanOrSum (the division is in double).
+    """The parameters. Source: TFLite reduce.cc, PrepareMeanOrSum (the division is in double).
 
-    ValueError where the ratio of scales is 2**30 or more.
+    ValueError if the ratio of scales is 2**30 or more.
     """
     scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
     return SumParameters(*quantize_multiplier(scale_in / scale_out))
@@ -80,9 +80,9 @@ def mean_parameters(data: TensorType, output: TensorType, n: int) -> SumParamete
 def scaled_sums(
     attrs: ReductionAttrs, data: Array, data_type: TensorType, scale: SumParameters
 ) -> Array:
-    """Sums of real values in the output's scale, before its zero point; int64.
+    """Sums of real values in the output's scale, before its zero point is added; int64.
 
-    Source: TFLite reference/reduce.h, QuantizedMeanOrSum. ``data`` is read as its dtype is.
+    Source: TFLite reference/reduce.h, QuantizedMeanOrSum. ``data`` is read in its own dtype.
     """
     sums = data.astype(np.int64).sum(axis=attrs.axes, keepdims=attrs.keep_dims)
     centred = sums - data_type.zero_point * count(attrs, data_type)
@@ -95,7 +95,7 @@ def scaled_sums(
 def sums_constraint(
     attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
 ) -> str | None:
-    """Quantized: sums of values of up to ``largest`` from the zero point fit int32."""
+    """Quantized: sums of values that are up to ``largest`` from the zero point fit int32."""
     n = count(attrs, data)
     try:
         scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)

@@ -1,7 +1,7 @@
 """qnn.reinterpret: the same stored values under another shape, scale and zero point.
 
-In Relay scales are arguments of the operators, so that one tensor may mean different numbers to
-two of them.
+In Relay scales are arguments of the operators, so one tensor may mean different numbers to two of
+them.
 """
 
 from __future__ import annotations

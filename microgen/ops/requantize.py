@@ -1,4 +1,4 @@
-"""qnn.requantize: quantized values in another scale, zero point or dtype."""
+"""qnn.requantize: quantized values converted to another scale, zero point or dtype."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import quantized_constraint
 
-PAIRS = {  # what values of a dtype may become: TFLite quantize.cc, Prepare
+PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, Prepare
     DType.INT8: (DType.INT8, DType.INT16),
     DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
     DType.INT32: (DType.INT8, DType.INT16),
@@ -38,7 +38,7 @@ def infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's.
 
-    Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError where the ratio
+    Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError if the ratio
     of scales is 2**30 or more.
     """
     return quantize_multiplier(float(np.float32(data.scale)) / float(np.float32(output.scale)))

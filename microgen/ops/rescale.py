@@ -1,7 +1,7 @@
-"""qnn.rescale: Relay's qnn.requantize, quantized values in another scale, zero point or dtype.
+"""qnn.rescale: Relay's qnn.requantize: quantized values in another scale, zero point or dtype.
 
-Unlike qnn.requantize, which is TFLite's, it rounds once. Scales and zero points are attributes: the
-quantization of the tensors does not count, but that of int8 and int16 outputs is these.
+Unlike qnn.requantize, which is TFLite's, it rounds once. Scales and zero points are attributes. The
+quantization of the tensors is ignored, but int8 and int16 outputs are given these as theirs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ DTYPES = (DType.INT8, DType.INT16, DType.INT32)
 
 @dataclass(frozen=True, slots=True)
 class RescaleAttrs(Attrs):
-    """Inputs: int8, int16 or int32 data; where ``input_scale`` is None, its float32 scales, one
-    for each index of ``axis``, which counts from the front."""
+    """Inputs: int8, int16 or int32 data; if ``input_scale`` is None, also its float32 scales, one
+    for each index of ``axis``, which is counted from the front."""
 
     axis: int
     input_scale: float | None
@@ -54,7 +54,7 @@ def infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
 
 
 def multiplier(attrs: RescaleAttrs) -> tuple[int, int]:
-    """(multiplier, shift) of one scale for all; (0, 0) where there are several.
+    """(multiplier, shift) if there is one scale; (0, 0) if there are several.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: float32 scales, their
     quotient in double.
@@ -72,7 +72,8 @@ def ratio(scale: float, over: float) -> tuple[int, int]:
 def check(
     attrs: RescaleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, int16 and int32, each to each, and a ratio of scales that the fixed point can hold."""
+    """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
+    hold."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
         if tensor.dtype not in DTYPES:
             return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in DTYPES)}"
@@ -122,12 +123,12 @@ def reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def wrapped(x: Array) -> Array:
-    """int64 values modulo 2**32, as int32 has them, kept in int64."""
+    """int64 values modulo 2**32 in the range of int32, as int64."""
     return x.astype(np.int32).astype(np.int64)
 
 
 def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
-    """The zero point added to int32 values (modulo 2**32), and saturated to the dtype."""
+    """int32 values with the zero point added (modulo 2**32), saturated to the dtype."""
     limits = np.iinfo(dtype.numpy)
     whole = wrapped(scaled.astype(np.int64) + zero_point)
     clamped: Array = np.clip(whole, limits.min, limits.max)

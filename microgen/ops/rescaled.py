@@ -1,5 +1,5 @@
-"""What Relay's qnn.add, qnn.subtract and qnn.mul share: operands and result have scales and zero
-points, which are attributes; the quantization of the tensors does not count."""
+"""Shared by Relay's qnn.add, qnn.subtract and qnn.mul: operands and result have scales and zero
+points, which are attributes. The quantization of the tensors is ignored."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class RescaledAttrs(Attrs):
 
 
 def of_sum(attrs: RescaledAttrs) -> tuple[Factor, Factor]:
-    """From each operand's scale to the output's."""
+    """The factors from each operand's scale to the output's."""
     return ratio(attrs.lhs_scale, attrs.output_scale), ratio(attrs.rhs_scale, attrs.output_scale)
 
 
 def of_product(attrs: RescaledAttrs) -> Factor:
-    """From the scale of products, whose own product is float32, to the output's.
+    """The factor from the scale of products, which is itself a float32 product, to the output's.
 
     Source: TVM v0.14, src/relay/qnn/op/mul.cc, QnnMulCanonicalize.
     """
@@ -72,7 +72,7 @@ def _constraint(attrs: RescaledAttrs, tensors: Sequence[TensorType]) -> str | No
 
 
 def sums(attrs: RescaledAttrs, operands: Operands, sign: int) -> tuple[Array, ...]:
-    """The left operand plus ``sign`` times the right one, each rounded on the output's scale.
+    """The left operand plus ``sign`` times the right one, each rounded in the output's scale.
 
     Source: TVM v0.14, src/relay/qnn/op/add.cc, subtract.cc: int32, modulo 2**32, then saturated.
     """
@@ -84,7 +84,7 @@ def sums(attrs: RescaledAttrs, operands: Operands, sign: int) -> tuple[Array, ..
 
 
 def products(attrs: RescaledAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The product of both operands, rounded on the output's scale.
+    """The product of both operands, rounded in the output's scale.
 
     Source: TVM v0.14, src/relay/qnn/op/mul.cc, QnnMulCanonicalize.
     """

@@ -1,4 +1,4 @@
-"""image.resize2d: an image in another size, by bilinear interpolation."""
+"""image.resize2d: an image resized by bilinear interpolation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_FLOAT = 1 << 20  # pixels on an axis: leaves float32 positions four fracti
 
 @dataclass(frozen=True, slots=True)
 class Resize2DAttrs(Attrs):
-    """Input: int8, int16 or float32 NHWC data. ``size``: height and width of the output.
-    ``align_corners``: the centres of the corner pixels stay where they are;
-    ``half_pixel_centers``: a pixel's centre is half a pixel from its edge. Not both."""
+    """Input: int8, int16 or float32 NHWC data. ``size`` is the height and width of the output.
+    With ``align_corners`` the centres of the corner pixels do not move. With
+    ``half_pixel_centers`` a pixel's centre is half a pixel from its edge. Not both."""
 
     size: Pair
     align_corners: bool
@@ -45,7 +45,7 @@ class FloatAxis:
 
 
 def float_axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[FloatAxis, FloatAxis]:
-    """Height and width. Source: TFLite reference/resize_bilinear.h, ResizeBilinear."""
+    """The axes of height and width. Source: TFLite reference/resize_bilinear.h, ResizeBilinear."""
     height, width = (
         FloatAxis(_float_step(attrs, size, wanted), 0.5 if attrs.half_pixel_centers else 0.0)
         for size, wanted in zip(data.shape[1:3], attrs.size, strict=True)
@@ -60,7 +60,7 @@ def _float_step(attrs: Resize2DAttrs, size: int, output_size: int) -> float:
 
 
 def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> Axis:
-    """Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger and
+    """The axis. Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger and
     ComputeInterpolationValuesInteger."""
     if attrs.align_corners and output_size > 1:
         step = (_ONE * (size - 1) + (output_size - 1) // 2) // (output_size - 1)
@@ -70,7 +70,7 @@ def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> Axis:
 
 
 def axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[Axis, Axis]:
-    """Height and width."""
+    """The axes of height and width."""
     height, width = data.shape[1:3]
     return axis(attrs, height, attrs.size[0]), axis(attrs, width, attrs.size[1])
 
@@ -92,8 +92,8 @@ def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 
 
 def _check_inside(on: Axis, size: int, output_size: int) -> None:
-    """ValueError where TFLite's rounded step leads behind the last pixel: it reads what lies
-    there; and where positions leave int32."""
+    """ValueError if TFLite's rounded step leads past the last pixel, where TFLite reads whatever is
+    there, or if positions exceed int32."""
     last = (output_size - 1) * on.step + on.start
     if last >= size * _ONE or size * _ONE >= 2**31:
         raise ValueError(
@@ -103,7 +103,7 @@ def _check_inside(on: Axis, size: int, output_size: int) -> None:
 
 
 def _check_exact(size: int, output_size: int) -> None:
-    """ValueError where float32 does not hold every position to a part of a pixel."""
+    """ValueError if float32 cannot hold every position to a fraction of a pixel."""
     if max(size, output_size) > _MOST_FLOAT:
         raise ValueError(
             f"{size} pixels cannot become {output_size}: float32 positions need {_MOST_FLOAT} "
@@ -133,9 +133,9 @@ def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Positions and weights in float32, as TFLite has them; their products in float64.
+    """Positions and weights in float32, as in TFLite; their products in float64.
 
-    A position before the first pixel counts as the pixel's.
+    A position before the first pixel is treated as that of the pixel.
     """
     values = operands.inputs[0].astype(np.float64)
     for along, on in zip((1, 2), float_axes(attrs, operands.input_types[0]), strict=True):
@@ -166,8 +166,8 @@ def parts(_attrs: Resize2DAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:
-    """Along each axis those of 1 - weight, a product and a sum; of all four weights' products; and
-    the reference's."""
+    """Along each axis: the roundings of 1 - weight, of a product and of a sum. Also those of the
+    product of the four weights, and the reference's."""
     return 8
 
 

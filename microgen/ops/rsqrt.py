@@ -17,21 +17,22 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import tables, unary
 from microgen.ops.base import Operands
 
-_FRACTION_BITS = 20  # kShift: bits below one that the reciprocal root is computed with
+_FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is computed
 _HALF_SQRT_2 = 1518500250  # Q0.31
 
 
-ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 2  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
 class RsqrtAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. Of integers, 0 gives the greatest output, and
-    so do negative values, at which LiteRT stops with an error; of floats, an infinity and NaN."""
+    """Input: int8, int16 or float32 data of any rank. For integers, 0 and negative values give the
+    greatest output; LiteRT stops with an error at the latter. For floats they give an infinity and
+    NaN."""
 
 
 def _constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
-    """Scales whose product the fixed point of int8 can hold."""
+    """The sentence for scales whose product the fixed point of int8 cannot hold."""
     if data.dtype is not DType.INT8:
         return None
     try:

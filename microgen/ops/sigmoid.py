@@ -10,17 +10,17 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import sigmoid16, unary
 from microgen.ops.base import Operands
 
-ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 2  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
 class SigmoidAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256, of an
-    int16 output 1/32768."""
+    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256, that of
+    an int16 output 1/32768."""
 
 
 def _constraint(_attrs: SigmoidAttrs, data: TensorType, output: TensorType) -> str | None:
-    """The output's scale, and of int16 an input's that the fixed point can hold."""
+    """The sentence for a wrong scale of the output, or an int16 input's that does not fit."""
     steps = 2**15 if data.dtype is DType.INT16 else 256
     if output.scale != 1 / steps:
         return f"the output's scale is {output.scale:g}; it must be 1/{steps}"
@@ -39,7 +39,7 @@ def _int8(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
-    """Source: TFLite activations.cc, SigmoidPrepare: a scale of 2**-12 is exact."""
+    """The parameters. Source: TFLite activations.cc, SigmoidPrepare: a scale of 2**-12 is exact."""
     return sigmoid16.parameters(data, powers=(-12,))
 
 

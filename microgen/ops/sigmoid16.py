@@ -1,7 +1,7 @@
-"""What tanh and sigmoid of int16 share: the twin of ``crt/include/microgen/sigmoid_table_s16.h``.
+"""Shared by tanh and sigmoid of int16: the twin of ``crt/include/microgen/sigmoid_table_s16.h``.
 
-Their argument is brought to steps of 1 / (3 * 2**12), of which 2**9 are a step of the table of
-sigmoid (2**8 for tanh, which has twice the argument).
+Their argument is converted to steps of 1 / (3 * 2**12). 2**9 of these are a step of the table for
+sigmoid, 2**8 for tanh, whose argument is doubled.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def power_of_two(scale: float) -> int | None:
 
 
 def parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
-    """Source: TFLite activations.cc, TanhPrepare and SigmoidPrepare. ``powers`` are the exponents
-    of scales that need no shift."""
+    """The parameters. Source: TFLite activations.cc, TanhPrepare and SigmoidPrepare. ``powers`` are
+    the exponents of scales that need no shift."""
     power = power_of_two(data.scale)
     if power in powers:
         assert power is not None
@@ -54,7 +54,7 @@ def parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
 
 
 def constraint(data: TensorType) -> str | None:
-    """An input's scale whose products fit int32."""
+    """The sentence for an input's scale whose products do not fit int32."""
     if data.scale * _STEPS < _MAX_MULTIPLIER + 1:
         return None
     return f"the input's scale is {data.scale:g}; it must be below {2**16 / _STEPS:g}"
@@ -68,8 +68,8 @@ def scaled(values: Array, p: SigmoidParameters) -> Array:
 
 
 def interpolated(steps: Array, bits: int) -> Array:
-    """The table's value at steps >= 0, of which 2**``bits`` are from one entry to the next, times
-    2**``bits``; a large number beyond the table."""
+    """The table's value at steps >= 0, times 2**``bits``, where 2**``bits`` steps lie between two
+    entries. Beyond the table it is a large number."""
     table = tables.sigmoid()
     index = np.minimum(steps >> bits, _LAST - 1)
     base = table[index]

@@ -1,4 +1,4 @@
-"""nn.softmax: over the last axis."""
+"""nn.softmax: softmax over the last axis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def infer(_attrs: SoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 def check(
     attrs: SoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Of integers, an output in [0, 1), and few enough values that their sum fits its fixed
+    """For integers: an output in [0, 1), and few enough values for their sum to fit its fixed
     point."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, ALL_FAMILIES)
@@ -82,7 +82,7 @@ def _float(attrs: SoftmaxAttrs, x: Array) -> tuple[Array, ...]:
 
 
 def _ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
-    """``_float`` step by step."""
+    """``_float``, step by step, with errors."""
     (x,) = bounds.inputs(given)
     scaled = floats.ball_below_largest(x) * Ball.of(np.array(attrs.beta, np.float32))
     exponential = scaled.apply(np.exp, exp.ULPS)
@@ -92,7 +92,7 @@ def _ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
 def parameters_16(data: TensorType, beta: float) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to steps of 10/65535 of an int16 input.
 
-    Source: TFLite activations.cc, SoftmaxPrepare. ValueError where differences would leave int32.
+    Source: TFLite activations.cc, SoftmaxPrepare. ValueError if differences would exceed int32.
     """
     with np.errstate(over="ignore"):
         scale = float(np.float32(data.scale) * np.float32(beta))
@@ -124,8 +124,8 @@ def _looked_up(table: Array, x: Array) -> Array:
 def _int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h.
 
-    Where the exponentials of a row sum to 512 or more, LiteRT aborts (it would shift an int32 by
-    32); all that is left there is 0, and so it is here.
+    If the exponentials of a row sum to 512 or more, LiteRT aborts, because it would shift an int32
+    by 32. The result would be 0, and so it is 0 here.
     """
     data = operands.inputs[0].astype(np.int64)
     parameters = softmax_parameters(operands.input_types[0], attrs.beta)
@@ -149,7 +149,7 @@ def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -
     return rounding_doubling_high_mul(shifted, parameters.input_multiplier)
 
 
-# Steps of 1 and zero point of the output, most values that can be summed, scaling.
+# Number of steps in 1, zero point of the output, most values that can be summed, scaling.
 _QUANTIZED: Mapping[DType, tuple[int, int, int, Callable[[TensorType, float], object]]] = {
     DType.INT8: (256, -128, _MAX_DEPTH, softmax_parameters),
     DType.INT16: (2**15, 0, _MAX_DEPTH_16, parameters_16),

@@ -13,13 +13,13 @@ from microgen.ops import unary
 from microgen.ops.base import Operands
 
 _LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
-_ENOUGH = 2**17  # above all that the output's dtype and zero point can make use of
+_ENOUGH = 2**17  # more than the output's dtype and zero point can use
 
 
 @dataclass(frozen=True, slots=True)
 class SqrtAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with
-    an error, count as 0; negative floats give NaN."""
+    an error, are treated as 0. Negative floats give NaN."""
 
 
 def _real(_attrs: SqrtAttrs, x: Array) -> Array:
@@ -27,7 +27,7 @@ def _real(_attrs: SqrtAttrs, x: Array) -> Array:
 
 
 def _constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -> str | None:
-    """Of int16, a scale with which real values are normal float32 numbers."""
+    """For int16: the sentence for a scale whose real values are not normal float32 numbers."""
     if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
         return None
     return (

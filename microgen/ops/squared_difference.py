@@ -24,10 +24,10 @@ class SquaredDifferenceAttrs(Attrs):
 
 
 def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> AddParameters:
-    """Both operands are brought to twice the larger input scale over 2**7.
+    """The scaling: both operands are brought to twice the larger input scale over 2**7.
 
     Source: TFLite squared_difference.cc, Prepare (QuantizeMultiplierSmallerThanOneExp).
-    ValueError where that aborts: the square's scale must be less than the output's.
+    ValueError if that aborts: the square's scale must be less than the output's.
     """
     scale_lhs, scale_rhs, scale_out = lhs.scale, rhs.scale, output.scale
     twice_max = 2 * max(scale_lhs, scale_rhs)
@@ -61,7 +61,7 @@ def reference(_attrs: SquaredDifferenceAttrs, operands: Operands) -> tuple[Array
 
 
 def _plain(operands: Operands) -> Array:
-    """In float32, where infinities stay, or of int32 modulo 2**32."""
+    """In float32, where infinities remain infinities, or in int32 modulo 2**32."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
         difference = np.asarray(lhs - rhs)

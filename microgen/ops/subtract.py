@@ -13,13 +13,13 @@ from microgen.ops.base import Op, Operands
 
 @dataclass(frozen=True, slots=True)
 class SubtractAttrs(addition.AdditionAttrs):
-    """Those of an addition."""
+    """The attributes of an addition."""
 
 
 def reference(attrs: SubtractAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source of the integer form: measurement. ai-edge-litert 2.3.0 takes the difference of the
-    scaled operands, as reference/sub.h does; TFLite's older sub.cc negated the right multiplier,
-    which rounds halves the other way.
+    """Source of the integer form: measurement. ai-edge-litert 2.3.0 computes the difference of the
+    scaled operands, as reference/sub.h does. TFLite's older sub.cc negated the right multiplier,
+    which rounds halves in the other direction.
     """
     return addition.computed(np.subtract, attrs, operands)
 

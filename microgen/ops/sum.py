@@ -26,9 +26,9 @@ class SumAttrs(ReductionAttrs):
     """Input: int8, int16, int32 or float32 data of any rank. A quantized output may have another
     quantization; sums of int32 are modulo 2**32.
 
-    ``is_unsigned``, of quantized data: the bytes of data and output are taken for uint8, zero
-    points as they are. So does LiteRT 2.3.0 (reduce.cc, EvalSum, found by experiment), which is
-    of no use for int16; TFLite Micro does not.
+    With ``is_unsigned``, for quantized data, the bytes of data and output are read as uint8, while
+    zero points are unchanged. LiteRT 2.3.0 does this (reduce.cc, EvalSum, found by experiment),
+    which is useless for int16. TFLite Micro does not.
     """
 
     is_unsigned: bool = False

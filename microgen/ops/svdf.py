@@ -32,13 +32,13 @@ STATE = 3  # position of the variable
 @dataclass(frozen=True, slots=True)
 class SvdfAttrs(Attrs):
     """Inputs: data [batch, features]; feature weights [filters, features]; time weights
-    [filters, memory]; the state [batch, memory * filters], a variable, which holds for each
+    [filters, memory]; the state [batch, memory * filters], a variable, which has for each
     filter its latest ``memory`` results, oldest first; optionally a bias [units].
 
-    Each unit sums ``rank`` neighbouring filters: the output is [batch, filters / rank]. Either all
-    are float32, or data, feature weights and output are int8, time weights and state int16, and
-    the bias int32; then the activation is RELU in the file, but the int8 range is all that
-    clamps.
+    Each unit sums ``rank`` neighbouring filters: the output is [batch, filters / rank]. Either
+    everything is float32; or data, feature weights and output are int8, time weights and state are
+    int16, and the bias is int32. In the second case the activation in the file is RELU, but values
+    are only clamped to the int8 range.
     """
 
     rank: int
@@ -83,7 +83,7 @@ def infer(attrs: SvdfAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     attrs: SvdfAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """All float32, or integers as ``SvdfAttrs`` says with scales that the fixed point holds."""
+    """All float32, or integers as ``SvdfAttrs`` says, with scales that the fixed point holds."""
     accepted = (DType.INT8, DType.FLOAT32)
     sentence = activations_constraint(inputs[0], outputs[0], accepted)
     if sentence:
@@ -125,7 +125,7 @@ def _integer_types(inputs: Sequence[TensorType]) -> str | None:
 def _integer_scales(
     attrs: SvdfAttrs, inputs: Sequence[TensorType], output: TensorType
 ) -> str | None:
-    """Activations other than RELU are refused as LiteRT refuses them."""
+    """The scales. Activations other than RELU are refused, as LiteRT refuses them."""
     if attrs.activation is not Activation.RELU:
         return f"the activation is {attrs.activation.value}; with int8 data it must be relu"
     try:
@@ -138,8 +138,8 @@ def _integer_scales(
 
 
 def scales(inputs: Sequence[TensorType], output: TensorType) -> SvdfScales:
-    """Source: TFLite svdf.cc, Prepare, where all is float32, as measured with ai-edge-litert
-    2.3.0. ValueError if a scale is 2**30 or more."""
+    """The scales. Source: TFLite svdf.cc, Prepare. Everything is in float32, as measured with
+    ai-edge-litert 2.3.0. ValueError if a scale is 2**30 or more."""
     data, feature, time, state = inputs[:4]
     return SvdfScales(
         quantize_multiplier(scale_of_products(data, feature, state)),
@@ -163,7 +163,7 @@ def _float(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
-    """``_float`` step by step."""
+    """``_float``, step by step, with errors."""
     data, feature, time, state, *bias = bounds.inputs(given)
     filters, memory = time.value.shape
     latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()
@@ -191,7 +191,7 @@ def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _shifted(state: Array, latest: Array, shape: Shape) -> Array:
-    """[batch, filters, memory]: the oldest of each memory dropped, the latest put at its end."""
+    """[batch, filters, memory]: the oldest value of each memory dropped, the latest appended."""
     filters, memory = shape
     kept = state.reshape(-1, filters, memory)[:, :, 1:]
     return np.concatenate([kept, latest[:, :, np.newaxis]], axis=2)

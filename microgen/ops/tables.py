@@ -11,12 +11,12 @@ import numpy as np
 
 from microgen.ir.graph import Array, TensorType, frozen
 
-ENTRIES = 513  # one for every 128th int16 value, and one beyond
+ENTRIES = 513  # one for every 128th int16 value, and one past the end
 _STEPS = ENTRIES - 1
 _LEAST, _MOST = -(2**15), 2**15 - 1
 _RANGE = _MOST - _LEAST
 
-Function = Callable[[Array], Array]  # of real values, in the floating-point type that it is given
+Function = Callable[[Array], Array]  # of real values, in the floating-point type of its argument
 
 
 def interpolated(table: Array, values: Array) -> Array:
@@ -35,7 +35,7 @@ def interpolated(table: Array, values: Array) -> Array:
 def of_function(function: Function, data: TensorType, output: TensorType) -> Array:
     """The table of a function from the input's real values to the output's, both int16.
 
-    ValueError if it has values that float32 cannot hold, of which TFLite makes what it happens to.
+    ValueError if it has values that float32 cannot hold; TFLite's result for these is arbitrary.
     """
     scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
     table = _populated(function, scale_in * _LEAST, scale_in * _MOST, scale_out)
@@ -47,8 +47,8 @@ def of_function(function: Function, data: TensorType, output: TensorType) -> Arr
 def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
     """Source: TFLite internal/common.h, LUTPopulateInt16, in the floating-point type of ``scale``.
 
-    An entry is off by half the error that interpolation makes in the middle of its step, so that
-    the error is spread evenly.
+    An entry differs from the function by half the error that interpolation makes in the middle of
+    its step, so that the error is spread evenly.
     """
     kind = type(scale)
     step = (high - low) / kind(_STEPS)
@@ -66,7 +66,7 @@ def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
 
 
 def _rounded(x: Array) -> Array:
-    """C's ``round`` of each: halves away from zero."""
+    """C's ``round`` of each value: halves away from zero."""
     nearest: Array = np.copysign(np.floor(np.abs(x).astype(np.float64) + 0.5), x).astype(x.dtype)
     return nearest
 
@@ -79,13 +79,13 @@ def _softmax_table(function: Function, low: float, high: float) -> Array:
 
 @functools.cache
 def exp_of_negative() -> Array:
-    """Of exp(x) for x from -10 to 0, as Q0.15."""
+    """The table of exp(x) for x from -10 to 0, as Q0.15."""
     return _softmax_table(np.exp, (10 / _RANGE) * -_RANGE, 0.0)
 
 
 @functools.cache
 def one_over_one_plus() -> Array:
-    """Of 1 / (1 + x) for x from 0 to 1, as Q0.15."""
+    """The table of 1 / (1 + x) for x from 0 to 1, as Q0.15."""
     return _softmax_table(lambda x: 1 / (1 + x), 0.0, (1 / _RANGE) * _RANGE)
 
 
@@ -93,9 +93,9 @@ def one_over_one_plus() -> Array:
 def sigmoid() -> Array:
     """The sigmoid of i / 24 for i from 0 to 255, as Q0.16; int64[256].
 
-    Entries are off as ``_populated`` has it, but rounded once; the last is what saturated values
-    have. TFLite has the numbers only (internal/common.cc, sigmoid_table_uint16); this formula
-    gives all of them.
+    Entries differ from the function as in ``_populated``, but are rounded once. The last entry is
+    the result for saturated values. TFLite only lists the numbers (internal/common.cc,
+    sigmoid_table_uint16); this formula gives all of them.
     """
 
     def exact(i: Array) -> Array:

@@ -1,4 +1,4 @@
-"""take: the parts of an axis that indices name."""
+"""take: the parts of an axis that indices select."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
 class TakeAttrs(Attrs):
     """Inputs: data of any dtype; int32 indices of any shape, from 0 to the axis's size - 1.
 
-    ``axis`` counts from the front. The first ``batch_dims`` axes, which lie before it, are those
-    of both: each batch has indices of its own.
+    ``axis`` is counted from the front. The first ``batch_dims`` axes, which are before it, are
+    shared by data and indices: each batch has indices of its own.
     """
 
     axis: int

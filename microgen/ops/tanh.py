@@ -14,7 +14,7 @@ _ONE, _TWO = np.float32(1), np.float32(2)
 _LARGE = np.float32(22)  # from here on tanh is 1 in float32
 
 
-ULPS = 2  # of floats: crt/include/microgen/float_math.h, and a half for the reference's rounding
+ULPS = 2  # for floats: crt/include/microgen/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ def _int8(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _tanhf(x: Array) -> Array:
-    """Tanh in float32 steps from expm1, the method of glibc 2.36's tanhf, which LiteRT calls.
+    """Tanh in float32 steps from expm1, with the method of glibc 2.36's tanhf, which LiteRT calls.
 
-    Its last bit decides where an output scale that is a power of two has exact halves: a tanh
-    that is rounded correctly differs there in one value of some 2,500 tables, this in none.
+    Its last bit matters if an output scale that is a power of two has exact halves. There a
+    correctly rounded tanh differs from LiteRT in one value of about 2,500 tables, this one in none.
     """
     magnitude = np.minimum(np.abs(x), _LARGE)
     large = _ONE - _TWO / (unary.rounded(np.expm1, _TWO * magnitude) + _TWO)
@@ -44,7 +44,7 @@ def _tanhf(x: Array) -> Array:
 
 
 def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
-    """Source: TFLite activations.cc, TanhPrepare: scales of 2**-12 and 2**-11 are exact."""
+    """The parameters. Source: TFLite activations.cc, TanhPrepare: 2**-12 and 2**-11 are exact."""
     return sigmoid16.parameters(data, powers=(-12, -11))
 
 
@@ -57,7 +57,7 @@ def _int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str | None:
-    """Of int16, the output's scale and an input's that the fixed point can hold."""
+    """For int16, the sentence for a wrong scale of the output, or an input's that does not fit."""
     if data.dtype is not DType.INT16:
         return None
     if sigmoid16.power_of_two(output.scale) != -15:

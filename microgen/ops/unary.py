@@ -1,7 +1,7 @@
-"""What the ops of one tensor that work value by value share.
+"""Shared by ops of one tensor that work value by value.
 
-Such an op is a function of one value. On int8 it has no kernel: ``passes/tabulate.py`` makes it a
-``lookup`` in the table of all 256 results. On int16 it is the same where TFLite has a table.
+Such an op is a function of one value. For int8 it has no kernel: ``passes/tabulate.py`` turns it
+into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has a table.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def _unconstrained(_attrs: Attrs, _data: TensorType, _output: TensorType) -> str
 class Function:
     """How an op computes a value, for each dtype.
 
-    ``real`` gives floats of any width, which are rounded to float32. ``int16`` (a reference) and
-    ``int16_table`` (of ``microgen.ops.tables``; ValueError where there is none) are two ways, at
-    most one of which there is. ``constraint`` is what the op asks of quantized types beyond
-    having a scale. ``ulps``: how many units in the last place implementations of ``real`` may be
-    from the correctly rounded result. Functions that rise here and fall there have ``steepest``:
-    the most that they change for a change of 1.
+    ``real`` returns floats of any width, which are rounded to float32. For int16 there is at most
+    one of ``int16`` (a reference) and ``int16_table`` (a table of ``microgen.ops.tables``;
+    ValueError if there is none). ``constraint`` is what the op requires of quantized types beyond
+    a scale. ``ulps``: how many units in the last place implementations of ``real`` may be
+    from the correctly rounded result. A function that is not monotonic has ``steepest``: the most
+    by which it changes for a change of 1.
     """
 
     real: Real
@@ -54,19 +54,19 @@ class Function:
 
     @property
     def bound(self) -> Bound:
-        """That of floats."""
+        """The bound for floats."""
         if self.steepest is None:
             return bounds.function(self.real, self.ulps)
         return bounds.lipschitz(self.steepest, roundings=3)
 
     @property
     def accepted(self) -> tuple[DType, ...]:
-        """The dtypes that it is there for."""
+        """The dtypes for which the op exists."""
         has_int16 = self.int16 is not None or self.int16_table is not None
         return ALL_FAMILIES if has_int16 else (DType.INT8, DType.FLOAT32)
 
     def check(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
-        """The sentence of the first constraint that the types break."""
+        """The sentence of the first constraint that the types violate."""
         sentence = activations_constraint(data, output, self.accepted)
         if sentence or data.quant is None:
             return sentence
@@ -95,7 +95,7 @@ class Function:
         return (tables.interpolated(table, operands.inputs[0]),)
 
     def tables(self) -> Mapping[DType, Table]:
-        """What ``lookup`` computes it from, for the dtypes that need no kernel."""
+        """The tables from which ``lookup`` computes it, for dtypes that need no kernel."""
         found = {DType.INT8: self._every_int8}
         return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
 
@@ -111,7 +111,7 @@ def _float(values: Array) -> tuple[Array, ...]:
 
 
 def define(name: str, attrs: type[Attrs], function: Function) -> Op:
-    """The op of that name: one input, the output of the input's shape."""
+    """The op of that name, with one input and an output of the input's shape."""
 
     def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
         one_input(name, inputs)
@@ -120,7 +120,7 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
     def check(
         attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
     ) -> str | None:
-        """One dtype throughout, which TFLite has the function for."""
+        """One dtype throughout, for which TFLite has the function."""
         return function.check(attrs, inputs[0], outputs[0])
 
     def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
@@ -139,13 +139,13 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
 
 
 def centred(operands: Operands) -> Array:
-    """The stored values of the input less its zero point, int64."""
+    """The stored values of the input minus its zero point, int64."""
     values: Array = operands.inputs[0].astype(np.int64) - operands.input_types[0].zero_point
     return values
 
 
 def dequantized(operands: Operands) -> Array:
-    """The input's real values as TFLite has them, float32."""
+    """The input's real values as in TFLite, float32."""
     with np.errstate(over="ignore"):
         return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
 
@@ -153,7 +153,7 @@ def dequantized(operands: Operands) -> Array:
 def rounded(function: Callable[[Array], Array], x: Array) -> Array:
     """``function`` of float32 values, computed in double and rounded to float32.
 
-    This is what a libm that rounds correctly gives, and what glibc's gives but for rare last bits.
+    A libm that rounds correctly gives the same, and glibc's too, except for rare last bits.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         values: Array = function(x.astype(np.float64)).astype(np.float32)
@@ -161,7 +161,7 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def quantized(real: Array, output: TensorType) -> tuple[Array, ...]:
-    """float32 values as the output stores them: halves away from zero, then saturated.
+    """float32 values as the output stores them: rounded with halves away from zero, saturated.
 
     Source: TFLite activations.cc, PopulateLookupTable, and common.h, LUTPopulate, which multiply
     by the float32 reciprocal of the scale.

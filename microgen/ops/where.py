@@ -1,4 +1,4 @@
-"""where: of each two elements the left one if a condition is true, else the right one."""
+"""where: for each two elements the left one if a condition is true, otherwise the right one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from microgen.ops.constraints import EVERY_DTYPE, activation_constraint, unchang
 
 @dataclass(frozen=True, slots=True)
 class WhereAttrs(Attrs):
-    """Inputs: a bool condition and two tensors of any one dtype, of equal quantization with the
-    output; all three are broadcast, as numpy does."""
+    """Inputs: a bool condition and two tensors of any one dtype, with the quantization of the
+    output. All three are broadcast as in numpy."""
 
 
 def infer(_attrs: WhereAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:

@@ -1,4 +1,4 @@
-"""What convolutions and pools share: which cells of the input each tap of a window lies on."""
+"""Shared by convolutions and pools: which cells of the input each tap of a window covers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def spatial(shape: Shape) -> Pair:
 
 
 def check_dilation(data: Shape, dilation: Pair) -> None:
-    """Raise ValueError unless int32 counts the values of the NHWC data from one tap to the next:
-    kernels compute that even where no more than one tap is ever in the data."""
+    """Raise ValueError unless the number of values of the NHWC data from one tap to the next fits
+    int32. Kernels compute it even if no more than one tap is ever in the data."""
     _, _, width, channels = data
     step = channels * max(dilation[0] * width, dilation[1])
     if step > MAX_BYTES:
@@ -41,10 +41,10 @@ def check_dilation(data: Shape, dilation: Pair) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """A window along one axis: ``places`` of it, ``stride`` apart, over ``size`` cells with
-    ``before`` cells of padding in front; its ``kernel`` taps are ``dilation`` apart.
+    """A window along one axis: ``places`` of it, ``stride`` apart, over ``size`` cells preceded by
+    ``before`` cells of padding; its ``kernel`` taps are ``dilation`` apart.
 
-    Padding is never made: it may be far larger than data and output, and adds nothing.
+    Padding is never created, because it may be far larger than data and output, and adds nothing.
     """
 
     size: int
@@ -56,18 +56,18 @@ class Along:
 
     @property
     def reaching(self) -> range:
-        """The taps that may lie on a cell, at some place."""
+        """The taps that may cover a cell at some place."""
         first = -(((self.places - 1) * self.stride - self.before) // self.dilation)
         last = (self.before + self.size - 1) // self.dilation
         return range(max(first, 0), min(last + 1, self.kernel))
 
     @property
     def cells(self) -> int:
-        """At most as many pairs of a place and a cell that a tap lies on there."""
+        """An upper bound of the number of pairs of a place and a cell that a tap covers there."""
         return self.places * min(self.kernel, self.size)
 
     def inside(self) -> Iterator[tuple[int, slice, slice]]:
-        """Each tap that lies on a cell, in order: at which places, and on which cells there."""
+        """Each tap that covers a cell, in order: the places where it does, and the cells there."""
         for tap in self.reaching:
             at = tap * self.dilation - self.before  # at place 0
             first = max(-(at // self.stride), 0)
@@ -81,8 +81,8 @@ Region = tuple[slice, slice, slice]  # of NHWC data: all images, rows, columns
 
 
 def taps(rows: Along, columns: Along) -> Iterator[tuple[Pair, Region, Region]]:
-    """Each tap (y, x) that lies on data, row by row: the part of the output where it does, and the
-    part of the data that it lies on there."""
+    """Each tap (y, x) that covers data, row by row: the part of the output where it does, and the
+    part of the data that it covers there."""
     across = tuple(columns.inside())
     for y, places, cells in rows.inside():
         for x, their_places, their_cells in across:
@@ -107,8 +107,8 @@ def window_cost(
     *,
     groups: int = 1,
 ) -> Cost:
-    """Of an op that goes through ``taps``, with ``each`` multiply-accumulates per place and cell,
-    in so many groups."""
+    """The cost of an op that iterates over ``taps``, with ``each`` multiply-accumulates per place
+    and cell, in ``groups`` groups."""
     rows, columns = window
     calls = len(rows.reaching) * len(columns.reaching) * groups
     return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
@@ -133,13 +133,13 @@ def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
 
 
 def pool_cost(pool: Pool, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
-    """What a pool takes."""
+    """The cost of a pool."""
     batches, *_, channels = inputs[0].shape
     return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)
 
 
 def cells_seen(rows: Along, columns: Along) -> Array:
-    """How many cells of the data the window lies on at each place, int64 [OH, OW, 1]."""
+    """The number of the data's cells that the window covers at each place, int64 [OH, OW, 1]."""
     down, across = (_seen_along(along) for along in (rows, columns))
     return np.outer(down, across)[..., None]
 

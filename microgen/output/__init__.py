@@ -1,1 +1,1 @@
-"""What people see: text laid out for a terminal, progress, JUnit files."""
+"""Output for people: text laid out for a terminal, progress, JUnit files."""

@@ -1,7 +1,7 @@
-"""What a command tells the user: results on stdout, progress and errors on stderr.
+"""A command's output for the user: results on stdout, progress and errors on stderr.
 
-Everything that is printed for people goes through ``text_layout.lines``, which lets nothing pass
-that a terminal would obey, and breaks no word.
+Everything that is printed for people goes through ``text_layout.lines``. It removes characters that
+a terminal would obey, and never breaks a word.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ SCHEMA = 1  # of every command's JSON: docs/json.md
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command found: plain data for ``--json``, parts of a text for people, the exit
-    code."""
+    """A command's result: plain data for ``--json``, parts of a text for people, the exit code."""
 
     data: dict[str, Any]
     text: Sequence[Part]
@@ -38,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """Where things are printed. Spinners, counts and wrapped lines are for terminals only."""
+    """The two output streams. Spinners, counts and wrapped lines are for terminals only."""
 
     as_json: bool = False
     quiet: bool = False
@@ -46,7 +45,7 @@ class Console:
 
     @contextlib.contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Show that something is going on while the block runs, with the counts it reports."""
+        """Show activity while the block runs, with the counts that it reports."""
         err = RichConsole(stderr=True)
         if self.quiet:
             yield
@@ -82,8 +81,8 @@ class Console:
             _print(outcome.text, sys.stdout)
 
     def error(self, error: MicrogenError) -> None:
-        """An error: one line on stderr, with ``-v`` its details and whose code raised it, and with
-        ``--json`` the same as data on stdout."""
+        """An error: one line on stderr. With ``-v`` also its details and whose code raised it, and
+        with ``--json`` the same as data on stdout."""
         if self.as_json:
             _print_json(error.to_json())
         _print([f"microgen: {error}"], sys.stderr)
@@ -108,6 +107,6 @@ def _print(parts: Sequence[Part], stream: TextIO) -> None:
 
 
 def _print_json(data: dict[str, Any]) -> None:
-    """Print JSON in ASCII, as text from files stands in it raw. JSON has no NaN: it is a text."""
+    """Print JSON in ASCII, because it has raw text from files. JSON has no NaN: it becomes text."""
     plain = json.loads(json.dumps({"schema": SCHEMA, **data}), parse_constant=str)
     print(json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False))

@@ -1,4 +1,4 @@
-"""JUnit XML, which continuous integration shows as a list of tests."""
+"""JUnit XML, which continuous integration systems show as a list of tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def document(suite: str, cases: Sequence[Case]) -> str:
         own = ElementTree.SubElement(
             root, "testcase", classname=case.group, name=printable(case.name)
         )
-        # XML 1.0 has no control characters; names in a broken ELF may.
+        # XML 1.0 does not allow control characters, which names in a broken ELF may have.
         if case.status != "ok":
             kind = "failure" if case.status == "failed" else "skipped"
             ElementTree.SubElement(own, kind, message=printable(case.message))
@@ -45,7 +45,7 @@ def document(suite: str, cases: Sequence[Case]) -> str:
 
 
 def write(path: Path, suite: str, cases: Sequence[Case]) -> None:
-    """Write the report. Raises ProjectError if that cannot be."""
+    """Write the report. Raises ProjectError if it cannot be written."""
     try:
         write_whole(path, document(suite, cases).encode())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How far long work is, told to whoever shows it."""
+"""The progress of long work, reported to whoever shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
 
 @contextlib.contextmanager
 def shown(listener: Listener) -> Iterator[None]:
-    """While the block runs, ``listener(what, done, total)`` hears of everything that is counted."""
+    """While the block runs, ``listener(what, done, total)`` gets everything that is counted."""
     token = _listener.set(listener)
     try:
         yield
@@ -24,14 +24,14 @@ def shown(listener: Listener) -> Iterator[None]:
 
 
 def count(what: str, done: int, total: int) -> None:
-    """Tell that ``done`` of ``total`` are done; ``what`` is their name, as "samples"."""
+    """Report that ``done`` of ``total`` are done; ``what`` names them, for example "samples"."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
 
 
 def counted(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
-    """The items, counted as they are done."""
+    """The items; each is counted when it is done."""
     count(what, 0, total)
     for number, item in enumerate(items, 1):
         yield item

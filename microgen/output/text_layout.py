@@ -1,6 +1,6 @@
 """Text laid out in a number of columns: no line is broken inside a word.
 
-A width of None is no limit: nothing is wrapped. Every line that comes out is printable, whatever
+A width of None means no limit: nothing is wrapped. Every line of the result is printable, whatever
 file its text came from.
 """
 
@@ -17,9 +17,9 @@ from microgen.errors import cut
 from microgen.printable import printable
 
 GAP = 2
-_SHORTEST = 16  # columns of a name that still say which one it is
-_TALLEST = 6  # lines of a cell; longer ones are read more easily as a block
-_INDENT = 4  # of what continues a line
+_SHORTEST = 16  # columns of a name in which it is still recognisable
+_TALLEST = 6  # lines of a cell; longer ones are easier to read as a block
+_INDENT = 4  # of continuation lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Listing:
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table. ``right``: its cells are numbers. ``shorten``: its cells are names, cut
-    in the middle where room is scarce. ``optional``: left out where there is no room for it."""
+    in the middle if there is little room. ``optional``: left out if there is no room for it."""
 
     heading: str
     right: bool = False
@@ -45,8 +45,8 @@ class Column:
 class Table:
     """Rows of cells below headings, each column as wide as its widest cell.
 
-    Where that is wider than the terminal, optional columns are left out, then cells are wrapped
-    and names shortened; where not even that fits, each row becomes a block of lines.
+    If that is wider than the terminal, optional columns are left out, then cells are wrapped
+    and names shortened. If even that does not fit, each row becomes a block of lines.
     """
 
     columns: Sequence[Column]
@@ -54,7 +54,7 @@ class Table:
     rows: list[tuple[str, ...]] = field(default_factory=list, init=False)
 
     def add(self, *cells: str) -> None:
-        """Add a row: a cell for each column; what is too long to be read is cut."""
+        """Add a row with a cell for each column. Text that is too long to be read is cut."""
         self.rows.append(tuple(printable(cut(cell)) for cell in cells))
 
     def lines(self, width: int | None) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Table:
             yield from self._row([row[k] for k in kept], [self.columns[k] for k in kept], widths)
 
     def _kept(self, width: int | None) -> list[int]:
-        """The columns that there is room for; the last optional one goes first."""
+        """The columns for which there is room; the last optional one is dropped first."""
         kept = list(range(len(self.columns)))
         for k in reversed(range(len(self.columns))):
             if self._fitted(kept, width) is not None:
@@ -81,7 +81,7 @@ class Table:
         return kept
 
     def _fitted(self, kept: Sequence[int], width: int | None) -> list[int] | None:
-        """The columns' widths; None if words would have to be cut, or cells become tall."""
+        """The columns' widths; None if words would have to be cut, or if cells become too tall."""
         natural = [max(cell_len(cell) for cell in self._cells(k)) for k in kept]
         if width is None:
             return natural
@@ -96,7 +96,7 @@ class Table:
         return natural if tallest <= _TALLEST else None
 
     def _tallest(self, k: int, width: int) -> int:
-        """Lines of a column's longest cell, about; a name is shortened instead."""
+        """About the number of lines of a column's longest cell; a name is shortened instead."""
         longest = max(cell_len(cell) for cell in self._cells(k))
         return 1 if self.columns[k].shorten else -(-longest // max(1, width))
 
@@ -120,7 +120,7 @@ class Table:
             yield _joined(texts, columns, widths)
 
     def _blocks(self, kept: Sequence[int], width: int | None) -> Iterator[str]:
-        """Each row as lines: its cells led by their headings."""
+        """Each row as lines: each cell after its heading."""
         for row in self.rows:
             first, *rest = [(self.columns[k].heading, row[k]) for k in kept if row[k]]
             yield from wrapped(f"{first[0]} {first[1]}", width)
@@ -132,7 +132,7 @@ Part: TypeAlias = "str | Listing | Table"
 
 
 def lines(parts: Iterable[Part], width: int | None) -> Iterator[str]:
-    """Every line of the parts; a text is one line, which is wrapped between words, and cut where it
+    """Every line of the parts. A text is one line, which is wrapped between words, and cut if it
     is too long to be read."""
     for part in parts:
         if isinstance(part, Table):
@@ -145,8 +145,9 @@ def lines(parts: Iterable[Part], width: int | None) -> Iterator[str]:
 
 
 def wrapped(line: str, width: int | None, *, shorten: bool = False) -> Iterator[str]:
-    """The line broken between words, what continues it indented further. A word that is wider than
-    that stands alone, for the terminal to break, unless it may be shortened."""
+    """The line broken between words, with continuation lines indented further. A word that is wider
+    than the terminal gets a line of its own, for the terminal to break, unless it may be shortened.
+    """
     line = printable(line).rstrip()
     if width is None or cell_len(line) <= width:
         yield line
@@ -160,7 +161,7 @@ def wrapped(line: str, width: int | None, *, shorten: bool = False) -> Iterator[
 
 def pieces(text: str, first: int, later: int, *, shorten: bool = False) -> Iterator[str]:
     """The text broken at spaces: a piece of at most ``first`` columns, then some of ``later``.
-    Spaces inside a piece stay as they are."""
+    Spaces inside a piece are kept."""
     words, used, room = list[str](), 0, first
     for spaced in re.findall(r"\s*\S+", text):
         if words and used + cell_len(spaced) > room:
@@ -173,7 +174,7 @@ def pieces(text: str, first: int, later: int, *, shorten: bool = False) -> Itera
 
 
 def shortened(word: str, width: int) -> str:
-    """The word, cut in the middle if it is wider than that."""
+    """The word, cut in the middle if it is wider than ``width``."""
     if cell_len(word) <= width:
         return word
     half = max(1, (width - 3) // 2)

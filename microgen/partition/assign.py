@@ -18,7 +18,7 @@ from microgen.target.board import Board
 class Partition:
     """The graph, its regions in execution order, and why other codegens did not take them.
 
-    Views belong to no region: they cost nothing.
+    Views belong to no region, because they cost nothing.
     """
 
     graph: Graph
@@ -43,7 +43,7 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     left = [n for n in graph.nodes if _key(n) not in owner and not ops()[n.op].is_view]
     if left:
         raise _unclaimed(left, refusals)
-    # A region's call takes the place of its last node: all that it reads is computed by then.
+    # A region's call takes the place of its last node, because all that it reads is known by then.
     last_first = dict.fromkeys(owner[_key(n)] for n in reversed(graph.nodes) if _key(n) in owner)
     regions = tuple(reversed(last_first))
     for region in regions:
@@ -77,8 +77,8 @@ def _check_function(region: Region, graph: Graph) -> None:
 
 
 def _unclaimed(left: Sequence[Node], refusals: Sequence[Refusal[Node]]) -> UnsupportedError:
-    """The error for the nodes that no codegen takes: the reason for the first, and who the others
-    are; every reason of every codegen in the details."""
+    """The error for nodes that no codegen takes: the reason for the first node, and the names of
+    the others. The details have every reason of every codegen."""
     first = _reasons(left[0], refusals)
     also = f", nor {len(left) - 1} other layers (-v lists all)" if left[1:] else ""
     return UnsupportedError(
@@ -102,8 +102,8 @@ def _details(node: Node, refusals: Sequence[Refusal[Node]]) -> list[str]:
 
 
 def _reasons(node: Node, refusals: Sequence[Refusal[Node]]) -> list[Refusal[Node]]:
-    """Why the node is not taken, our own kernels first; of an external function's, why any node of
-    that function is not."""
+    """Why the node is not taken, with our own kernels first. For an external function, why any of
+    its nodes is not taken."""
     of_function = [r for r in refusals if node.function and r.of.function == node.function]
     found = of_function or [r for r in refusals if r.of is node]
     return sorted(found, key=lambda refusal: refusal.by != "builtin")

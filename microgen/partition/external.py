@@ -1,4 +1,4 @@
-"""What the partitioner asks external code generators."""
+"""The partitioner's interface to external code generators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.relay.expr import Expr
 from microgen.relay.module import IRModule
 from microgen.target.board import Board
 
-_SHOWN = 3  # reasons of an idle generator
+_SHOWN = 3  # the most reasons shown for an idle generator
 
 
 def partition_module(
@@ -38,8 +38,8 @@ def partition_module(
 
 
 def refusals_of(module: PartitionedModule | None, file: str) -> tuple[Refusal[Expr], ...]:
-    """The refusals of a Relay module's partition, whose places are ``file``, the model's name,
-    where it says no other."""
+    """The refusals of a Relay module's partition. A refusal without a place gets ``file``, the name
+    of the model."""
     refusals = module.refusals if module else ()
     return tuple(replace(r, where=r.where or file) for r in refusals)
 
@@ -55,8 +55,8 @@ def partition_graph(
 ) -> tuple[Graph, tuple[Refusal[Node], ...]]:
     """The kernel graph with a node for each region that a generator takes, and their refusals.
 
-    One that does not take nodes is asked for what they are in Relay; ``composite``: its patterns
-    count, too.
+    A generator that does not take nodes is asked about their form in Relay. With ``composite`` its
+    patterns are tried, too.
     """
     asked = {g.name: _asked(g, graph, board, composite=composite) for g in generators}
     if not asked:
@@ -76,8 +76,8 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A generator that was asked for, and takes nothing of the model. ``reasons`` are its refusals'
-    sentences, each once, behind what they are of; ``hint`` is what may help."""
+    """A generator that was asked for but takes nothing of the model. ``reasons`` are the sentences
+    of its refusals, each once, after the operators they are for; ``hint`` may help."""
 
     name: str
     reasons: tuple[str, ...]
@@ -97,7 +97,7 @@ def idle(
     *,
     composite: bool,
 ) -> tuple[Idle, ...]:
-    """The generators that are not among those that ``took`` a part."""
+    """The generators that did not take a part (``took`` are those that did)."""
     return tuple(
         Idle(g.name, _reasons(g.name, refusals), _hint(g, composite=composite))
         for g in generators

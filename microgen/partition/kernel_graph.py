@@ -1,7 +1,7 @@
 """Partitioning of the kernel graph among external code generators.
 
-Each node is shown as a call of a Relay module, which the passes for Relay partition. A region's
-nodes then become one node, ``external``, with a graph of their own.
+Each node is represented by a call in a Relay module, which the passes for Relay partition. The
+nodes of a region then become one node, ``external``, with a graph of their own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall, Support
 from microgen.relay.visit import post_order
 
-_LAYER = "layer"  # the attribute by which a call says which node it is: its first output
+_LAYER = "layer"  # the attribute of a call that identifies its node, by its first output
 
 Refuses = Callable[[Node], str | None]  # why a generator does not take a node
 Typed = tuple[Function, Mapping[Expr, Type]]  # a function, and the types of its expressions
@@ -42,8 +42,8 @@ Typed = tuple[Function, Mapping[Expr, Type]]  # a function, and the types of its
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """What partitioning asks of a code generator. ``function``, of one that compiles Relay: the
-    function of a region, whose inputs are the parameters given by name, under its symbol."""
+    """A code generator as partitioning sees it. ``function``, for one that compiles Relay, makes
+    the function of a region, with the given parameters as inputs and the given symbol."""
 
     refuses: Refuses
     function: Callable[[Graph, Mapping[str, Var], str], Typed] | None = None
@@ -86,8 +86,8 @@ def partition_graph(
 
 
 def _matters(call: Call) -> bool:
-    """Whether it matters that nobody takes a call: views cost nothing, and what is external has
-    been taken."""
+    """Whether it matters that no generator takes a call. It does not for views, which cost nothing,
+    and for external functions, which are already taken."""
     assert isinstance(call.op, Op), "shown makes no others"
     return call.op.name != "external" and not ops()[call.op.name].is_view
 
@@ -118,7 +118,7 @@ def _free(symbol: str, taken: set[str]) -> str:
 
 
 def shown(graph: Graph) -> IRModule:
-    """The graph as a module: a call for each node, of an operator of its op's name."""
+    """The graph as a module with a call for each node, of an operator with the name of its op."""
     types: dict[Expr, Type] = {}
     values: dict[str, Expr] = {}
     given = (*graph.inputs, *graph.variables)
@@ -154,7 +154,7 @@ def _type(graph: Graph, tensor: str) -> TensorType:
 
 
 def _contracted(graph: Graph, symbol: str, function: Function, generator: Generator) -> Graph:
-    """The graph with the nodes of a function as one."""
+    """The graph with the nodes of a function replaced by one node."""
     calls = [e for e in post_order(function) if isinstance(e, Call) and _LAYER in e.attrs]
     layers = {str(call.attrs[_LAYER]): call for call in calls}
     inside = tuple(node for node in graph.nodes if node.outputs[0] in layers)
@@ -172,7 +172,7 @@ def _contracted(graph: Graph, symbol: str, function: Function, generator: Genera
 def _params(
     function: Function, inside: Sequence[Node], layers: Mapping[str, Call]
 ) -> dict[str, Var]:
-    """The function's parameters, in order, by the tensors that they stand for."""
+    """The function's parameters, in order, by the tensors that they represent."""
     tensors = {
         value: name
         for node in inside
@@ -200,7 +200,7 @@ def _cut(
 
 
 def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
-    """The nodes in an order in which each stands behind what it reads, otherwise the graph's."""
+    """The nodes in an order in which each comes after those that it reads, else the graph's."""
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
     first = [min(place[name] for name in node.outputs) for node in nodes]
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs}

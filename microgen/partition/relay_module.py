@@ -1,4 +1,4 @@
-"""Partitioning of a Relay module among external code generators, step by step as TVM does it."""
+"""Partitioning of a Relay module among external code generators, step by step as in TVM."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ STEPS = ("composite", "annotate", "merge", "partition")
 
 @dataclass(frozen=True, slots=True)
 class PartitionedModule:
-    """``steps``: the module as each step left it, in their order; ``refusals``: why generators did
-    not take what they did not take."""
+    """``steps``: the module after each step, in order. ``refusals``: why generators did not take
+    other operators."""
 
     steps: Mapping[str, IRModule]
     refusals: tuple[Refusal[Expr], ...]
@@ -43,8 +43,8 @@ def partition_module(
 ) -> PartitionedModule:
     """The module with a function for each region that a generator takes, the first before others.
 
-    ``module`` has its types; ``name`` is the model's. ``composite``: patterns count, too;
-    ``merge_regions``: neighbouring regions of one generator are one. Raises ModelError.
+    ``module`` has its types; ``name`` is the model's. With ``composite`` patterns are tried, too.
+    With ``merge_regions`` neighbouring regions of one generator become one. Raises ModelError.
     """
     patterns = [pattern for support in supports for pattern in support.patterns]
     merged = MergeComposite(patterns if composite else []).run(module)

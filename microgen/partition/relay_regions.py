@@ -1,5 +1,5 @@
-"""Regions of the kernel graph for a code generator that takes Relay: which nodes it takes, and a
-region as the Relay function that it compiles."""
+"""Regions of the kernel graph for a code generator that takes Relay: the nodes that it takes, and
+each region as the Relay function that it compiles."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Typed = tuple[Function, Mapping[Expr, Type]]  # a function, and the types of its
 
 @dataclass(frozen=True, slots=True)
 class RelayRegions:
-    """What a generator with this ``support`` is asked, and given. ``composite``: its patterns
-    count, too, of one node and, within a region, of several."""
+    """The questions and regions for a generator with this ``support``. With ``composite`` its
+    patterns are tried, too, within one node and, in a region, across several."""
 
     support: Support
     composite: bool
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
-        """Why the generator does not take all that the node is in Relay, None if it does."""
+        """Why the generator does not take all of the node's Relay operators; None if it does."""
         try:
             module = in_relay.module(node, graph)
         except in_relay.NoFormError as error:
@@ -42,8 +42,8 @@ class RelayRegions:
         return refusals[0].why if refusals else None
 
     def function(self, graph: Graph, params: Mapping[str, Var], symbol: str) -> Typed:
-        """The function of a region whose nodes are all taken: ``graph``, whose inputs are the
-        ``params``. Patterns match across nodes unless some call would then be nobody's."""
+        """The function of a region whose nodes are all taken: ``graph``, with ``params`` as inputs.
+        Patterns match across nodes unless a call would then belong to no generator."""
         modules = {node.outputs[0]: in_relay.module(node, graph) for node in graph.nodes}
         whole, refusals = self._composed(_joined(graph, params, modules))
         if refusals:
@@ -62,21 +62,21 @@ class RelayRegions:
         return function, {e: rewriter.types[e] for e in post_order(function)}
 
     def _composed(self, module: IRModule) -> tuple[IRModule, tuple[Refusal[Expr], ...]]:
-        """The module with composite functions; and, unless the generator takes all calls then, the
-        reasons why it does not."""
+        """The module with composite functions. If the generator does not take all calls then, also
+        the reasons why."""
         merged = MergeComposite(self._patterns()).run(module)
         annotated = AnnotateTarget([self.support]).run(merged.module)
         refusals = (*merged.refusals, *annotated.refusals) if annotated.refusals else ()
         return merged.module, refusals
 
     def _patterns(self) -> list[CompositePattern]:
-        """Those whose functions AnnotateTarget sees as the generator's."""
+        """The patterns whose functions AnnotateTarget recognises as the generator's."""
         own = f"{self.support.name}."
         return [p for p in self.support.patterns if self.composite and p.name.startswith(own)]
 
 
 def _joined(graph: Graph, params: Mapping[str, Var], modules: Mapping[str, IRModule]) -> IRModule:
-    """A module whose @main is the graph: each node as the @main of its module, by its output."""
+    """A module whose @main is the graph: each node is the @main of its module, by its output."""
     values: dict[str, Expr] = dict(params)
     types: dict[Expr, Type] = {
         v: in_relay.tensor_type(graph.types[name]) for name, v in params.items()
@@ -92,6 +92,6 @@ def _joined(graph: Graph, params: Mapping[str, Var], modules: Mapping[str, IRMod
 
 
 def _inlined(rewriter: Rewriter, function: Function, values: Mapping[str, Expr]) -> Expr:
-    """The body with the ``values`` in the place of parameters."""
+    """The body with parameters replaced by ``values``."""
     given: dict[Expr, Expr] = {param: values[param.name_hint] for param in function.params}
     return rewriter.rewrite(function.body, lambda _, new: given.get(new, new))

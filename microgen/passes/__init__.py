@@ -1,4 +1,4 @@
-"""The passes, and the order they run in."""
+"""The passes, and the order in which they run."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from microgen.passes.tabulate import tabulate
 Pass = Callable[[Graph], Graph]
 
 DEFAULT_PIPELINE: tuple[Pass, ...] = (
-    cancel_layouts,  # first: what it leaves of changes of layout may be constant
-    fold_constants,  # what is constant needs no other pass
-    canonical_padding,  # SAME and VALID become numbers, which fold_pad adds to
-    fold_pad,  # a pad by the zero point becomes the window's own padding
+    cancel_layouts,  # first, because the changes of layout that it leaves may be constant
+    fold_constants,  # constants need no other pass
+    canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
+    fold_pad,  # a pad with the zero point becomes the window's own padding
     fuse_activation,  # a clamp moves into the node that computes its input
-    merge_views,  # chains of reshapes become one, reshapes to the same shape none
-    tabulate,  # functions of one value become tables, which need no kernel each
+    merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
+    tabulate,  # functions of one value become tables, which need no kernel of their own
     dead_code,  # drops what the others left without a reader
     own_outputs,  # last: each output gets a node of its own that computes it
 )
 
 
 def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
-    """The graph whose external functions' graphs went through every pass by themselves."""
+    """The graph after every pass has run on the graph of each external function by itself."""
     nodes = tuple(
         replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, pipeline)))
         if isinstance(node.attrs, ExternalAttrs)
@@ -47,10 +47,10 @@ def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
 
 @budget.of_model()
 def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
-    """The graph after every pass in turn, checked before the first and after each.
+    """The graph after every pass in turn. It is checked before the first pass and after each.
 
-    Raises InternalError if a pass breaks the graph, and UnsupportedError for more work with
-    constants than ``microgen.ops.budget`` allows.
+    Raises InternalError if a pass breaks the graph, and UnsupportedError if constants need more
+    work than ``microgen.ops.budget`` allows.
     """
     graph = _inside(graph, pipeline)
     verify.check(graph, registry())

@@ -1,6 +1,6 @@
-"""What computes the same whatever the order of axes: its attributes in another order.
+"""Nodes that compute the same in any order of axes: their attributes in another order.
 
-``axes`` is always an order of a tensor's axes: axis k of the tensor as the graph has it is axis
+``axes`` is always an order of a tensor's axes: axis k of the tensor in the graph is axis
 ``axes[k]`` of the same tensor in the other layout.
 """
 
@@ -35,7 +35,7 @@ _ELEMENTWISE = frozenset(
         *("logical_and", "logical_or", "nn.prelu", "where"),
     }
 )
-_SUMS = ("mean", "sum")  # of floats, the order counts
+_SUMS = ("mean", "sum")  # for floats the order of additions matters
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +57,19 @@ def inverse(axes: Axes) -> Axes:
 
 
 def is_identity(axes: Axes) -> bool:
-    """Whether nothing moves."""
+    """Whether no axis moves."""
     return axes == tuple(range(len(axes)))
 
 
 def is_view(shape: Sequence[int], axes: Axes) -> bool:
-    """Whether elements stay in their order when the axes of a tensor of that shape are reordered:
+    """Whether elements keep their order when the axes of a tensor of that shape are reordered:
     only axes of size 1 change places."""
     moving = [axis for axis in axes if shape[axis] != 1]
     return moving == sorted(moving)
 
 
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    """The node when all its inputs have another layout; None if it computes in its own only."""
+    """The node with all its inputs in the other layout; None if it computes only in its own."""
     output = graph.types[node.outputs[0]]
     if output.quant is not None and not output.quant.is_per_tensor:
         return None
@@ -113,13 +113,13 @@ def _reduction(
 
 
 def _remaining(axes: Axes, dropped: Sequence[int]) -> Axes:
-    """The order of the axes that are left."""
+    """The order of the remaining axes."""
     left = [place for axis, place in enumerate(axes) if axis not in dropped]
     return tuple(sorted(left).index(place) for place in left)
 
 
 def letters_left(letters: str, node: Node, rank: int) -> str:
-    """The names of the axes that a node, in the layout of those letters, leaves of its input's."""
+    """The names of the axes of a node's output; ``letters`` are those of its input's layout."""
     if len(letters) == rank:
         return letters
     gone = node.attrs.axes if isinstance(node.attrs, ReductionAttrs) else ()

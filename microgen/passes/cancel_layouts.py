@@ -1,7 +1,7 @@
-"""Moves changes of layout behind the nodes that compute in any layout, to where they cancel.
+"""Moves changes of layout past nodes that compute in any layout, to where they cancel.
 
-Only nodes move that compute each element from the same elements in the same order: integers stay
-what they are bit for bit, and floats are rounded as before.
+Only nodes are moved that compute each element from the same elements in the same order. So integers
+do not change at all, and floats are rounded as before.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from microgen.passes.any_layout import (
 )
 
 _CHANGE = "layout_transform"
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of axes that have no names
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # for axes that have no names
 
 
 def cancel_layouts(graph: Graph) -> Graph:
-    """The graph in which no change of layout undoes another one, and each comes as late as it can.
+    """The graph in which no change of layout undoes another, and each comes as late as possible.
 
-    One that moves only axes of size 1 is a reshape. Nothing crosses from one target or external
-    function to another. Graphs without ``layout_transform`` stay as they are.
+    A change that moves only axes of size 1 becomes a reshape. Nothing crosses from one target or
+    external function to another. Graphs without ``layout_transform`` are not changed.
     """
     if not any(node.op == _CHANGE for node in graph.nodes):
         return graph
@@ -42,10 +42,10 @@ def cancel_layouts(graph: Graph) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A tensor that is another one in another layout, which no node has computed yet.
+    """A tensor that equals another one in another layout, and that no node has computed yet.
 
     Its axis k is axis ``axes[k]`` of ``source``, whose axes are named ``letters``. ``node`` is the
-    one that the change of layout belongs to.
+    node that the change of layout belongs to.
     """
 
     source: str
@@ -66,8 +66,8 @@ class _Rewriting:
     types: dict[str, TensorType] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     pending: dict[str, _Pending] = field(default_factory=dict)
-    known: dict[tuple[object, ...], str] = field(default_factory=dict)  # what was moved already
-    sought: set[str] = field(default_factory=set)  # tensors that changes of layout follow
+    known: dict[tuple[object, ...], str] = field(default_factory=dict)  # tensors moved already
+    sought: set[str] = field(default_factory=set)  # tensors that are read by changes of layout
 
     def rewritten(self) -> Graph:
         self.types.update(self.graph.types)
@@ -85,7 +85,7 @@ class _Rewriting:
         return self.graph.replace(nodes=tuple(self.nodes), outputs=outputs, types=self.types)
 
     def _leave(self, function: str) -> None:
-        """Compute what an external function leaves to others: its nodes stand together."""
+        """Compute what other nodes read of an external function, to keep its nodes together."""
         for name, change in list(self.pending.items()):
             if change.node.function == function:
                 self._computed(name)
@@ -101,12 +101,12 @@ class _Rewriting:
         self.pending[node.outputs[0]] = dataclasses.replace(first, axes=axes, node=node)
 
     def _seen(self, name: str, reader: Node) -> _Pending | None:
-        """The change of layout behind a tensor, as far as its reader may look."""
+        """The change of layout after a tensor, if its reader may look that far."""
         found = self.pending.get(name)
         return found if found and _place(found.node) == _place(reader) else None
 
     def _add(self, node: Node) -> None:
-        """A node of another kind, in the layout of what it reads if that costs no more changes."""
+        """Add a node of another kind, in the layout of its inputs if that costs no more changes."""
         lead = self._lead(node)
         whole = moved(node, self.graph, lead.axes) if lead else None
         if lead is None or whole is None:
@@ -116,8 +116,10 @@ class _Rewriting:
             self._add_moved(node, lead, whole)
 
     def _lead(self, node: Node) -> _Pending | None:
-        """The change of layout to move behind the node: one that no more inputs lack than have,
-        counting those that are made for the node alone, or all if another change may follow."""
+        """The change of layout to move past the node, or None.
+
+        Fewer inputs must need a new change than lose theirs. An input loses its change if that is
+        made for the node alone, and in any case if another change may follow the node."""
         changes = {name: self._seen(name, node) for name in node.inputs}
         saved = [
             name
@@ -138,7 +140,7 @@ class _Rewriting:
         return None
 
     def _is_made(self, name: str, change: _Pending) -> bool:
-        """Whether a tensor is computed in any case, in the layout that the graph has it in."""
+        """Whether a tensor is computed in any case, in the layout that it has in the graph."""
         is_known = (change.source, change.axes, _place(change.node)) in self.known
         return is_known or name in self.graph.outputs
 
@@ -191,12 +193,12 @@ class _Rewriting:
         return self.known[key]
 
     def _computed(self, name: str) -> str:
-        """The tensor itself, or one that equals it, computed by now."""
+        """The tensor itself, or an equal one that is already computed."""
         change = self.pending.get(name)
         return name if change is None else self._changed(change, name)
 
     def _changed(self, change: _Pending, wanted: str) -> str:
-        """What a change of layout makes, under the wanted name if it is the first to make it."""
+        """The result of a change of layout, with the wanted name if it is the first to make it."""
         if is_identity(change.axes):
             return change.source
         key = (change.source, change.axes, _place(change.node))
@@ -227,7 +229,7 @@ class _Rewriting:
 
 
 def _sought(graph: Graph) -> set[str]:
-    """What changes of layout read, by themselves or behind nodes that compute in any layout."""
+    """Tensors that changes of layout read, directly or after nodes that compute in any layout."""
     found: set[str] = set()
     for node in reversed(graph.nodes):
         axes = tuple(range(max((len(t.shape) for t in graph.type_of(node.inputs)), default=0)))
@@ -238,7 +240,7 @@ def _sought(graph: Graph) -> set[str]:
 
 
 def _attrs(change: _Pending, source: TensorType) -> Attrs:
-    """As a reshape if no element moves, as a transpose if it was one."""
+    """The attributes of a reshape if no element moves, and of a transpose if it was one."""
     if is_view(source.shape, change.axes):
         return ReshapeAttrs(permuted(source.shape, change.axes))
     if change.node.op == "transpose":

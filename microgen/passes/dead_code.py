@@ -6,7 +6,7 @@ from microgen.ir.graph import Graph, Node
 
 
 def dead_code(graph: Graph) -> Graph:
-    """The graph without what no output depends on. Graph inputs always stay."""
+    """The graph without everything that no output depends on. Graph inputs are always kept."""
     live = set(graph.outputs)
     kept: list[Node] = []
     for node in reversed(graph.nodes):

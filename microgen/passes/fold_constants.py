@@ -10,8 +10,8 @@ from microgen.ops.base import Operands, StatusError
 
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
-    """What the node computes if that is constant, and if it is anything: the firmware shall say
-    so where it is not. What a code generator of its own is to compute is left to it."""
+    """The node's results if they are constant and exist. If a result does not exist, the firmware
+    has to say so. Nodes for an external code generator are left to it."""
     if node.op == "external" or not all(name in constants for name in node.inputs):
         return None
     values = tuple(constants[name] for name in node.inputs)

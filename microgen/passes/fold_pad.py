@@ -11,7 +11,7 @@ from microgen.passes.windows import window_of
 
 
 def fold_pad(graph: Graph) -> Graph:
-    """The graph with spatial pads folded; the pad node stays for its other readers, if any."""
+    """The graph with spatial pads folded. A pad node that has other readers is kept for them."""
     producers = graph.producer_of()
     return graph.replace(nodes=tuple(_folded(node, graph, producers) for node in graph.nodes))
 
@@ -35,7 +35,7 @@ def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
 
 
 def _is_spatial_zero(pad: Node, graph: Graph) -> bool:
-    """Whether the node pads height and width only, with what means zero to a convolution."""
+    """Whether the node pads only height and width, with the value that a convolution reads as 0."""
     assert isinstance(pad.attrs, PadAttrs)
     data = graph.types[pad.inputs[0]]
     return (

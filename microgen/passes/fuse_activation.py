@@ -10,10 +10,10 @@ from microgen.ops.clip import ClipAttrs
 
 
 def fuse_activation(graph: Graph) -> Graph:
-    """The graph with each clip fused that only narrows what one other node computes.
+    """The graph in which each clip is fused that only narrows the result of one other node.
 
-    Exact: the producer clamps its output to the same stored range, since a clip with equal
-    quantization on both sides changes no scale.
+    This is exact: the producer clamps its output to the same stored range, because a clip with
+    equal quantization on both sides changes no scale.
     """
     producers, uses = graph.producer_of(), graph.uses_of()
     fused: dict[str, Node] = {}

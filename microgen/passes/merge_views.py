@@ -1,4 +1,4 @@
-"""Makes one view of a chain of views, and none of a view that changes nothing."""
+"""Merges chains of views into one view, and drops views that change nothing."""
 
 from __future__ import annotations
 

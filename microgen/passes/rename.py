@@ -9,7 +9,7 @@ from microgen.ir.graph import Graph
 
 
 def rename(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """The graph with each read of a key of ``names`` made a read of its value."""
+    """The graph in which each read of a key of ``names`` is a read of its value instead."""
     nodes = tuple(
         dataclasses.replace(n, inputs=tuple(names.get(i, i) for i in n.inputs)) for n in graph.nodes
     )

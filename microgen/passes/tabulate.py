@@ -11,9 +11,9 @@ from microgen.ops.lookup import ENTRIES, LookupAttrs
 
 
 def tabulate(graph: Graph) -> Graph:
-    """The graph in which every node whose op has a table of its dtype is a ``lookup`` instead.
+    """The graph in which each node whose op has a table for its dtype is a ``lookup`` instead.
 
-    Output, origin and, in the attributes, the op's name stay. Nodes with equal tables share one.
+    Output and origin are kept, and the attributes have the op's name. Equal tables are shared.
     """
     types, constants = dict(graph.types), dict(graph.constants)
     tables: dict[tuple[TensorType, bytes], str] = {}

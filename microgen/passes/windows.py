@@ -1,4 +1,4 @@
-"""What padding passes need to know of nodes that slide a window over height and width."""
+"""Nodes that slide a window over height and width, as padding passes see them."""
 
 from __future__ import annotations
 

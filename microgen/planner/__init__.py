@@ -1,7 +1,7 @@
 """Memory planning: an offset for every storage id and scratch buffer of a program.
 
-Planners are found by name. Each gets the same liveness and returns a layout; whatever it returns
-is re-checked by ``check``, which shares no code with them.
+Planners are found by name. Each gets the same liveness and returns a layout, which ``check``
+verifies again; it shares no code with the planners.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def plan(
 ) -> MemoryPlan:
     """Give every planned buffer of ``program`` its place in a workspace pool.
 
-    ``pools`` are tried in order; without any there is one of ``alignment`` bytes, a power of two.
+    ``pools`` are tried in order. Without any there is one with ``alignment`` bytes, a power of two.
     Every offset is a multiple of its pool's alignment, and a pool ends with its last buffer (its
     size is not rounded up). Constants lie in the constant pools among them, if there are any.
 
-    Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError for
-    what fits no pool, and InternalError if the program reads what nothing wrote, or the
-    independent check finds fault with the plan.
+    Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError if
+    something fits no pool, and InternalError if the program reads something that was never
+    written, or if the independent check finds fault with the plan.
     """
     planner = _planner(algorithm)
     pools = pools or (Pool(POOL, 0, alignment),)
@@ -128,7 +128,8 @@ def _layouts(
 
 
 def _may_hold(pool: Pool, buffer: Buffer | None) -> bool:
-    """A variable outlives a run: it needs memory that no caller passes anew."""
+    """Whether the pool may hold the buffer. A variable outlives a run, so it cannot lie in memory
+    that the caller passes anew each time."""
     return pool.is_internal or buffer is None or not buffer.is_state
 
 
@@ -149,7 +150,7 @@ def _end(pool: Pool, placements: Sequence[Placement]) -> int:
 
 
 def _proof(pools: Sequence[Pool], layouts: Sequence[Layout]) -> str:
-    """One pool's proof; of several, each pool's for what lies in it."""
+    """The proof of the only pool; with several pools, each pool's proof for its own buffers."""
     if len(pools) == 1:
         return layouts[0].proof
     pairs = zip(pools, layouts, strict=True)

@@ -1,7 +1,7 @@
 """An independent check of a memory plan, from the program's calls alone.
 
-Shares no code with the planners: lifetimes, in-place rules and the lower bound are worked out
-again here, in the plainest way there is.
+It shares no code with the planners: lifetimes, in-place rules and the lower bound are computed
+again here, in the plainest way possible.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from microgen.program.types import Call, MemoryPlan, Placement, Program, Role, S
 
 @dataclass(frozen=True)
 class _Need:
-    """A buffer that a plan must place: bytes, and the first and last call that touch it. State is
-    touched by all calls and behind the last, an input before the first, an output behind the last.
+    """A buffer that a plan must place: its bytes, and the first and last call that touch it. State
+    is touched by all calls and after the last, an input before the first, an output after the last.
     """
 
     nbytes: int
@@ -27,11 +27,11 @@ class _Need:
 
 
 def problems(program: Program, plan: MemoryPlan) -> list[str]:
-    """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if sound.
+    """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if none.
 
-    Checked are: each sid and scratch buffer placed once and with its size; alignment; sizes and
-    capacities of pools, and who may use them; lifetimes; in-place pairs; no two buffers that live
-    at the same time share bytes; peak, lower bound and gap; constants in their pools.
+    This checks that each sid and scratch buffer is placed once and with its size; alignment; sizes
+    and capacities of pools, and who may use them; lifetimes; in-place pairs; that no two buffers
+    that are live at the same time share bytes; peak, lower bound and gap; constants in their pools.
     """
     needs, impossible = _needs(program)
     found = [
@@ -49,13 +49,13 @@ def problems(program: Program, plan: MemoryPlan) -> list[str]:
 
 
 def lower_bound(program: Program) -> int:
-    """The largest sum of live bytes at any half step, in bytes as they are, without rounding.
+    """The largest sum of live bytes at any half step, without rounding.
 
     A call that may run in place counts its output only once, together with the input it
     replaces.
     """
     needs, _ = _needs(program)
-    changes = [0] * (len(program.calls) + 2)  # state lives one step longer than the calls
+    changes = [0] * (len(program.calls) + 2)  # state is live one step longer than the calls
     for need in needs.values():
         changes[need.birth] += need.nbytes
         changes[need.death + 1] -= need.nbytes
@@ -146,7 +146,7 @@ def _pools(plan: MemoryPlan) -> Iterator[str]:
 
 
 def _rights(program: Program, plan: MemoryPlan) -> Iterator[str]:
-    """Buffers in pools that a call which uses them may not, and variables in the caller's."""
+    """Buffers in pools that their calls may not use, and variables in the caller's pools."""
     pools = {pool.name: pool for pool in plan.pools}
     places = {p.name: pools[p.pool] for p in plan.placements if p.pool in pools}
     for k, call in enumerate(program.calls):
@@ -164,7 +164,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
         if plan.constants:
             yield "constants are placed, but there is no pool for them"
         return
-    held = program.held_constants  # which no pool has
+    held = program.held_constants  # these are in no pool
     sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in held}
     if {p.name: p.nbytes for p in plan.constants} != sizes or len(plan.constants) != len(sizes):
         yield "constants are not placed once each with their sizes"
@@ -180,7 +180,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
 
 
 def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tuple[str, str]]:
-    """The (input, output) buffers which this call may keep at one address."""
+    """The pairs (input, output) of buffers that this call may keep at one address."""
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
     listed = {(pair.input, pair.output) for pair in call.in_place}
@@ -202,7 +202,7 @@ def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tu
 
 
 def _saving(needs: Mapping[str, _Need], pairs: list[tuple[str, str]]) -> int:
-    """The most bytes that pairs of one call save, each buffer standing in one at most."""
+    """The most bytes that pairs of one call save if each buffer is in at most one pair."""
     if not pairs:
         return 0
     (source, target), rest = pairs[0], pairs[1:]
@@ -238,7 +238,7 @@ def _same_place(a: Placement, b: Placement) -> bool:
 
 
 def _intervals(needs: Mapping[str, _Need], plan: MemoryPlan) -> dict[str, tuple[int, int]]:
-    """First and last half step of each buffer, given the pairs that the plan declares."""
+    """First and last half step of each buffer, with the pairs that the plan declares."""
     replaced = {source for source, _ in plan.in_place}
     replacing = {target for _, target in plan.in_place}
     return {
@@ -257,10 +257,11 @@ def _times(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
 
 
 def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
-    """Of each buffer the first that it overlaps, in the order of time.
+    """For each buffer the first one that it overlaps, in the order of time.
 
-    What lives at a time is kept in the order of its offsets. It does not overlap, since what does
-    is reported and left out, so of those that begin below a buffer only the nearest can reach it.
+    The live buffers are kept in the order of their offsets. They do not overlap, because one that
+    does is reported and left out. So of those that begin below a new buffer only the nearest can
+    reach it.
     """
     live: dict[str, list[tuple[int, int, str]]] = {p.pool: [] for p in plan.placements}
     for is_born, p in _events(needs, plan):
@@ -277,7 +278,7 @@ def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
 
 
 def _events(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[tuple[bool, Placement]]:
-    """Births, True, and deaths of what takes bytes, in the order of time; deaths come first."""
+    """Births (True) and deaths of buffers with bytes, in the order of time; deaths come first."""
     intervals = _intervals(needs, plan)
     real = [p for p in plan.placements if p.name in intervals and p.nbytes]
     births = [(intervals[p.name][0], True, i) for i, p in enumerate(real)]

@@ -1,4 +1,4 @@
-"""Constants in pools: each in the first, in declaration order, that still has room."""
+"""Constants in pools: each goes to the first pool, in the order of declaration, that has room."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def place(
 ) -> tuple[tuple[Pool, ...], tuple[ConstantPlacement, ...]]:
     """The pools with their planned sizes, and the constants' places, in the program's order.
 
-    Without pools there are no places: constants are then ``.rodata.tvm``'s. What modules are
-    handed when they are loaded always is. Raises CapacityError.
+    Without pools there are no places, because constants are then in ``.rodata.tvm``. Constants that
+    modules get when they are loaded are always there. Raises CapacityError.
     """
     ends = [0] * len(pools)
     placements = []

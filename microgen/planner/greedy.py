@@ -1,4 +1,4 @@
-"""Fast placement: large buffers first, each at the lowest offset that is free."""
+"""Fast placement: large buffers first, each at the lowest free offset."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from microgen.planner.lifetimes import Liveness, all_merged, lower_bound
 
 
 def place(liveness: Liveness, alignment: int) -> Layout:
-    """Use every in-place pair, then place by size, and by lifetime where sizes are equal; in the
-    order of time where too much lives at once for that."""
+    """Use every in-place pair, then place by size, and by lifetime if sizes are equal. If too much
+    is live at once for that, place in the order of time."""
     if sweep.is_crowded(liveness):
         return sweep.place(liveness, alignment)
     problem = make_problem(liveness, all_merged(liveness), alignment)
@@ -22,8 +22,8 @@ def place(liveness: Liveness, alignment: int) -> Layout:
 def best_offsets(problem: Problem) -> list[int]:
     """The better of two orders: by size and lifetime, or by program order.
 
-    Program order never needs more than on-demand does: each block starts no higher than the
-    sum of those before it.
+    Program order never needs more than on-demand does, because each block starts no higher than
+    the sum of the blocks before it.
     """
     orders = (by_size(problem), list(range(len(problem.blocks))))
     return min((lowest_fit(problem, order) for order in orders), key=problem.peak)

@@ -1,4 +1,4 @@
-"""Blocks (what must lie at one offset), how far apart they must lie, and placing them in turn."""
+"""Blocks (buffers that share one offset), the distances they need, and placing them in turn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a planner decides: an offset in bytes for each buffer, the in-place pairs it used, and
-    why the gap to the lower bound is what it is."""
+    """A planner's decisions: an offset in bytes for each buffer, the in-place pairs it used, and
+    the reason for the gap to the lower bound."""
 
     offsets: Mapping[str, int]
     pairs: tuple[Pair, ...]
@@ -40,11 +40,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Blocks to place, known by their index, for one choice of in-place pairs.
+    """Blocks to place, identified by their index, for one choice of in-place pairs.
 
-    ``clearance[i][j]`` is there if blocks i and j live at the same time: the bytes by which j's
-    offset must exceed i's if j lies above i, rounded up to the alignment. It is the size that i
-    has while j lives, and so differs from ``clearance[j][i]``.
+    ``clearance[i][j]`` exists if blocks i and j are live at the same time. If j lies above i, j's
+    offset must exceed i's by this many bytes, rounded up to the alignment. It is the size that i
+    has while j is live, and so differs from ``clearance[j][i]``.
     """
 
     blocks: tuple[Block, ...]
@@ -58,7 +58,7 @@ class Problem:
         return max(ends, default=0)
 
     def layout(self, offsets: Sequence[int], proof: str) -> Layout:
-        """The offsets of blocks as offsets of buffers, in terms of their names."""
+        """The layout with the offset of each buffer by its name, from the offsets of blocks."""
         placed = zip(offsets, self.blocks, strict=True)
         named = {m.name: offset for offset, block in placed for m in block.members}
         return Layout(named, self.pairs, proof)
@@ -70,13 +70,13 @@ def align(nbytes: int, alignment: int) -> int:
 
 
 def make_problem(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Problem:
-    """The blocks and clearances when exactly the ``used`` pairs share addresses."""
+    """The blocks and clearances if exactly the ``used`` pairs share addresses."""
     blocks = _blocks(shortened(liveness.buffers, used), used)
     return Problem(blocks, used, alignment, _clearance(blocks, alignment))
 
 
 def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
-    """Offsets when each block in turn takes the lowest place that is free."""
+    """Offsets if each block in turn takes the lowest free place."""
     placed: dict[int, int] = {}
     for i in order:
         placed[i] = lowest(i, problem, placed)
@@ -84,8 +84,8 @@ def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
 
 
 def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
-    """The lowest offset in bytes at which block i meets none of those placed."""
-    # Where i may not start: after (the place below a neighbour), before (the place above it).
+    """The lowest offset in bytes at which block i overlaps none of the placed blocks."""
+    # Where i may not start: (after the place below a neighbour, before the place above it).
     taken = sorted(
         (placed[j] - problem.clearance[i][j], placed[j] + problem.clearance[j][i])
         for j in problem.clearance[i]

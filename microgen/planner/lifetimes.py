@@ -1,13 +1,13 @@
-"""When each planned buffer lives, and which pairs of buffers may share an address.
+"""When each planned buffer is live, and which pairs of buffers may share an address.
 
-Time runs in half steps, as ``program.Placement`` says: call k reads at 2k and has written by
-2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, its scratch lives
-[2k, 2k+1]; what is kept for the next inference lives from the first call to one behind the last.
-What the caller writes lives from the first call, what the caller reads to one behind the last.
-Of an in-place pair that is used, the input ends at 2k and the output starts at 2k+1.
+Time is counted in half steps, as in ``program.Placement``: call k reads at 2k and has written by
+2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, and its scratch is
+live at [2k, 2k+1]. State for the next inference is live from the first call to one after the last.
+Buffers that the caller writes are live from the first call, and those that it reads to one after
+the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
 
-A pair is allowed only if the output is no larger than the input. The output then lies within
-what the input held, so it cannot reach another input of the same call which also ends at 2k, but
+A pair is allowed only if the output is no larger than the input. Then the output lies within the
+input's bytes. So it cannot reach another input of the same call which also ends at 2k, but
 which the kernel still reads while it writes.
 """
 
@@ -25,7 +25,7 @@ from microgen.program.types import Buffer, Call, PrimFunc, Program, Role, Storag
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """A planned buffer: bytes, first and last half step, both inclusive."""
+    """A planned buffer: its bytes, first and last half step, both inclusive."""
 
     name: str
     nbytes: int
@@ -35,8 +35,8 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Buffers that call number ``call`` may keep at one address; ``saves`` is the output's size
-    in bytes, which need not be found besides the input."""
+    """Buffers that call number ``call`` may keep at one address. ``saves`` is the output's size in
+    bytes, for which no extra room is needed."""
 
     call: int
     input: str
@@ -46,7 +46,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """What a planner must place, as if no pair were used, and the pairs that it may use.
+    """The buffers that a planner must place, as if no pair were used, and the pairs it may use.
 
     Buffers are in program order, scratch after the sids; pairs are in call order.
     """
@@ -57,7 +57,7 @@ class Liveness:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """The planned buffers that one call touches: (parameter position, sid)."""
+    """The planned buffers that one call uses: (parameter position, sid)."""
 
     call: Call
     reads: tuple[tuple[int, str], ...]
@@ -94,22 +94,22 @@ def shortened(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Lifeti
 
 
 def matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
-    """Every choice of pairs of one call in which no buffer stands twice, largest saving first."""
+    """All choices of pairs of one call in which no buffer is used twice, largest saving first."""
     return sorted(_matchings(pairs), key=lambda chosen: -sum(pair.saves for pair in chosen))
 
 
 def by_call(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """The pairs of each call that has some, in call order."""
+    """The pairs of each call that has any, in call order."""
     return [list(group) for _, group in groupby(pairs, key=lambda pair: pair.call)]
 
 
 def all_merged(liveness: Liveness) -> tuple[Pair, ...]:
-    """The choice of pairs that saves most at every call."""
+    """The choice of pairs that saves the most at every call."""
     return tuple(pair for group in by_call(liveness.pairs) for pair in matchings(group)[0])
 
 
 def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
-    """The buffers that live at each call if no pair is used; calls without any are left out."""
+    """The buffers that are live at each call if no pair is used, without calls that have none."""
     live: dict[int, list[Lifetime]] = {}
     for b in liveness.buffers:
         for call in range(b.first // 2, b.last // 2 + 1):
@@ -118,15 +118,15 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 
 
 def lower_bound(liveness: Liveness) -> int:
-    """The largest sum of live bytes at any half step when every call saves what it can.
+    """The largest sum of live bytes at any half step if every call saves as much as it can.
 
-    Each call's choice of pairs is independent of the others'. Bytes are not rounded up.
+    Each call's choice of pairs is independent of the other calls'. Bytes are not rounded up.
     """
     return load(shortened(liveness.buffers, all_merged(liveness)))
 
 
 def load(buffers: Iterable[Lifetime]) -> int:
-    """The largest sum of bytes that live at one half step."""
+    """The largest sum of bytes that are live at one half step."""
     changes: Counter[int] = Counter()
     for b in buffers:
         changes[b.first] += b.nbytes
@@ -135,8 +135,8 @@ def load(buffers: Iterable[Lifetime]) -> int:
 
 
 def crowding(liveness: Liveness) -> int:
-    """How much there is to look at for who looks at every pair of buffers that live at once, and
-    at every buffer of every call: the number of both."""
+    """The work for algorithms that look at every pair of buffers that are live at the same time,
+    and at every buffer of every call: the sum of both numbers."""
     ends = sorted(b.last for b in liveness.buffers)
     births = sorted(b.first for b in liveness.buffers)
     pairs = sum(i - bisect_left(ends, first) for i, first in enumerate(births))
@@ -163,7 +163,7 @@ def _access(call: Call, function: PrimFunc) -> _Access:
 
 
 def _spans(accesses: Iterable[_Access], buffers: Sequence[Buffer]) -> dict[str, tuple[int, int]]:
-    """First and last call that touch each sid; the caller does before and behind all calls."""
+    """First and last call that use each sid; the caller uses it before and after all calls."""
     state = {b.name for b in buffers if b.is_state}
     spans = {b.name: (0, 0) for b in buffers if b.is_input}
     for access in accesses:

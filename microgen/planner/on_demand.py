@@ -1,4 +1,4 @@
-"""Every buffer its own bytes, in program order: TVM's AOT allocator before it reuses memory."""
+"""Separate bytes for every buffer, in program order, as in TVM's AOT allocator without reuse."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The least memory: cheap orders first, then branch and bound while the bound is not reached.
+"""The least memory: cheap orders first, then branch and bound until the lower bound is reached.
 
-Where so much lives at once that looking at all pairs would take more than time in proportion to
-the program, buffers are placed in the order of time instead.
+If so much is live at once that looking at all pairs would not be proportional to the program,
+buffers are placed in the order of time instead.
 
 A program may run some operators in place. Sharing an address lowers the load of a step, but ties
-two buffers to one offset, which can cost more than it saves; so both are tried, and the search
+two buffers to one offset, which can cost more than it saves. So both are tried, and the search
 covers every choice of pairs that the load of each step still allows.
 """
 
@@ -31,10 +31,10 @@ from microgen.planner.lifetimes import (
 from microgen.planner.repair import find_core, repaired
 from microgen.planner.search import Budget, Search
 
-WORK = 1_000_000  # buffers looked at; a node looks at all live buffers of every step
+WORK = 1_000_000  # buffers looked at; one node looks at all live buffers of every step
 FEWEST_NODES = 50
 MOST_NODES = 10_000
-CHOICE = 10  # nodes that making the blocks for one choice of pairs is worth
+CHOICE = 10  # cost, in nodes, of making the blocks for one choice of pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
 
 
 def _node_budget(liveness: Liveness) -> int:
-    """Nodes whose visit takes about equal time for every program: fewer for a larger one."""
+    """The number of nodes whose visits take about the same time for every program."""
     lived = sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
     return min(MOST_NODES, max(FEWEST_NODES, WORK // max(1, lived)))
 
@@ -77,7 +77,7 @@ def _proof(gap: int, exhausted: bool, nodes: int) -> str:
 
 
 def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
-    """Without a search: every pair merged, then, if that is not enough, none."""
+    """The layout without a search: every pair merged; if that is not enough, none."""
     merged = make_problem(liveness, all_merged(liveness), alignment)
     tries = [_Incumbent(merged, best_offsets(merged))]
     for used in dict.fromkeys((merged.pairs, ())):
@@ -97,7 +97,7 @@ def _improve(
     for used in _choices(options):
         if best.peak == bound or budget.nodes <= 0:
             return best, False
-        # A choice may use half of what is left, so that a hard one leaves some to the others.
+        # A choice may use half of the remaining budget, so that a hard one leaves some for others.
         share = Budget(budget.nodes if left == 1 else budget.nodes // 2)
         before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
@@ -110,8 +110,8 @@ def _improve(
 
 
 def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[Pair, ...]]]:
-    """For each call with live buffers, the choices of pairs that let it do with less than
-    ``peak``; a call that has none leaves nothing to search."""
+    """For each call with live buffers, the choices of pairs with which it needs less than
+    ``peak``. If a call has no such choice, there is nothing to search."""
     groups = {group[0].call: group for group in by_call(liveness.pairs)}
     return [
         [
@@ -124,7 +124,7 @@ def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[P
 
 
 def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -> int:
-    """Bytes that a call needs as it starts: all but the topmost buffer rounded up."""
+    """The bytes that a call needs at its start, with all but the topmost buffer rounded up."""
     replacing = {pair.output for pair in chosen}
     sizes = [b.nbytes for b in live if b.name not in replacing and b.nbytes]
     rounded = [align(nbytes, alignment) for nbytes in sizes]

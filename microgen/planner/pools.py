@@ -1,4 +1,4 @@
-"""Memory pools as a user declares them: ``NAME:SIZE[:external][:const][:align=N]...``."""
+"""Memory pools in the form that a user declares: ``NAME:SIZE[:external][:const][:align=N]...``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"
 HOST = "c"
 
-# What TVM's options have, and no planner here or there looks at.
-# tvmgen_<module>_<name> is a symbol, and these are others.
+# Options of TVM that no planner uses, neither here nor in TVM.
+# tvmgen_<module>_<name> is a symbol; these names would be other symbols.
 _TAKEN = re.compile(r"run|reset|map_inputs|map_outputs|get_c_metadata|(p[0-9]|fused_).*", re.I)
 _UNUSED = ("clock", "bandwidth", "latency", "burst")
 
 
 def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
-    """The pools that ``specs`` declare, in order; ``alignment`` is that of pools which name none.
+    """The pools that ``specs`` declare, in order. ``alignment`` is that of pools that declare none.
 
-    Where no workspace pool is declared there is ``global_workspace``, internal and without limit.
-    Raises MicrogenError for what is no declaration, and for names that C could not tell apart.
+    If no workspace pool is declared, there is ``global_workspace``, internal and without limit.
+    Raises MicrogenError for a malformed declaration, and for names that are equal in C.
     """
     pools = [_parse(spec, alignment) for spec in specs]
     if all(pool.is_constant for pool in pools):
@@ -43,7 +43,7 @@ def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
 
 
 def on_host(pools: Sequence[Pool], host: str) -> tuple[Pool, ...]:
-    """The pools with ``c``, TVM's name for what the host's compiler compiles, as ``host``."""
+    """The pools with ``host`` instead of ``c``, TVM's name for the target of its C compiler."""
     return tuple(
         replace(pool, targets=tuple(host if t == HOST else t for t in pool.targets))
         for pool in pools

@@ -1,4 +1,4 @@
-"""What a user reads when something fits no pool."""
+"""The error that a user gets if something fits no pool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def no_room(
     missing: NoRoomError, tensor: str, targets: Sequence[str] = (), *, is_state: bool = False
 ) -> CapacityError:
     """The error for a buffer or constant that holds ``tensor`` and is used by calls of
-    ``targets``: where it was tried, and by how many bytes each place is too small."""
+    ``targets``: the places that were tried, and how many bytes each lacks."""
     what = f'"{tensor}" ({missing.buffer}, {missing.nbytes:,} bytes) fits no pool'
     if not missing.lacks:
         return CapacityError(

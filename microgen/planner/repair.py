@@ -1,9 +1,9 @@
 """Two cheap steps before a search: leave out blocks that always fit, and repair an order.
 
-Leaving out is the argument of graph colouring's "low degree" vertices: a block whose neighbours
-cannot cover every place below the ceiling may be placed last, wherever they ended up. Repairing
-("squeaky wheel optimization", Joslin and Clements, 1999) places blocks in turn, moves the one
-that stands out at the top forward, and tries again.
+Leaving out follows the argument about "low degree" vertices in graph colouring: a block whose
+neighbours cannot cover every place below the ceiling may be placed last, wherever they are.
+Repairing ("squeaky wheel optimization", Joslin and Clements, 1999) places blocks in turn, moves the
+block that ends highest towards the front, and tries again.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from microgen.planner.greedy import by_size
 from microgen.planner.layout import Problem, lowest_fit
 
-ROUNDS = 60  # at most, for each starting order
-WORK = 100_000  # at most, for each starting order: pairs of blocks looked at
+ROUNDS = 60  # the most, for each starting order
+WORK = 100_000  # the most pairs of blocks looked at, for each starting order
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int
 
 
 def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
-    """Aligned offsets at which block i ends below the ceiling, less those that its neighbours
-    rule out at worst; positive if it fits wherever they lie."""
+    """The number of aligned offsets at which block i ends below the ceiling, minus those that its
+    neighbours rule out in the worst case. If it is positive, the block always fits."""
     places = (ceiling - problem.blocks[i].nbytes) // problem.alignment + 1
     return places - sum(_ruled_out(problem, i, j) for j in problem.clearance[i])
 
@@ -83,7 +83,7 @@ def _ruled_out(problem: Problem, i: int, j: int) -> int:
 
 
 def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> bool:
-    """Move the block that ends highest half way to the front; False if it is there already."""
+    """Move the block that ends highest half the way to the front; False if it is there already."""
     place = max(range(len(order)), key=lambda p: _end(problem, offsets, order[p]), default=0)
     if place == 0:
         return False

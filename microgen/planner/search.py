@@ -1,13 +1,13 @@
 """Branch and bound over the offsets of blocks, for one choice of in-place pairs.
 
-Blocks are placed from the bottom up. In an optimal layout whose offsets add up to the least,
-every block rests on offset 0 or on a neighbour below it, so its offset follows from which blocks
-are placed before it, and the search is over orders of ascending offset. Three rules cut it:
+Blocks are placed from the bottom up. In an optimal layout with the least sum of offsets, every
+block rests on offset 0 or on a neighbour below it. So its offset follows from the blocks placed
+before it, and the search is over orders of ascending offset. Three rules cut it:
 
-- the load of a half step: blocks that live there and are not placed yet must stack up above the
-  lowest place that any of them can take;
+- the load of a half step: blocks that are live there and are not placed yet must be stacked above
+  the lowest place that any of them can take;
 - no gap that a whole block fits into: if the next offset is at or above the place where some
-  waiting block could have ended, that block could have been put there first (the "active
+  waiting block could have ended, that block could have been placed there first (the "active
   schedules" of Giffler and Thompson, 1960);
 - a waiting block whose lowest place is already too high.
 """
@@ -24,7 +24,7 @@ from microgen.planner.lifetimes import Lifetime
 
 @dataclass(slots=True)
 class Budget:
-    """Nodes that searches may still visit. A count and never a clock: equal on every machine."""
+    """The nodes that searches may still visit: a count, not a clock, so it is equal everywhere."""
 
     nodes: int
 
@@ -37,7 +37,7 @@ class Budget:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The best offsets of the searched blocks below the ceiling, if any, and whether the search
-    has seen everything."""
+    was complete."""
 
     offsets: dict[int, int] | None
     exhausted: bool
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Clique:
-    """Blocks that live at one half step, with their sizes there, rounded up; ``slack`` is the
+    """Blocks that are live at one half step, with their sizes there, rounded up. ``slack`` is the
     most that rounding can have added to the topmost one."""
 
     sizes: dict[int, int]
@@ -61,7 +61,7 @@ class Search:
         self._cliques = _cliques(problem, self._waiting)
         self._floor = dict.fromkeys(self._waiting, 0)
         self._placed: list[tuple[int, int, list[tuple[int, int]]]] = []
-        self._ceiling = ceiling  # only layouts below it are of interest
+        self._ceiling = ceiling  # only layouts below it matter
         self._best: dict[int, int] | None = None
 
     def run(self, goal: int, budget: Budget) -> Outcome:
@@ -109,7 +109,7 @@ class Search:
             self._best = {i: offset for i, offset, _ in self._placed}
 
     def _candidates(self) -> list[int]:
-        """Waiting blocks that may come next, the most promising last; none if this is hopeless."""
+        """Waiting blocks that may come next, the most promising last; none if there is no hope."""
         last = (self._placed[-1][1], self._placed[-1][0]) if self._placed else (0, -1)
         if not self._waiting or self._is_hopeless(last[0]):
             return []
@@ -125,7 +125,7 @@ class Search:
         return any(self._needs(clique, level) >= ceiling for clique in self._cliques)
 
     def _needs(self, clique: _Clique, level: int) -> int:
-        """A peak that this half step forces, given what is placed."""
+        """A lower bound of the peak from this half step, given the placed blocks."""
         waiting = [i for i in clique.sizes if i in self._waiting]
         if not waiting:
             return 0
@@ -146,7 +146,7 @@ def _cliques(problem: Problem, among: Iterable[int]) -> list[_Clique]:
 
 
 def _live_at_births(problem: Problem, among: Iterable[int]) -> Iterator[dict[int, int]]:
-    """For each half step at which some block is born, the blocks that live there: their bytes."""
+    """For each half step at which some block is born, the blocks live there, with their bytes."""
     born = sorted(
         ((m, i) for i in among for m in problem.blocks[i].members), key=lambda item: item[0].first
     )
@@ -162,7 +162,7 @@ def _clique(live: Mapping[int, int], alignment: int) -> _Clique:
 
 
 def _covers(other: _Clique, clique: _Clique) -> bool:
-    """Whether ``other`` says all that ``clique`` says."""
+    """Whether ``other`` implies everything that ``clique`` implies."""
     return other.slack <= clique.slack and all(
         other.sizes.get(i, -1) >= nbytes for i, nbytes in clique.sizes.items()
     )

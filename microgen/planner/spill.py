@@ -1,8 +1,8 @@
 """Several pools: each block goes to the first pool, in declaration order, where it fits.
 
-Blocks come by size, as TVM's greedy planner takes them; once each has its pool, the chosen planner
-lays out each pool on its own. Where the next block finds no room, the blocks of that pool are put
-into other orders before it spills.
+Blocks are taken by size, as in TVM's greedy planner. When each block has its pool, the chosen
+planner lays out each pool on its own. If the next block finds no room in a pool, the blocks of that
+pool are tried in other orders before the block spills.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from microgen.program.types import Pool
 Planner = Callable[[Liveness, int], Layout]
 Allowed = Mapping[str, tuple[int, ...]]
 
-REPAIRS = 20  # at most, for each order of blocks
+REPAIRS = 20  # the most, for each order of blocks
 
 
 class NoRoomError(Exception):
-    """``buffer`` fits no pool: ``lacks`` are the bytes that each pool which it may use lacks."""
+    """``buffer`` fits no pool. ``lacks`` has the bytes missing in each pool that it may use."""
 
     def __init__(self, buffer: str, nbytes: int, lacks: tuple[tuple[Pool, int], ...]) -> None:
         super().__init__(buffer, nbytes, lacks)
@@ -36,7 +36,7 @@ class NoRoomError(Exception):
 def place(
     liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, planner: Planner
 ) -> tuple[Layout, ...]:
-    """A layout for each pool; ``allowed`` are the numbers of the pools that a buffer may lie in.
+    """A layout for each pool. ``allowed`` are the numbers of the pools that a buffer may lie in.
 
     Raises NoRoomError.
     """
@@ -53,7 +53,7 @@ def place(
 
 
 def _always(liveness: Liveness) -> Liveness:
-    """As if every buffer lived all the time: nothing shares memory."""
+    """The liveness as if every buffer were always live, so that nothing shares memory."""
     end = max((b.last for b in liveness.buffers), default=0)
     return Liveness(tuple(replace(b, first=0, last=end) for b in liveness.buffers), ())
 
@@ -61,7 +61,7 @@ def _always(liveness: Liveness) -> Liveness:
 def _in_time_order(
     liveness: Liveness, pools: Sequence[Pool], allowed: Allowed
 ) -> tuple[Layout, ...]:
-    """Where too much lives at once to look at blocks by size."""
+    """The layouts in the order of time, if too much is live at once to place blocks by size."""
     heaps = [sweep.Heap(pool.alignment) for pool in pools]
 
     def choose(b: Lifetime) -> sweep.Heap:
@@ -77,7 +77,7 @@ def _in_time_order(
 
 
 def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) -> Layout:
-    """With one pool there is nothing to choose: the planner sees all there is."""
+    """The layout of the only pool: the planner gets the whole liveness."""
     layout = planner(liveness, pool.alignment)
     ends = {b: layout.offsets[b.name] + b.nbytes for b in liveness.buffers}
     for b in sorted(ends, key=lambda b: -ends[b]):
@@ -90,7 +90,7 @@ def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) ->
 
 @dataclass(slots=True)
 class _Part:
-    """A pool as it fills: offsets of the blocks in it, by their index in ``problem``, which holds
+    """A pool while it fills: offsets of the blocks in it, by their index in ``problem``, which has
     all blocks of the program."""
 
     pool: Pool
@@ -99,7 +99,7 @@ class _Part:
     repairs: int
 
     def add(self, i: int) -> int:
-        """Place block i; returns 0, or the bytes that it finds too few."""
+        """Place block i; returns 0, or the number of bytes that are missing."""
         offset = lowest(i, self.problem, self.placed)
         excess = _excess(self.pool, offset + self.problem.blocks[i].nbytes)
         if excess <= 0:
@@ -108,7 +108,7 @@ class _Part:
         return 0 if self._repair(i) else excess
 
     def liveness(self, whole: Liveness) -> Liveness:
-        """What lies here, with the pairs that do."""
+        """The buffers in this pool, and the pairs of which both are in it."""
         names = {m.name for i in self.placed for m in self.problem.blocks[i].members}
         return Liveness(
             tuple(b for b in whole.buffers if b.name in names),
@@ -116,7 +116,7 @@ class _Part:
         )
 
     def _repair(self, i: int) -> bool:
-        """Put the blocks here and block i into other orders; whether one of them fits."""
+        """Try other orders of the blocks here and block i; whether one of them fits."""
         chosen = sorted({*self.placed, i})
         capacity = self.pool.capacity or 0
         members = (m for j in chosen for m in self.problem.blocks[j].members)
@@ -134,7 +134,7 @@ class _Part:
 def _filled(
     liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, shares: bool
 ) -> list[_Part]:
-    """All blocks in pools: by size, or, if that leaves one out, what has fewest pools first."""
+    """All blocks in pools: by size, or, if that leaves one out, by the number of their pools."""
     problem = make_problem(liveness, liveness.pairs, 1)
     choices = [allowed[block.members[0].name] for block in problem.blocks]
     order = by_size(problem) if shares else list(range(len(choices)))
@@ -173,7 +173,7 @@ def _in_order(
 
 
 def _packed(part: _Part, whole: Liveness, planner: Planner) -> Layout:
-    """The planner's own layout of a pool, unless the blocks lie lower as they came."""
+    """The planner's own layout of a pool, unless the blocks lie lower in their present places."""
     layout = planner(part.liveness(whole), part.pool.alignment)
     problem = _restricted(part.problem, sorted(part.placed))
     offsets = [part.placed[i] for i in sorted(part.placed)]

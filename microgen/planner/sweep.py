@@ -1,9 +1,9 @@
-"""Placement in the order of time, for programs in which too much lives at once for anything else.
+"""Placement in the order of time, for programs in which too much is live at once for the others.
 
-The other planners look at every pair of buffers that live at the same time. Their number grows
-with the square of what lives at once, so above ``MOST`` each buffer takes, as it is born, the
-smallest free range that holds it, and gives it back when it dies. No buffer is moved, and the
-time grows like the program, but for the logarithm of what is free.
+The other planners look at every pair of buffers that are live at the same time. The number of pairs
+grows with the square of the live buffers. So above ``MOST`` each buffer, when it is born, takes the
+smallest free range that holds it, and returns it when it dies. No buffer is moved, and the time is
+proportional to the program, apart from the logarithm of the number of free ranges.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from microgen.planner.lifetimes import (
     shortened,
 )
 
-MOST = 100_000  # pairs that live at once, and buffers of calls, that the other planners look at
+MOST = 100_000  # the most pairs live at once, plus buffers of calls, for the other planners
 
 
 def is_crowded(liveness: Liveness) -> bool:
-    """Whether there is too much to look at for the other planners."""
+    """Whether there is too much work for the other planners."""
     return crowding(liveness) > MOST
 
 
@@ -42,14 +42,14 @@ class Heap:
     _ends: dict[int, int] = field(default_factory=dict)  # end -> offset
 
     def where(self, nbytes: int) -> int:
-        """The offset that so many bytes would get: in the smallest free range, or at the end."""
+        """The offset for ``nbytes`` bytes: in the smallest free range, or at the end."""
         place = bisect_left(self._sizes, (align(nbytes, self.alignment), 0))
         if place < len(self._sizes):
             return self._sizes[place][1]
         return self._ends.get(self.end, self.end)
 
     def take(self, nbytes: int) -> int:
-        """Take so many bytes, at the offset that ``where`` says."""
+        """Take ``nbytes`` bytes at the offset of ``where``."""
         offset = self.where(nbytes)
         end = offset + align(nbytes, self.alignment)
         free_end = offset + self._remove(offset) if offset in self._starts else end
@@ -58,7 +58,7 @@ class Heap:
         return offset
 
     def shrink(self, offset: int, nbytes: int, left: int) -> None:
-        """Give back all but the first ``left`` bytes; free ranges that touch become one."""
+        """Return all but the first ``left`` bytes; free ranges that touch are merged."""
         start = offset + align(left, self.alignment)
         size = offset + align(nbytes, self.alignment) - start
         if start in self._ends:
@@ -85,8 +85,8 @@ Places = dict[str, tuple[Heap, int]]
 
 
 def walk(liveness: Liveness, used: Iterable[Pair], choose: Callable[[Lifetime], Heap]) -> Places:
-    """The heap and the offset of each buffer when the ``used`` pairs share addresses; ``choose``
-    says which heap takes a buffer as it is born."""
+    """The heap and the offset of each buffer if the ``used`` pairs share addresses. ``choose``
+    says which heap takes a buffer when it is born."""
     replaced = {pair.output: pair.input for pair in used}
     dying = {pair.input for pair in used}
     sizes = {b.name: b.nbytes for b in liveness.buffers}
@@ -105,7 +105,7 @@ def walk(liveness: Liveness, used: Iterable[Pair], choose: Callable[[Lifetime], 
 
 
 def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool]]:
-    """Each buffer as it is born, True, and as it has died, before what is born then."""
+    """Each buffer when it is born (True) and when it has died, deaths before births."""
     events = [(b.first, True, i) for i, b in enumerate(buffers)]
     events += [(b.last + 1, False, i) for i, b in enumerate(buffers)]
     for _, is_born, i in sorted(events):
@@ -125,7 +125,7 @@ def layouts(
     heaps: Sequence[Heap],
     choose: Callable[[Lifetime], Heap],
 ) -> tuple[Layout, ...]:
-    """What lies in each heap after a ``walk``."""
+    """The buffers of each heap after a ``walk``."""
     places = walk(liveness, used, choose)
     return tuple(_layout(liveness, used, places, heap) for heap in heaps)
 

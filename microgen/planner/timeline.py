@@ -1,4 +1,4 @@
-"""How many bytes of planned buffers live at each call."""
+"""How many bytes of planned buffers are live at each call."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Span = tuple[int, int, int]  # first and last half step, both included, and byte
 
 
 def live_bytes(program: Program, plan: MemoryPlan) -> tuple[int, ...]:
-    """Bytes of planned buffers that live during each call."""
+    """Bytes of planned buffers that are live during each call."""
     return live(((p.first, p.last, p.nbytes) for p in plan.placements), len(program.calls))
 
 
 def live(spans: Iterable[Span], calls: int) -> tuple[int, ...]:
-    """Bytes that live during each call: the larger of its two half steps."""
+    """Bytes that are live during each call: the larger of its two half steps."""
     change = [0] * (2 * calls + 1)
     for first, last, nbytes in spans:
         change[min(max(first, 0), 2 * calls)] += nbytes

@@ -1,4 +1,4 @@
-"""Several programs as the one that runs them in turn: what a firmware needs in all."""
+"""Combines several programs into one that runs them in turn, to find what a firmware needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Planned = tuple[Program, MemoryPlan]
 
 
 def combined(models: Sequence[Planned], sharing: Sequence[str] = ()) -> Planned:
-    """One program and its plan, with every name led by its module's; a single one as it is.
+    """One program and its plan, with every name preceded by its module's; one model is unchanged.
 
-    The workspaces of the modules in ``sharing`` count once, as much as the largest takes. It is
-    made for estimates: nothing can be emitted from it.
+    The workspaces of the modules in ``sharing`` count once, with the size of the largest. The
+    result is for estimates; nothing can be emitted from it.
     """
     if len(models) == 1:
         return models[0]
@@ -53,7 +53,7 @@ def _plan(plans: Sequence[MemoryPlan], pools: tuple[Pool, ...]) -> MemoryPlan:
 
 
 def _counted(models: Sequence[Planned], sharing: Sequence[str]) -> tuple[Pool, ...]:
-    """The pools that take memory: of those that share it the largest."""
+    """The pools that take memory; of those that share memory, the largest."""
     own = [p for m, plan in models if m.module not in sharing for p in _pools(m.module, plan)]
     shared = [p for m, plan in models if m.module in sharing for p in _pools(m.module, plan)]
     largest = max(shared, key=lambda pool: pool.nbytes, default=None)

@@ -1,5 +1,5 @@
-"""What external code generators make of a program's functions, C or modules of the blob, from the
-generator to the project; and who drives their devices."""
+"""The results of external code generators for a program's functions, C or modules of the blob, from
+the generator to the project; and the drivers of their devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CFunction:
     It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
     (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
     *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
-    generator's target is a device. ``kernel`` is what reports call its code.
+    generator's target is a device. ``kernel`` is the name of its code in reports.
     """
 
     symbol: str
@@ -29,10 +29,10 @@ class CFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CSource:
-    """C that defines ``functions``: the text of one source file, whose prototypes stand in a header
-    that microgen puts in front. ``files``, by path, are C files of the generator's own that it
-    includes and that are compiled along; ``include_dirs`` are folders of theirs that the compiler
-    searches. Both lie below the project's ``codegens/<name of the generator>``, which
+    """C that defines ``functions``: the text of one source file, to which microgen adds a header
+    with the prototypes. ``files``, by path, are C files of the generator that the source includes
+    and that are compiled with it. ``include_dirs`` are those of their folders that the compiler
+    searches. Both are below the project's ``codegens/<name of the generator>``, which
     is searched, too.
     """
 
@@ -44,7 +44,7 @@ class CSource:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What loads and runs modules of a type on the board: the functions ``<prefix>_load``,
+    """The runtime that loads and runs modules of a type on the board: functions ``<prefix>_load``,
     ``_find``, ``_init``, ``_run`` that ``header`` declares, see
     ``crt/src/modules/module_types.h``."""
 
@@ -57,8 +57,8 @@ class Runtime:
 class RuntimeFunction:
     """A function of a module that a runtime on the board loads and runs.
 
-    ``constants`` are its module's names for them, and the arrays; ``workspace`` is in bytes, lives
-    no longer than a call, and is aligned to 16. ``kernel`` is what reports call its code.
+    ``constants`` are the arrays, with the module's names for them. ``workspace`` is in bytes,
+    aligned to 16, and valid during a call. ``kernel`` is the name of its code in reports.
     """
 
     symbol: str
@@ -69,11 +69,11 @@ class RuntimeFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LoadedModule:
-    """A module of the blob: ``payload`` is what ``SaveToBinary`` writes, what the runtime loads.
+    """A module of the blob. ``payload`` is what ``SaveToBinary`` writes and the runtime loads.
 
-    ``pool_bytes`` is what it takes of the module pool on a target whose pointers have the board's
-    size. ``files``, by path, are those of a runtime that does not come with microgen, and
-    ``include_dirs`` folders of theirs, as of a CSource.
+    ``pool_bytes`` is what it takes from the module pool, on a target whose pointers have the
+    board's size. ``files``, by path, are those of a runtime that does not ship with microgen, and
+    ``include_dirs`` are those of their folders that the compiler searches, as for a CSource.
     """
 
     runtime: Runtime
@@ -89,8 +89,8 @@ Made = CSource | LoadedModule
 
 @dataclass(frozen=True, slots=True)
 class DeviceDriver:
-    """Who answers a device's hooks in a project, where that is known: the functions
-    ``<prefix>_activate``, ``_open``, ``_close``, ``_deactivate`` that ``header`` declares, each
+    """The implementation of a device's hooks in a project: the functions ``<prefix>_activate``,
+    ``_open``, ``_close``, ``_deactivate`` that ``header`` declares, each
     ``int32_t (void *context)``. The context is an object of type ``context_type``, at first all
     zeros."""
 
@@ -101,8 +101,8 @@ class DeviceDriver:
 
 @dataclass(frozen=True, slots=True)
 class HeldConstant:
-    """A constant that a function of a runtime's module is handed when it is loaded: ``name`` is the
-    module's for it, ``constant`` the program's."""
+    """A constant that a function of a runtime's module gets when it is loaded. ``name`` is the
+    module's name for it, ``constant`` the program's."""
 
     function: str
     name: str
@@ -112,8 +112,8 @@ class HeldConstant:
 @dataclass(frozen=True, slots=True)
 class ExternalModule:
     """External functions that were compiled in one step: by which codegen, for which target, their
-    names in the order of their first calls, and what was made of them: None where the built-in
-    kernels stand in."""
+    names in the order of their first calls, and the result, or None if the built-in kernels
+    compute them."""
 
     codegen: str
     target: str

@@ -1,6 +1,7 @@
-"""What lowering makes of a graph: primitive functions, and a straight line of calls to them.
+"""The result of lowering a graph: primitive functions, and a straight line of calls to them.
 
-Nothing above it knows C, nothing below it ops or layers, but for ``Origin`` text that users read.
+Modules above this one do not know C. Modules below it do not know ops or layers, except as
+``Origin`` text for users.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from microgen.program.external import CSource, DeviceDriver, ExternalModule, Loa
 
 
 class Storage(enum.Enum):
-    """Who owns the bytes that an argument points to."""
+    """The owner of the bytes to which an argument points."""
 
     INPUT = "input"  # the caller's input buffer
     OUTPUT = "output"  # the caller's output buffer
     SID = "sid"  # a planned buffer in a workspace pool
     CONSTANT = "constant"  # read-only memory
-    DEVICE = "device"  # the driver's: the context of a device
+    DEVICE = "device"  # owned by the driver: the context of a device
 
 
 class Role(enum.Enum):
-    """What a primitive function does with a parameter."""
+    """The purpose of a primitive function's parameter."""
 
     INPUT = "input"
     CONSTANT = "constant"
@@ -41,7 +42,7 @@ Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes; ``name``: the sid's, constant's, port's or device's."""
+    """One pointer that a call passes, with the name of the sid, constant, port or device."""
 
     storage: Storage
     name: str
@@ -83,7 +84,7 @@ class KernelCall:
 @dataclass(frozen=True, slots=True)
 class PrimFunc:
     """A primitive function: emitted once, called with its buffers and weights as arguments.
-    ``made`` has the code where no kernel computes it."""
+    If no kernel computes it, ``made`` has the code."""
 
     name: str
     target: str
@@ -133,13 +134,13 @@ class InPlace:
 class Call:
     """One step of the runner.
 
-    ``args`` are in the order of the function's parameters, scratch left out: ``scratch`` is its
-    size in bytes, 0 if there is none. ``tensor`` is the graph's name of what the call computes,
-    ``kernel`` the chosen kernel, ``reason`` why, ``refusals`` which better ones could not.
-    ``device`` names the context of the device that computes it, if it has one: the runner opens
-    the device before the call, passes the context last, and closes it afterwards. ``layouts`` are
-    those that the model's operators were declared with; ``types`` are what the call sees in its
-    ``args``, which for a view is not the shape that was written; a device has none.
+    ``args`` are in the order of the function's parameters, without scratch, whose size in bytes is
+    ``scratch``, 0 if there is none. ``tensor`` is the graph's name of the result, ``kernel`` the
+    chosen kernel, ``reason`` why it was chosen, ``refusals`` why better ones were not.
+    ``device`` names the context of the device that computes the call, if it has one: the runner
+    opens the device before the call, passes the context last, and closes it afterwards. ``layouts``
+    are those with which the model declares its operators. ``types`` are the types of ``args`` as
+    the call sees them. For a view this is not the shape that was written; a device has no type.
     """
 
     index: int
@@ -164,9 +165,9 @@ class Call:
 class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
-    ``is_state``: a variable, which keeps its bytes from one inference to the next; a reset sets
+    ``is_state``: a variable, which keeps its bytes from one inference to the next. A reset sets
     them all to ``reset_byte``, 0 to 255. ``is_input``: the caller has written it before the first
-    call; ``is_output``: the caller reads it behind the last.
+    call. ``is_output``: the caller reads it after the last.
     """
 
     name: str
@@ -208,9 +209,9 @@ class Constant:
 class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
-    ``fixed`` is empty, or the only value that an input may have, flat: the network knows it.
-    ``sid`` is the storage id that lowering counted for it, ``buffer`` the same where a planned
-    buffer holds it, empty where the caller owns its bytes.
+    ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
+    ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if a planned
+    buffer holds it, and empty if the caller owns its bytes.
     """
 
     name: str
@@ -225,9 +226,9 @@ class Port:
 class Program:
     """Everything that the planner and the emitter need.
 
-    ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as the file had them;
-    ``constants`` are what the firmware holds. ``parameter_ids`` are the storage ids of parameters:
-    that of the first constant computed from each. ``devices`` are those that some call needs, in
+    ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as in the file.
+    ``constants`` are those of the firmware. ``parameter_ids`` are the storage ids of parameters,
+    each that of the first constant computed from it. ``devices`` are those that some call needs, in
     the order in which their targets were declared.
     """
 
@@ -271,13 +272,13 @@ class Program:
 
     @property
     def runtime_modules(self) -> tuple[tuple[ExternalModule, LoadedModule], ...]:
-        """The external modules that lie in the blob."""
+        """The external modules that are in the blob."""
         modules = self.external_modules
         return tuple((m, m.made) for m in modules if isinstance(m.made, LoadedModule))
 
     @property
     def held_constants(self) -> frozenset[str]:
-        """The constants that modules are handed when they are loaded: no call passes them."""
+        """The constants that modules get when they are loaded; no call passes them."""
         return frozenset(c.constant for m in self.external_modules for c in m.constants)
 
     @property
@@ -296,12 +297,12 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a planned buffer lies, and when it lives.
+    """Where a planned buffer lies, and when it is live.
 
-    Time runs in half steps: call k reads at 2k and has written by 2k+1. ``first`` and ``last``
-    are inclusive; two buffers may share bytes only if their intervals do not meet. An in-place
-    pair does not meet: the input's last is 2k, the output's first is 2k+1. What lives from one
-    inference to the next has the last half step of a call behind the last.
+    Time is counted in half steps: call k reads at 2k and has written by 2k+1. ``first`` and
+    ``last`` are inclusive. Two buffers may share bytes only if their intervals do not overlap. An
+    in-place pair does not overlap: the input's last is 2k, the output's first is 2k+1. A buffer
+    that is live until the next inference has the last half step of a call after the last one.
     """
 
     name: str
@@ -316,10 +317,10 @@ class Placement:
 class Pool:
     """A workspace pool, or with ``is_constant`` a pool of read-only memory.
 
-    ``nbytes`` are planned, at most ``capacity`` (None: no limit). ``alignment`` holds for every
-    offset and for the pool itself. A pool that is not internal is memory of the caller's. Only
-    calls of ``targets`` may use what lies in it; empty: all. ``memory`` names a memory of the
-    board, empty: where the board has its buffers, or its constants.
+    ``nbytes`` are planned, at most ``capacity`` (None: no limit). ``alignment`` applies to every
+    offset and to the pool itself. A pool that is not internal is memory of the caller. Only
+    calls of ``targets`` may use it (empty: all). ``memory`` names a memory of the
+    board; empty means the board's memory for buffers, or for constants.
     """
 
     name: str
@@ -332,13 +333,13 @@ class Pool:
     memory: str = ""
 
     def allows(self, targets: Iterable[str]) -> bool:
-        """Whether calls of all these targets may use what lies here."""
+        """Whether calls of all these targets may use the pool."""
         return not self.targets or set(targets) <= set(self.targets)
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantPlacement:
-    """The pool of a constant, and its offset in it; of an internal pool the linker decides that."""
+    """The pool of a constant, and its offset in it; in an internal pool the linker chooses that."""
 
     name: str
     pool: str
@@ -350,9 +351,10 @@ class ConstantPlacement:
 class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
-    ``pools`` are the workspace's. ``lower_bound`` counts workspace bytes only (caller-owned ports
-    add as much to the peak); ``proof`` says why the gap is what it is. ``in_place`` are (input,
-    output) buffer names that share an address. Constants without a placement lie in no pool.
+    ``pools`` are the workspace's. ``lower_bound`` counts only workspace bytes (ports that the
+    caller owns add as much to the peak). ``proof`` gives the reason for the gap. ``in_place`` are
+    pairs (input, output) of buffers that share an address. Constants without a placement are in no
+    pool.
     """
 
     algorithm: str
@@ -382,12 +384,12 @@ class MemoryPlan:
 
     @property
     def passed_pools(self) -> tuple[Pool, ...]:
-        """Those of them that the caller passes, in the order of the C struct's fields."""
+        """The used pools that the caller passes, in the order of the C struct's fields."""
         return tuple(pool for pool in self.used_pools if not pool.is_internal)
 
     @property
     def constant_places(self) -> Mapping[str, ConstantPlacement]:
-        """The constants that lie in pools, by name."""
+        """The constants in pools, by name."""
         return {place.name: place for place in self.constants}
 
     def pool(self, name: str) -> Pool:

@@ -1,7 +1,7 @@
-"""Inputs and outputs planned in the workspace, as TVM's ``use_workspace_io`` has them.
+"""Inputs and outputs planned in the workspace, like TVM's ``use_workspace_io``.
 
-The caller then asks where they lie, and owns none of their bytes. An input's bytes may be used
-again once its last reader has run, so they must be written before every run.
+The caller asks where they are, and owns none of their bytes. An input's bytes may be reused
+after its last reader has run, so they must be written before every run.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ __all__ = [
 
 
 class _Qnn:
-    """As TVM has it: ``relay.qnn.op.conv2d``."""
+    """The namespace of qnn operators, as in TVM: ``relay.qnn.op.conv2d``."""
 
     op = Namespace("qnn.")
 

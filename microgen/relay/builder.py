@@ -1,7 +1,7 @@
 """The Python builder: ``relay.var``, ``relay.const``, and a function for every operator.
 
-Functions of operators come from the registry, with the parameters, their order and their defaults
-as in TVM's Python: ``relay.nn.conv2d(data, weight, strides=(1, 1), padding=(1, 1))``.
+The functions of operators come from the registry. Their parameters, with order and defaults, are
+those of TVM's Python: ``relay.nn.conv2d(data, weight, strides=(1, 1), padding=(1, 1))``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from microgen.relay.op.layout import pads
 
 
 class TupleWrapper:
-    """The several results of an operator: to index, to iterate over, or ``astuple()``."""
+    """An operator's several results: index it, iterate over it, or call ``astuple()``."""
 
     def __init__(self, value: Expr, size: int) -> None:
         self._value = value
@@ -74,7 +74,7 @@ def _dtype(name: str) -> str:
 
 def const(value: Any, dtype: str | None = None) -> Constant:
     """A constant. Python numbers and lists become int32, float32 or bool unless ``dtype`` says
-    otherwise; arrays keep theirs."""
+    otherwise; arrays keep their dtype."""
     array = np.array(value, _dtype(dtype) if dtype else None)
     if not dtype and not isinstance(value, np.ndarray | np.generic):
         smaller = {"int64": "int32", "float64": "float32"}
@@ -85,14 +85,14 @@ def const(value: Any, dtype: str | None = None) -> Constant:
 
 
 def _plain(value: Any) -> Any:
-    """Lists as tuples, numpy's numbers as Python's."""
+    """The value with lists as tuples and numpy's numbers as Python's."""
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _attribute(field: Field, value: Any) -> Any:
-    """A value as TVM's Python passes it on: one number for a pair, paddings as four."""
+    """The value as TVM's Python passes it on: one number becomes a pair, a padding four numbers."""
     value = _plain(value)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:
@@ -147,7 +147,7 @@ def _call(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> Call:
 
 
 def _results(call: Call) -> int:
-    """How many results an operator has, if it is one that TVM unpacks; else 0."""
+    """The number of an operator's results if TVM unpacks them, otherwise 0."""
     assert isinstance(call.op, Op)
     if call.op.name == "nn.batch_norm":
         return 3

@@ -1,7 +1,7 @@
 """Relay IR as data: expressions compared by identity, types by value, nothing mutable.
 
-``Call.attrs`` of an operator holds every attribute of that operator, defaults included, as
-``op/base.py`` types them. Shared expressions are shared objects: a module is a graph, not a tree.
+``Call.attrs`` of an operator has every attribute of that operator, including defaults, with the
+types of ``op/base.py``. Shared expressions are shared objects: a module is a graph, not a tree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from microgen.ir.graph import Array
 
 Attrs = Mapping[str, Any]
 
-# Names as TVM's text has them. What the kernels lack is refused by the importer, with a place.
+# Names as in TVM's text. The importer refuses those that the kernels lack, with a place.
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -59,7 +59,7 @@ class TupleType:
 
 @dataclass(frozen=True, slots=True)
 class FuncType:
-    """What a function takes and returns."""
+    """Types of a function's parameters and result."""
 
     params: tuple[Type, ...]
     result: Type
@@ -83,7 +83,7 @@ def _no_attrs() -> Attrs:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Var(Expr):
-    """A parameter, or the name that a ``Let`` binds. ``name_hint`` lacks the ``%``."""
+    """A parameter, or the name that a ``Let`` binds. ``name_hint`` is without the ``%``."""
 
     name_hint: str
     type_annotation: Type | None = None
@@ -92,7 +92,7 @@ class Var(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constant(Expr):
-    """Data that the module brings along."""
+    """Data that are part of the module."""
 
     data: Array = field(repr=False)
     span: Span | None = None
@@ -152,7 +152,7 @@ class TupleGetItem(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Let(Expr):
-    """``body`` with ``var`` standing for ``value``."""
+    """``body``, in which ``var`` means ``value``."""
 
     var: Var
     value: Expr = field(repr=False)
@@ -174,6 +174,6 @@ class Function(Expr):
         object.__setattr__(self, "params", tuple(self.params))
 
     def with_attr(self, name: str, value: Any) -> Function:
-        """The function with one attribute more, or another value of it."""
+        """The function with one attribute added or changed."""
         attrs = MappingProxyType({**self.attrs, name: value})
         return Function(self.params, self.body, self.ret_type, attrs, self.span)

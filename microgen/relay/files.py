@@ -1,4 +1,4 @@
-"""``.relay`` files: the text, and beside it a ``.params`` file with the arrays, in TVM's format.
+"""``.relay`` files: the text, and a ``.params`` file with its arrays, in TVM's format.
 
 ``net.relay`` has ``net.params``. An array there is either the data of a constant of the text
 (``relay.Constant.0`` is ``meta[relay.Constant][0]``), or the value of a parameter of ``@main``,
@@ -27,7 +27,7 @@ _CONSTANT = "relay.Constant."
 
 
 def load(path: Path) -> tuple[IRModule, Mapping[str, Array]]:
-    """The module of a ``.relay`` file, and the values of parameters that stand beside it.
+    """The module of a ``.relay`` file, and the values of parameters in its ``.params`` file.
 
     Raises ModelError if a file cannot be read or is malformed.
     """
@@ -53,10 +53,10 @@ def _arrays(path: Path) -> Mapping[str, Array]:
 
 
 def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None) -> None:
-    """Write a module as ``path``, and beside it the arrays of its constants and of ``params``.
+    """Write a module to ``path``, and the arrays of its constants and of ``params`` next to it.
 
-    Without arrays there is no second file. Raises ProjectError for a dtype without a place in
-    param files.
+    Without arrays there is no second file. Raises ProjectError for a dtype that param files do not
+    support.
     """
     for suffix, data in dumps(module, params).items():
         write_whole(path.with_suffix(suffix), data)
@@ -71,9 +71,9 @@ def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[s
 
 
 def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
-    """The module with constants in the place of those parameters of ``@main``.
+    """The module with those parameters of ``@main`` replaced by constants.
 
-    Raises ModelError for a name that is no parameter, and an array of another type.
+    Raises ModelError for a name that is not a parameter, and for an array of another type.
     """
     main = module["main"]
     by_name = {p.name_hint: p for p in main.params}
@@ -99,7 +99,7 @@ def _constant(param: Var, array: Array) -> Constant:
 
 
 def _replaced(root: Expr, known: dict[Expr, Expr]) -> Expr:
-    """``root`` with expressions in the place of others, what lies above them rebuilt."""
+    """``root`` with some expressions replaced, and everything above them rebuilt."""
     for expr in post_order(root):
         if expr not in known:
             known[expr] = rebuilt(expr, known)

@@ -1,4 +1,4 @@
-"""Type inference: a type for every expression of a module, checked against what it declares."""
+"""Type inference: a type for every expression of a module, checked against declared types."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
 from microgen.relay.visit import children, post_order
 
-# What an axis of a tensor can count: the generated C indexes with int32_t.
+# The largest size of a tensor's axis: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
 MAX_RANK = 32
 _MAX_MESSAGE = 400
 
-# Fields of a tuple, nested ones counted, and levels: shared tuples grow exponentially.
+# Limits of a tuple's fields, including nested ones, and levels: shared tuples grow exponentially.
 _MAX_FIELDS = 1024
 _MAX_DEPTH = 64
 
@@ -41,8 +41,8 @@ _MAX_DEPTH = 64
 def infer_type(module: IRModule) -> IRModule:
     """The module with ``types`` filled, and every function's ``ret_type``.
 
-    Raises ModelError (UnsupportedError for shapes that are not known) naming the expression's
-    place if a type is missing, or arguments do not fit their operator.
+    Raises ModelError (UnsupportedError for unknown shapes) with the expression's place if a type is
+    missing, or if arguments do not fit their operator.
     """
     inference = _Inference(module)
     for name in module.functions:
@@ -61,7 +61,7 @@ def _declared(function: Function, types: Mapping[Expr, Type]) -> Function:
 
 
 def check_type(found: Type, where: str) -> None:
-    """Raise unless tuples are of moderate size, and memory can hold what tensors count."""
+    """Raise unless tuples are of moderate size, and tensors fit memory."""
     stack, count = [(found, 0)], 0
     while stack:
         part, depth = stack.pop()
@@ -92,12 +92,12 @@ def _check_tensor(tensor: TensorType, where: str) -> None:
 
 
 def place(span: Span | None, otherwise: str) -> str:
-    """Where an expression stands: in its text, or in the words of ``otherwise``."""
+    """The place of an expression in its text; without one, ``otherwise``."""
     return str(span) if span is not None else otherwise
 
 
 class _Inference:
-    """The types found so far. ``_bound`` is what a Let binds a variable to."""
+    """The types found so far. ``_bound`` has the value to which a Let binds a variable."""
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
@@ -176,7 +176,7 @@ class _Inference:
                 raise self._error(expr, "found an operator or a global name as a value")
 
     def _value(self, user: Expr, expr: Expr) -> Type:
-        if expr not in self.types:  # below itself: only hand-built graphs can be so
+        if expr not in self.types:  # it contains itself, as only hand-built graphs can
             raise self._error(user, "an expression is used inside itself")
         return self.types[expr]
 

@@ -1,4 +1,4 @@
-"""Relay text as tokens. Comments, type comments among them, are left out."""
+"""Relay text as tokens, without comments and type comments."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from microgen.errors import ModelError
 from microgen.relay.expr import Span
 from microgen.relay.literals import NUMBER
 
-# The name of an operator, a function or an attribute. Repetitions of groups are possessive: else
-# the matcher keeps a way back for each of a million parts.
+# The name of an operator, a function or an attribute. Repetitions of groups are possessive, because
+# otherwise the matcher remembers a way back for each of a million parts.
 WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*+"
 
-# In this order: the first pattern that matches is the token.
+# The order matters: the first pattern that matches is the token.
 _PATTERNS = (
     ("space", r"\s+"),
     ("line comment", r"//[^\n]*"),
@@ -52,7 +52,7 @@ class Token:
 
 
 class Source:
-    """A text and its name, which finds lines and columns."""
+    """A text and its name. It finds lines and columns."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
@@ -66,10 +66,10 @@ class Source:
 
 
 def tokens(source: Source) -> Iterator[Token]:
-    """The tokens of a text one by one, the last of kind "end", before the metadata section if there
-    is one.
+    """The tokens of a text one by one, the last of kind "end", which comes before the metadata
+    section if there is one.
 
-    Raises ModelError for a character that starts no token, and a comment without end.
+    Raises ModelError for a character that begins no token, and for a comment without end.
     """
     text, at, last, end = source.text, 0, "", len(source.text)
     while at < len(text):
@@ -91,7 +91,7 @@ def tokens(source: Source) -> Iterator[Token]:
 
 
 def metadata(source: Source) -> str:
-    """What stands in the metadata section, empty if there is none. Raises as ``tokens`` does."""
+    """The contents of the metadata section, empty if there is none. Raises as ``tokens`` does."""
     if METADATA not in source.text:
         return ""
     *_, end = tokens(source)

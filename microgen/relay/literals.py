@@ -1,8 +1,8 @@
-"""Scalars and attribute values as Relay text has them: ``2f``, ``1``, ``3i64``, ``[1, 1]``.
+"""Scalars and attribute values in the form of Relay text: ``2f``, ``1``, ``3i64``, ``[1, 1]``.
 
 A number's suffix is its dtype: none is int32, ``f`` float32, ``i8`` int8, ``f64`` float64, and
-``u8`` uint8, which TVM's text lacks. Floats are written with as many digits as bring the same value
-back; TVM's own printer rounds them to six.
+``u8`` uint8, which TVM's text lacks. Floats are written with as many digits as are needed to read
+the same value again; TVM's own printer rounds them to six.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def scalar_text(data: Array) -> str:
 
 
 def scalar(text: str) -> Array:
-    """The 0-d array that a number's text stands for.
+    """The 0-d array that a number's text means.
 
-    Raises ValueError with a sentence if it is no number, or one that its dtype cannot hold.
+    Raises ValueError with a sentence if it is not a number, or one that its dtype cannot hold.
     """
     match = _PARTS.fullmatch(text)
     number, suffix = match.groups() if match else (text, "")
@@ -70,7 +70,7 @@ def scalar(text: str) -> Array:
 
 
 def _is_long(number: str) -> bool:
-    """Whether an integer without a suffix takes 64 bits, as it does in TVM."""
+    """Whether an integer without a suffix has 64 bits, as in TVM."""
     return not -(2**31) <= int(number) < 2**31
 
 
@@ -78,7 +78,7 @@ def _float(number: str, dtype: str) -> Array:
     value = float(number)
     if math.isfinite(value) and abs(value) <= float(np.finfo(dtype).max):
         return np.array(value, dtype)
-    if "n" not in number:  # neither inf nor nan is meant
+    if "n" not in number:  # neither inf nor nan
         raise ValueError(f"{number[:40]} is beyond {dtype}")
     return np.array(value, dtype)
 
@@ -91,10 +91,10 @@ def _int(value: int, dtype: str) -> Array:
 
 
 def attr_number(text: str) -> int | float:
-    """A number as an attribute holds it: integers as they are, others as doubles.
+    """A number as an attribute holds it: integers unchanged, others as doubles.
 
-    A suffix says no more than that: 1e-05f is the double nearest to 1e-05. Raises ValueError with a
-    sentence if it is no number.
+    A suffix does not change the value: 1e-05f is the double nearest to 1e-05. Raises ValueError
+    with a sentence if it is not a number.
     """
     number = _PARTS.sub(r"\1", text)
     if len(number) <= _MAX_DIGITS and ("f" in text or any(c in number for c in ".eE")):
@@ -106,12 +106,12 @@ def attr_number(text: str) -> int | float:
 
 
 def string_text(value: str) -> str:
-    """A quoted string; only what a line of ASCII cannot hold is escaped."""
+    """A quoted string; only characters that a line of ASCII cannot hold are escaped."""
     return json.dumps(value)
 
 
 def attr_text(value: Any) -> str:
-    """An attribute's value: None, a bool, a number, a string, or a list of such."""
+    """An attribute's value: None, a bool, a number, a string, or a list of these."""
     match value:
         case None | bool():
             return str(value)
@@ -126,7 +126,7 @@ def attr_text(value: Any) -> str:
 
 
 def string_value(text: str) -> str:
-    """The string that a quoted one stands for; ValueError if it is not well formed."""
+    """The string that a quoted string means; ValueError if it is not well formed."""
     value = json.loads(text)
-    value.encode()  # a lone surrogate is no text
+    value.encode()  # raises for a lone surrogate, which is not text
     return str(value)

@@ -1,8 +1,8 @@
 """The ``#[metadata]`` section of a text that TVM wrote: constants as JSON and base64.
 
-Source: TVM v0.14, ``src/node/serialization.cc``: ``nodes`` is a table, ``root`` the index of a map
-from type key to an array of nodes; a constant's ``data`` is an index into ``b64ndarrays``, and each
-of those is an NDArray as ``microgen.formats.ndarray`` has it.
+Source: TVM v0.14, ``src/node/serialization.cc``. ``nodes`` is a table. ``root`` is the index of a
+map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``, each
+of which is an NDArray in the form of ``microgen.formats.ndarray``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeErro
 def read_metadata(text: str, source: str) -> dict[str, Array]:
     """Arrays by name ``relay.Constant.<i>``; none if the section is empty.
 
-    Raises ModelError for what is malformed.
+    Raises ModelError if it is malformed.
     """
     if not text.strip():
         return {}

@@ -13,8 +13,8 @@ from microgen.relay.expr import Expr, Function, Type
 
 @dataclass(frozen=True, eq=False)
 class IRModule:
-    """Functions by name, in order. ``types`` holds the type of every expression once
-    ``infer_type`` has run, else None."""
+    """Functions by name, in order. ``types`` has the type of every expression after
+    ``infer_type`` has run; before that it is None."""
 
     functions: Mapping[str, Function]
     types: Mapping[Expr, Type] | None = field(default=None, repr=False)
@@ -37,5 +37,5 @@ def show(module: IRModule) -> str:
 
 
 def printed(module: IRModule) -> tuple[str, dict[str, Array]]:
-    """The module's text, and the arrays of its constants by the names that ``parse`` takes."""
+    """The module's text, and the arrays of its constants by the names that ``parse`` expects."""
     return printer.printed(module.functions, module.types or {})

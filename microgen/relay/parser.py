@@ -1,8 +1,8 @@
-"""Relay text to a module, with TVM v0.14's syntax.
+"""Parses Relay text, with TVM v0.14's syntax, to a module.
 
-Left out, and refused with TVM's sentence and a place: if, match, references, algebraic data types,
-free variables, type parameters, shapes that only run time knows. Infix operators are not read; no
-printer writes them.
+Refused with TVM's sentence and a place: if, match, references, algebraic data types,
+free variables, type parameters, shapes that are known only at run time. Infix operators are not
+read, because no printer writes them.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def parse(
     """The module of a text, its types inferred. ``source`` names it in errors.
 
     ``constants`` are the data of ``meta[relay.Constant][i]``, named ``relay.Constant.<i>``;
-    a ``#[metadata]`` section written by TVM is read too. Raises ModelError for text that is
-    malformed or does not type, UnsupportedError for what no executor here has.
+    a ``#[metadata]`` section written by TVM is read, too. Raises ModelError for text that is
+    malformed or does not type, and UnsupportedError for what no executor here supports.
     """
     return infer_type(_Parser(Source(text, source), constants or {}).module())
 
@@ -99,7 +99,7 @@ class _Parser:
             self._in.unsupported(_REFUSED[token.text], token)
 
     def _function(self, start: Token) -> Function:
-        """From the parameters to the closing brace."""
+        """The function from its parameters to the closing brace."""
         self._in.deeper()
         mark = self._scopes.enter()
         if self._in.next.text == "[":
@@ -146,7 +146,7 @@ class _Parser:
         attrs[key.text] = self._in.value()
 
     def _block(self, end: str) -> Expr:
-        """Lets and temporaries, then the value and ``end``."""
+        """The value of lets and temporaries up to ``end``."""
         mark = self._scopes.enter()
         lets: list[tuple[Var, Expr, Token]] = []
         while True:
@@ -279,7 +279,7 @@ class _Parser:
         return Call(Op(op.name), args, attrs, self._in.span(token))
 
     def _args(self) -> tuple[tuple[Expr, ...], dict[str, Any]]:
-        """Arguments and attributes, after the opening bracket to the closing one."""
+        """Arguments and attributes, from after the opening bracket to the closing one."""
         args: list[Expr] = []
         attrs: dict[str, Any] = {}
         while not self._in.accept(")"):
@@ -295,7 +295,7 @@ class _Parser:
         return tuple(args), attrs
 
     def _bracket(self, start: Token) -> Expr:
-        """After ``(``: a block, an expression in brackets, or a tuple."""
+        """What follows ``(``: a block, an expression in brackets, or a tuple."""
         begins_temporary = self._in.next.kind == "temporary" and self._in.after.text == "="
         if self._in.next.text == "let" or begins_temporary:
             return self._block(")")

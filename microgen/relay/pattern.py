@@ -1,12 +1,12 @@
-"""Patterns of expressions, as TVM's ``relay.dataflow_pattern`` has them for tables of composites.
+"""Patterns of expressions for tables of composites, like TVM's ``relay.dataflow_pattern``.
 
     conv = is_op("nn.conv2d")(wildcard(), is_constant())
     bias = conv.optional(lambda x: is_op("nn.bias_add")(x, is_constant()))
     pattern = is_op("nn.relu")(bias)
 
-A pattern used twice in another stands for one expression. Operands of ``add`` and ``multiply``
-match in either order. Source: TVM v0.14, ``relay/ir/dataflow_matcher.cc``; dominators, functions,
-lets, and the association of ``multiply`` with ``divide`` are left out.
+A pattern used twice in another pattern means one expression. Operands of ``add`` and ``multiply``
+match in either order. Source: TVM v0.14, ``relay/ir/dataflow_matcher.cc``, without dominators,
+functions, lets, and the association of ``multiply`` with ``divide``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Pattern:
     """Any pattern. Compared by identity."""
 
     def __call__(self, *args: Pattern | None) -> CallPattern:
-        """A call of what the pattern matches; with None alone, of any arguments."""
+        """A call of what the pattern matches; with None as the only argument, of any arguments."""
         if args == (None,):
             return CallPattern(self, None)
         return CallPattern(self, tuple(a for a in args if a is not None))
@@ -46,7 +46,7 @@ class Pattern:
         return AltPattern(self, other)
 
     def optional(self, option: Callable[[Pattern], Pattern]) -> AltPattern:
-        """Either the pattern, or ``option`` of it."""
+        """Either the pattern, or ``option`` applied to it."""
         return self | option(self)
 
     def has_attr(self, attrs: Mapping[str, Any]) -> AttrPattern:
@@ -81,14 +81,14 @@ class OpPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class VarPattern(Pattern):
-    """A variable; of that name, if one is given."""
+    """A variable, of that name if one is given."""
 
     name: str
 
 
 @dataclass(frozen=True, eq=False)
 class ConstantPattern(Pattern):
-    """A constant, which a composite function holds itself."""
+    """A constant, which becomes part of the composite function."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class TupleGetItemPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class AltPattern(Pattern):
-    """One pattern, or else another."""
+    """One pattern or, failing that, another."""
 
     left: Pattern
     right: Pattern
@@ -139,7 +139,7 @@ class TypePattern(Pattern):
 
 
 def below(pattern: Pattern) -> Sequence[Pattern]:
-    """The patterns right below one, in the order in which a composite function's parameters are."""
+    """The patterns directly below one, in the order of a composite function's parameters."""
     match pattern:
         case CallPattern(op, args):
             return (op, *(args or ()))
@@ -156,19 +156,20 @@ def below(pattern: Pattern) -> Sequence[Pattern]:
 
 
 def _plain(value: Any) -> Any:
-    """Lists as tuples."""
+    """The value with lists as tuples."""
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 class _Matcher:
-    """One attempt: what each pattern stands for so far. Recursion is as deep as the pattern."""
+    """One attempt: which expression each pattern means so far. Recursion is as deep as the
+    pattern."""
 
     def __init__(self, types: Mapping[Expr, Type]) -> None:
         self._types = types
-        self.matched: dict[Pattern, Expr] = {}  # in the order of success, which undoing relies on
+        self.matched: dict[Pattern, Expr] = {}  # in the order of success, as undoing requires
 
     def matches(self, pattern: Pattern, expr: Expr) -> bool:
-        """Whether ``pattern`` matches; what failed parts stood for is forgotten."""
+        """Whether ``pattern`` matches. The bindings of failed parts are removed."""
         if pattern in self.matched:
             return self.matched[pattern] == expr
         before = len(self.matched)
@@ -230,7 +231,7 @@ def _has(attrs: Attrs, wanted: Attrs) -> bool:
 def match(
     pattern: Pattern, expr: Expr, types: Mapping[Expr, Type] | None = None
 ) -> Mapping[Pattern, Expr] | None:
-    """What each part of the pattern stands for if it matches; else None.
+    """The expression that each part of the pattern means if it matches, otherwise None.
 
     ``types`` are a module's; without them no pattern with a type matches.
     """
@@ -259,7 +260,7 @@ def is_constant() -> ConstantPattern:
 
 
 def is_tuple(fields: Sequence[Pattern] | None) -> TuplePattern:
-    """A tuple of these fields; with None, of any."""
+    """A tuple of these fields; with None, any tuple."""
     return TuplePattern(None if fields is None else tuple(fields))
 
 

@@ -1,8 +1,8 @@
 """Modules as Relay text, as TVM prints them: values numbered, shared ones named, the last inline.
 
-Temporaries are numbered from %0 and variables named anew in each function of the module. Type
-comments stand after calls and constants if the module's types are known. Attributes equal to
-their defaults are left out. The data of constants that are no scalars stand beside the text,
+Temporaries are numbered from %0 and variables renamed in each function of the module. Calls and
+constants are followed by type comments if the module's types are known. Attributes equal to
+their defaults are left out. The data of constants that are not scalars are in a second file,
 see ``files.py``.
 """
 
@@ -32,7 +32,7 @@ from microgen.relay.literals import attr_text, scalar_text
 from microgen.relay.op import registry
 from microgen.relay.visit import children, post_order
 
-# Functions inside functions, or lets inside values of lets: the parser takes no more.
+# Nesting of functions inside functions, and of lets inside values of lets; the parser's limit.
 MAX_DEPTH = 40
 
 
@@ -40,7 +40,8 @@ def printed(
     functions: Mapping[str, Function], types: Mapping[Expr, Type]
 ) -> tuple[str, dict[str, Array]]:
     """The text of a module with these functions, ending with a newline, and the arrays of its
-    constants by the names that ``parse`` takes. Raises ModelError for functions nested too deep."""
+    constants by the names that ``parse`` expects. Raises ModelError for functions nested too deep.
+    """
     constants: dict[Constant, int] = {}
     texts = []
     for name, function in functions.items():
@@ -50,8 +51,8 @@ def printed(
 
 
 def temporaries(function: Function) -> dict[Expr, str]:
-    """What a function's text calls the values of its body, "%0"; the last, inline, has the next
-    number. Raises ModelError for functions nested too deep."""
+    """The names, such as "%0", that a function's text gives to the values of its body. The last
+    value, which is inline, has the next number. Raises ModelError for functions nested too deep."""
     printer = _Printer({}, {})
     printer.definition("main", function)
     return printer.numbered(function)
@@ -63,8 +64,8 @@ class _Printer:
     def __init__(self, types: Mapping[Expr, Type], constants: dict[Constant, int]) -> None:
         self._types = types
         self._constants = constants
-        self._names: dict[Expr, str] = {}  # how an expression already printed is referred to
-        self._taken: dict[str, int] = {}  # with the last number that was appended
+        self._names: dict[Expr, str] = {}  # of expressions that are already printed
+        self._taken: dict[str, int] = {}  # name -> the last number that was appended
         self._uses: Counter[Expr] = Counter()
         self._temporaries = 0
 
@@ -75,7 +76,7 @@ class _Printer:
         return self._function(f"def @{_word(name)}", function, 1) + "\n"
 
     def numbered(self, function: Function) -> dict[Expr, str]:
-        """Of each expression printed, its temporary; of those printed inline, the next ones."""
+        """For each expression printed, its temporary; for those printed inline, the next ones."""
         found: dict[Expr, str] = {}
         inline = [e for e in post_order(function) if not _is_atom(e)]
         bound = {e.value for e in inline if isinstance(e, Let)}
@@ -113,7 +114,7 @@ class _Printer:
     def _block(self, root: Expr, depth: int, bracketed: Let | None = None) -> list[str]:
         """The lines of a body whose value is ``root``: lets and temporaries, then the value.
 
-        A let with several users has a name, and a block of its own, where it is ``bracketed``.
+        A let with several users has a name, and a block of its own in which it is ``bracketed``.
         """
         if depth > MAX_DEPTH:
             raise ModelError(f"functions or lets are nested deeper than {MAX_DEPTH}")
@@ -126,7 +127,7 @@ class _Printer:
         return lines
 
     def _final(self, root: Expr, lines: list[str], depth: int) -> str:
-        """The text of a value: inline if nothing else uses it. What it needs goes to ``lines``."""
+        """The text of a value, inline if nothing else uses it. Lines that it needs are appended."""
         stack: list[tuple[Expr, bool]] = [(root, False)]
         while stack:
             expr, ready = stack.pop()
@@ -190,18 +191,18 @@ class _Printer:
 
 
 def _before(expr: Expr) -> Sequence[Expr]:
-    """What must have a name before the text of ``expr`` is written."""
+    """The expressions that must have a name before the text of ``expr`` is written."""
     match expr:
         case Call():
             return (*expr.args, expr.op)
         case Function() | Let():
-            return ()  # blocks of their own
+            return ()  # they have blocks of their own
         case _:
             return children(expr)
 
 
 def _word(name: str) -> str:
-    """A name of a function or an attribute, which must be one in the text too."""
+    """A name of a function or an attribute, which must be a name in the text, too."""
     if not re.fullmatch(WORD, name, re.ASCII):
         raise ModelError(f"the name {name!r} cannot be written in Relay text")
     return name

@@ -1,4 +1,4 @@
-"""An expression again, with others below it."""
+"""Rebuilds an expression with other operands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from microgen.relay.expr import Call, Expr, Function, Let, Tuple, TupleGetItem
 
 
 def rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
-    """``expr`` with those of its children replaced that are ``known``; itself if all stay."""
+    """``expr`` with its children that are ``known`` replaced; ``expr`` itself if none is."""
 
     def new(old: Expr) -> Expr:
         return known.get(old, old)
@@ -33,7 +33,7 @@ def _differ(exprs: Sequence[Expr], known: Mapping[Expr, Expr]) -> bool:
 
 
 def values(expr: Expr) -> Sequence[Expr]:
-    """What a call, a tuple or a field of one computes with."""
+    """The operands of a call, a tuple or a field of a tuple."""
     match expr:
         case Call():
             return expr.args
@@ -46,7 +46,7 @@ def values(expr: Expr) -> Sequence[Expr]:
 
 
 def with_values(expr: Expr, new: Sequence[Expr]) -> Expr:
-    """The same, computed with other ``values``."""
+    """The same expression with other ``values``."""
     match expr:
         case Call():
             return Call(expr.op, new, expr.attrs, expr.span)

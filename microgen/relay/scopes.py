@@ -1,7 +1,8 @@
-"""What names stand for while a text is read.
+"""The meaning of names while a text is read.
 
-Variables end with their block. Temporaries (``%0``) do not, since a printer that shares values
-names one where it is first used: one of an inner block stays known after it, unless it hid another.
+Variables end with their block. Temporaries (``%0``) do not, because a printer that shares values
+names a value where it is first used. So a temporary of an inner block remains known after it,
+unless it hid another one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ Mark = tuple[int, int, int]
 
 
 class Scopes:
-    """Names of one function of the module."""
+    """The names of one function of the module."""
 
     def __init__(self) -> None:
         self._vars: dict[str, Var] = {}
-        self._temporaries: dict[str, tuple[Expr, int]] = {}  # with the block that defined it
+        self._temporaries: dict[str, tuple[Expr, int]] = {}  # and the block that defined each
         self._hidden_vars: list[tuple[str, Var | None]] = []
         self._hidden: list[tuple[str, tuple[Expr, int]]] = []
         self._blocks = 0
@@ -52,12 +53,12 @@ class Scopes:
         self._vars[name] = var
 
     def temporary(self, number: str) -> Expr | None:
-        """What ``%0`` and the like stand for."""
+        """The expression that ``%0`` and the like mean."""
         found = self._temporaries.get(number)
         return found[0] if found else None
 
     def define(self, number: str, expr: Expr) -> bool:
-        """Define a temporary; False if this block did so already."""
+        """Define a temporary; False if this block has defined it already."""
         before = self._temporaries.get(number)
         if before is not None:
             if before[1] == self._block:

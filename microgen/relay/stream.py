@@ -1,4 +1,4 @@
-"""A cursor over tokens, and what every part of the parser does with one: expect, refuse, nest."""
+"""A cursor over tokens, and what every part of the parser does with it: expect, refuse, nest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
 from microgen.relay.literals import attr_number, scalar, string_value
 
-# Brackets inside brackets. A level costs a few frames of Python's stack.
+# The largest depth of brackets. Each level takes a few frames of Python's stack.
 MAX_NESTING = 96
 MAX_VALUES = 10_000  # of a list among the attributes
 
@@ -21,51 +21,51 @@ _WORDS = {"True": True, "False": False, "None": None}
 
 
 class Stream:
-    """The tokens of a text, and the place reached in it. No more of them are read than the parser
+    """The tokens of a text and the current place in it. No more tokens are read than the parser
     asks for."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._tokens = tokens(source)
         self._depth = 0
-        self.next = next(self._tokens)  # the token ahead
+        self.next = next(self._tokens)  # the next token, not yet taken
         self._after: Token | None = None
 
     @property
     def after(self) -> Token:
-        """The token after the one ahead."""
+        """The token after the next one."""
         if self._after is None:
-            self._after = next(self._tokens, self.next)  # after the end is the end
+            self._after = next(self._tokens, self.next)  # the end follows the end
         return self._after
 
     def take(self) -> Token:
-        """The token ahead, which is then passed; the end never is."""
+        """Take the next token and move on. The end is never passed."""
         token = self.next
         self.next, self._after = self.after, None
         return token
 
     def accept(self, text: str) -> bool:
-        """Pass the token ahead if it is this one."""
+        """Take the next token if it has this text; whether it does."""
         if self.next.text != text or self.next.kind == "string":
             return False
         self.take()
         return True
 
     def expect(self, text: str) -> Token:
-        """Pass a token that must be this one."""
+        """Take a token that must have this text."""
         token = self.next
         if not self.accept(text):
             self.found(repr(text))
         return token
 
     def kind(self, kind: str, expected: str) -> Token:
-        """Pass a token that must be of this kind."""
+        """Take a token that must be of this kind."""
         if self.next.kind != kind:
             self.found(expected)
         return self.take()
 
     def found(self, expected: str, hint: str = "") -> NoReturn:
-        """Refuse the token ahead."""
+        """Refuse the next token."""
         self.refuse(f"found {self.next}, expected {expected}", self.next, hint)
 
     def refuse(self, what: str, token: Token, hint: str = "") -> NoReturn:
@@ -92,7 +92,7 @@ class Stream:
         self._depth -= 1
 
     def value(self) -> Any:
-        """Pass an attribute's value: a number, a string, True, False, None, or a list."""
+        """Take an attribute's value: a number, a string, True, False, None, or a list."""
         token = self.next
         if token.kind == "number":
             return self._number(attr_number)
@@ -119,7 +119,7 @@ class Stream:
         return tuple(values)
 
     def number(self) -> Array:
-        """Pass a number, as a 0-d array."""
+        """Take a number, as a 0-d array."""
         return self._number(scalar)
 
     def _number(self, read: Callable[[str], Number]) -> Number:
@@ -130,7 +130,7 @@ class Stream:
             self.refuse(str(error), token)
 
     def string(self) -> str:
-        """Pass a string, without its quotes."""
+        """Take a string, without its quotes."""
         token = self.kind("string", "a string")
         try:
             return string_value(token.text)

@@ -1,7 +1,7 @@
 """Structural equality and a hash of it, stable across processes.
 
-Two functions are equal if they differ in no more than the names of variables and the places in
-their texts. Sharing counts: a value used twice is not the same as two equal values.
+Two functions are equal if they differ only in the names of variables and in the places in
+their texts. Sharing matters: a value used twice is not the same as two equal values.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from microgen.relay.visit import children, post_order
 
 
 def structural_equal(a: IRModule | Expr, b: IRModule | Expr) -> bool:
-    """Whether two modules, or two expressions, have one structure."""
+    """Whether two modules, or two expressions, have the same structure."""
     return _canonical(a) == _canonical(b)
 
 
 def structural_hash(value: IRModule | Expr) -> int:
-    """64 bits that equal structures share, on every machine and in every process."""
+    """64 bits that depend only on the structure, on every machine and in every process."""
     digest = hashlib.blake2b("\n".join(_canonical(value)).encode(), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 
 
 def _canonical(value: IRModule | Expr) -> list[str]:
-    """A line for each expression, after those that it refers to by number."""
+    """A line for each expression, after the expressions that it refers to by number."""
     if isinstance(value, Expr):
         return _lines(value)
     lines = []
@@ -49,7 +49,7 @@ def _lines(root: Expr) -> list[str]:
     numbers: dict[Expr, str] = {}
     lines: list[str] = []
     for expr in post_order(root):
-        if _is_leaf(expr):  # wherever it stands, equal leaves are one
+        if _is_leaf(expr):  # wherever they are, equal leaves are one
             numbers[expr] = _leaf(expr)
             continue
         parts = " ".join(numbers[child] for child in children(expr))
@@ -75,7 +75,7 @@ def _leaf(expr: Expr) -> str:
 
 
 def _own(expr: Expr) -> str:
-    """What an expression is beside its children. A variable's number stands for its name."""
+    """The expression without its children. A variable has a number instead of its name."""
     match expr:
         case Var():
             return str(expr.type_annotation)

@@ -9,7 +9,7 @@ from microgen.relay.stream import Stream
 
 
 def parse_type(stream: Stream) -> Type:
-    """Pass a type. Raises ModelError, or UnsupportedError for a shape that is not known."""
+    """Read a type. Raises ModelError, or UnsupportedError for an unknown shape."""
     stream.deeper()
     if stream.accept("Tensor"):
         found: Type = _tensor(stream)
@@ -58,7 +58,7 @@ def _tensor(stream: Stream) -> TensorType:
 
 
 def _dim(stream: Stream) -> int | str:
-    """An integer; for what only run time would know, its text."""
+    """An integer; for a size that is known only at run time, its text."""
     if stream.next.kind == "name" or stream.next.text == "?":
         return stream.take().text[:40]
     token = stream.next

@@ -1,4 +1,4 @@
-"""Walking expressions without recursion: graphs are deeper than Python's stack."""
+"""Walks expressions without recursion, because graphs are deeper than Python's stack."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def children(expr: Expr) -> Sequence[Expr]:
-    """The expressions right below ``expr``, in the order of evaluation.
+    """The expressions directly below ``expr``, in the order of evaluation.
 
-    Those of a Let are its value, its variable, its body.
+    For a Let these are its value, its variable, its body.
     """
     match expr:
         case Call(op=Op() | GlobalVar()):
@@ -33,12 +33,12 @@ def children(expr: Expr) -> Sequence[Expr]:
 
 
 def operands(expr: Expr) -> Sequence[Expr]:
-    """As ``children``, without what is inside of functions."""
+    """As ``children``, but without the insides of functions."""
     return () if isinstance(expr, Function) else children(expr)
 
 
 def post_order(root: Expr) -> Iterator[Expr]:
-    """Every expression once, after those below it; bodies of inner functions included."""
+    """Every expression once, after those below it, including bodies of inner functions."""
     return depth_first(root, children)
 
 

@@ -1,6 +1,6 @@
 """Runs a built project: samples in; outputs, instruction counts and layers out.
 
-``run`` is the interface. ``samples`` reads and writes ``.npz`` files for it; ``compare`` says where
+``run`` is the interface. ``samples`` reads and writes ``.npz`` files for it. ``compare`` says where
 its layers differ from a reference.
 """
 

@@ -1,5 +1,5 @@
-"""Finds the first layer and element that is farther from what is expected than its bound, and says
-how near to its bound each layer came."""
+"""Finds the first layer and element outside of its bound, and says how close to its bound each
+layer came."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ EQUAL = "equal"
 class Difference:
     """The first element that differs, in the order of execution.
 
-    ``layer`` is the model's name of the layer, ``index`` has one number per dimension of the
-    tensor; ``allowed`` is the element's bound. ``differing`` of ``size`` elements of the tensor
-    differ, by ``largest`` at most. ``call`` is None for what no call of the firmware computes.
+    ``layer`` is the model's name of the layer, and ``index`` has one number per dimension of the
+    tensor. ``allowed`` is the element's bound. Of the tensor's ``size`` elements, ``differing``
+    differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
     """
 
     sample: int
@@ -56,8 +56,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tensor that was compared: the ``rule`` of its bound, the greatest one of an element, and
-    how near an element came to its own, as a part of it: 0 is equal, what is above 1 differs."""
+    """A tensor that was compared: the ``rule`` of its bound, the greatest bound of an element, and
+    the largest fraction of its own bound by which an element differed: 0 is equal, above 1 is
+    outside."""
 
     sample: int
     call: int | None
@@ -83,8 +84,8 @@ def number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison found. ``held`` are the tensors compared, ``absent`` names those of which
-    nothing is expected; ``first`` is None if all that were compared are within their bounds."""
+    """The result of a comparison. ``held`` are the compared tensors, and ``absent`` names those
+    without expected values. ``first`` is None if all compared tensors are within their bounds."""
 
     held: tuple[Held, ...]
     absent: tuple[str, ...]
@@ -92,12 +93,12 @@ class Comparison:
 
     @property
     def compared(self) -> int:
-        """How many tensors were."""
+        """The number of compared tensors."""
         return len({held.tensor for held in self.held})
 
     @property
     def samples(self) -> int:
-        """Of how many samples."""
+        """The number of compared samples."""
         return len({held.sample for held in self.held})
 
     @property
@@ -109,8 +110,8 @@ class Comparison:
 def compare(
     module: ModuleRecord, expected: Iterable[tuple[int, Expected]], absent: Iterable[str] = ()
 ) -> Comparison:
-    """Compare what was found of a module's tensors, given with their samples' numbers, with what is
-    expected, up to the first that differs. ``absent`` is the result's.
+    """Compare a module's tensors, with their samples' numbers, with the expected ones, up to the
+    first that differs. ``absent`` becomes that of the result.
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """
@@ -129,7 +130,7 @@ def compare(
 
 
 def ratio(found: Array, expected: Array, bound: Array) -> float:
-    """The greatest distance of an element as a part of its bound."""
+    """The greatest distance of an element as a fraction of its bound."""
     apart = distance(found, expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = np.where(apart > 0, np.where(np.isinf(bound), 0, apart / bound), 0)

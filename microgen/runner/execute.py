@@ -28,20 +28,20 @@ ELF = Path("build") / "firmware.elf"
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run gave.
+    """The result of a run.
 
-    ``outputs``: by the model's tensor name, in the model's order (several models: by names that the
-    module's leads, see ``samples.ports``), with a leading axis of N samples if the inputs had one;
-    empty for a run without inputs. ``console`` is what the
-    firmware printed, ``status`` what the model returned (0), ``stack`` the most bytes of stack
-    that were in use, painted at start-up (0 on the host, which has no painted stack).
+    ``outputs`` are by the model's tensor name, in the model's order. With several models each name
+    begins with the module's, see ``samples.ports``. They have a leading axis of N samples if the
+    inputs had one, and are empty for a run without inputs. ``console`` is what the firmware
+    printed, ``status`` what the model returned (0), ``stack`` the most bytes of stack in use, found
+    by painting it at start-up (0 on the host, which has no painted stack).
 
-    ``instructions``: retired instructions of each sample, from the first behind the return of
-    TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop; over all models, of
-    each of which ``per_module`` has its own in order. ``per_call``: of each sample, those of every
-    operator call, model after model, with all that the operator calls in turn; the rest is the
-    runner's. All are None unless profiled. ``layers``: every call's output, sample by
-    sample; None unless traced.
+    ``instructions``: retired instructions of each sample over all models, from the first after the
+    return of TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop.
+    ``per_module`` has those of each model, in order. ``per_call``: for each sample, those of every
+    operator call, model after model, including everything that the operator calls; the rest are
+    the runner's. All are None unless profiled. ``layers``: every call's output, sample by sample;
+    None unless traced.
     """
 
     outputs: dict[str, Array]
@@ -65,11 +65,11 @@ class _Job:
 
     @property
     def samples(self) -> int:
-        """Inferences that the firmware will run: one, on zeros, without inputs."""
+        """The number of inferences that the firmware will run: one, on zeros, without inputs."""
         return self.batch.count if self.batch else 1
 
     def done(self, output_size: int) -> int:
-        """How many samples so many bytes of output are."""
+        """The number of samples in ``output_size`` bytes of output."""
         return output_size // sum(port.nbytes for port in samples.outputs(self.manifest))
 
 
@@ -85,9 +85,9 @@ def run(
     """Run a built project's firmware on samples, all in one process; without ``inputs`` on one
     sample of zeros.
 
-    ``inputs``: one array per input (see ``samples.pack``). ``elf`` stands in for the project's
-    own. ``timeout``: seconds without a finished sample (without a finished layer, when traced)
-    after which the firmware counts as hung. Counts are taken and layers read in separate runs.
+    ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own.
+    ``timeout``: seconds without a finished sample (without a finished layer, when traced)
+    after which the firmware is considered hung. Instructions and layers need separate runs.
 
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
@@ -107,7 +107,7 @@ def until_failure(
     project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
 ) -> tuple[Layer, ...]:
     """The layers of a run that fails, up to the call that returned a status other than 0, or the
-    last before what did. Raises what ``run`` raises before the program ends."""
+    last one before the failure. Raises what ``run`` raises before the program ends."""
     job = _job(project, inputs, elf, timeout)
     with process.directory() as where, _followed(job, where) as (_, traced):
         return traced.layers
@@ -164,7 +164,7 @@ def _traced(job: _Job) -> RunResult:
 
 @contextlib.contextmanager
 def _followed(job: _Job, where: Path) -> Iterator[tuple[Process, Trace]]:
-    """A program followed to its end."""
+    """A program, and its trace to its end."""
     _write_input(job, where)
     command = qemu.command(job.board, job.image.path, halted=True)
     with process.started(command, where, gdb=True) as running:
@@ -180,8 +180,8 @@ def _followed(job: _Job, where: Path) -> Iterator[tuple[Process, Trace]]:
 
 
 def _exit_code(job: _Job, running: Process, traced: Trace) -> int:
-    """The program's own, or the emulator's if it died before it could tell."""
-    running.gdb.close()  # gdbserver stays until its debugger leaves
+    """The program's exit code, or the emulator's if it died before it could report one."""
+    running.gdb.close()  # gdbserver remains until its debugger leaves
     try:
         code = running.wait(_END_SECONDS)
     except HangError as error:
@@ -214,7 +214,7 @@ def _hang(job: _Job, running: Process) -> RunError:
 
 
 def _result(job: _Job, running: Process, code: int) -> RunResult:
-    """What a program that has ended gave. Raises RunError unless all went well."""
+    """The result of a program that has ended. Raises RunError unless all went well."""
     line = faults.status_line(running.console)
     if code != 0 or line is None:
         raise faults.failure(code, running.console, running.diagnostics, job.image)

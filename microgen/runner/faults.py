@@ -43,7 +43,7 @@ _CFSR = {
     25: "a division by zero",
 }
 
-# RISC-V has no more to say than its name. Privileged Architecture, table 3.6 (mcause).
+# RISC-V gives no more than a fault's name. Privileged Architecture, table 3.6 (mcause).
 _TRAPS = {
     "InstructionAddressMisaligned": "a jump to an odd address",
     "InstructionAccessFault": "an instruction was fetched from where there is no code",
@@ -93,7 +93,7 @@ def hang(limit: float, doing: str, place: str, elf: Path) -> RunError:
 
 
 def _fault(match: re.Match[str], image: Image) -> str:
-    is_riscv = image.machine == "EM_RISCV"  # has no frame that might not have been pushed
+    is_riscv = image.machine == "EM_RISCV"  # it has no frame, which might not have been pushed
     kind, pc, caller, status = match[1], *(int(number, 16) for number in match.groups()[1:])
     causes = [text for bit, text in _CFSR.items() if status >> bit & 1]
     causes += [_TRAPS[kind]] if kind in _TRAPS else []
@@ -110,7 +110,7 @@ def _sanitizer(diagnostics: str) -> str:
 
 
 def _lockup(diagnostics: str, image: Image) -> str:
-    """QEMU gives up on a core that faults while it handles a fault."""
+    """Why QEMU stopped if a core faulted while it handled a fault; QEMU gives up then."""
     if "Lockup" not in diagnostics:
         return ""
     pc = _LOCKUP_PC.search(diagnostics)

@@ -21,19 +21,19 @@ class GdbError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the program no longer runs: ``exit_code`` (negative: killed by that signal), or None
-    where it is stopped and can go on."""
+    """Why the program no longer runs: it ended with ``exit_code`` (negative: killed by that
+    signal), or, if that is None, it is stopped and can continue."""
 
     exit_code: int | None
 
 
 def checksum(body: bytes) -> bytes:
-    """The two hexadecimal digits behind a packet."""
+    """The two hexadecimal digits at the end of a packet."""
     return b"%02x" % (sum(body) % 256)
 
 
 def decode(body: bytes) -> bytes:
-    """A packet's data: escapes and run lengths undone. Raises GdbError if it is damaged."""
+    """A packet's data with escapes and run lengths undone. Raises GdbError if it is damaged."""
     data, k = bytearray(), 0
     while k < len(body):
         byte = body[k]
@@ -61,8 +61,8 @@ def parse_stop(reply: bytes) -> Stop:
 
 
 class Stub:
-    """The other end of a connection to a program that is stopped, or ``running``, which this
-    stops. ``limit``: seconds to wait for any one answer.
+    """The other end of a connection to a program that is stopped, or ``running`` and then stopped
+    here. ``limit``: seconds to wait for each answer.
 
     Every method raises GdbError if the stub refuses or goes away, TimeoutError after ``limit``.
     """
@@ -74,7 +74,7 @@ class Stub:
         if running:
             self.interrupt()
         else:
-            parse_stop(self.command(b"?"))  # until asked, gdbserver has no current thread
+            parse_stop(self.command(b"?"))  # gdbserver has no current thread before it is asked
         features = self.command(b"qSupported:swbreak+")
         size = re.search(rb"PacketSize=([0-9a-fA-F]+)", features)
         self._chunk = max(1, (int(size[1], 16) if size else 400) // 2 - 16)
@@ -105,7 +105,7 @@ class Stub:
         return data
 
     def auxiliary_vector(self) -> bytes:
-        """What the host's kernel told a program at its start."""
+        """The data that the host's kernel gave a program at its start."""
         data = b""
         while True:
             part = self.command(b"qXfer:auxv:read::%x,%x" % (len(data), self._chunk))
@@ -116,7 +116,7 @@ class Stub:
                 return data
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
-        """Stop before the instruction at ``address``; ``kind`` as the protocol has it."""
+        """Stop before the instruction at ``address``; ``kind`` is the protocol's."""
         self._expect_ok(b"Z0,%x,%x" % (address, kind))
 
     def remove_breakpoint(self, address: int, kind: int) -> None:
@@ -124,7 +124,7 @@ class Stub:
         self._expect_ok(b"z0,%x,%x" % (address, kind))
 
     def resume(self) -> Stop:
-        """Let the program go on until it stops or ends."""
+        """Let the program run until it stops or ends."""
         self._send(b"c")
         return self._stop()
 
@@ -161,7 +161,7 @@ class Stub:
     def _acknowledged(self) -> bool:
         deadline = time.monotonic() + self._limit
         while (byte := self._byte(deadline)) not in b"+-":
-            pass  # the rest of an answer that came late
+            pass  # the rest of a late answer
         return byte == b"+"
 
     def _receive(self) -> bytes:

@@ -1,4 +1,4 @@
-"""What running needs to know of an ELF: where its functions and planned buffers are."""
+"""The parts of an ELF that a run needs: the addresses of its functions and planned buffers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Image:
         return self.address(name) if found is None else found
 
     def address(self, name: str) -> int:
-        """Where a symbol is. Raises RunError if the ELF has none of that name."""
+        """The address of a symbol. Raises RunError if the ELF has none of that name."""
         return self.extent(name)[0]
 
     def extent(self, name: str) -> tuple[int, int]:
-        """A symbol's first address, and the first behind it. Raises RunError as ``address``."""
+        """The first address of a symbol, and the first after it. Raises like ``address``."""
         if name not in self.symbols:
             raise RunError(
                 f"the program has no symbol {name}",
@@ -44,7 +44,7 @@ class Image:
         return address, address + size
 
     def place(self, address: int) -> str:
-        """The address in words: in hexadecimal, and the symbol that it lies in, if any."""
+        """The address as text: in hexadecimal, with the symbol that it lies in, if any."""
         for name, (start, size) in self.symbols.items():
             if start <= address < start + size:
                 return f"{address:#x} in {name}"
@@ -52,7 +52,7 @@ class Image:
 
 
 def load(path: Path) -> Image:
-    """Read an ELF's symbols; a global one goes before local ones of the same name.
+    """Read an ELF's symbols. A global symbol takes precedence over local ones of the same name.
 
     Raises ProjectError if the file is absent or damaged.
     """

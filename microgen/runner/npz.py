@@ -1,5 +1,5 @@
-"""Reading ``.npz`` files that nobody vouches for: what an array's header claims is held against the
-archive and a limit before there is memory for it."""
+"""Reads untrusted ``.npz`` files. What an array's header claims is compared with the archive and
+with a limit before memory is allocated for it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _HOW = "write the samples with numpy.savez(FILE, **{name: array})"
 
 
 def read(path: Path) -> dict[str, Array]:
-    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one, or too large;
-    pickled objects are never read."""
+    """The arrays of an ``.npz`` file by name. Raises InputError if it is not one, or is too large.
+    Pickled objects are never read."""
     try:
         with path.open("rb") as file:
             return dict(_arrays(file, path))
@@ -33,7 +33,7 @@ def read(path: Path) -> dict[str, Array]:
     except OSError as error:
         reason = error.strerror or "it is not an .npz file"
         raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
-    except Exception as error:  # a damaged archive makes numpy and zipfile raise many kinds
+    except Exception as error:  # numpy and zipfile raise many kinds for a damaged archive
         raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
 
 
@@ -53,7 +53,7 @@ def _arrays(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
 
 
 def _check_header(stream: IO[bytes], member: zipfile.ZipInfo, path: Path) -> None:
-    """Refuse a header that claims other data than the archive has."""
+    """Refuse a header that does not agree with the data in the archive."""
     shape, _, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
     claimed, there = math.prod(shape) * dtype.itemsize, member.file_size - stream.tell()
     if claimed != there and not dtype.hasobject:

@@ -32,8 +32,8 @@ class Process:
     gdb: socket.socket
 
     def wait(self, limit: float, grown: Callable[[int], None] = lambda _: None) -> int:
-        """Its exit code, negative for a signal. ``grown`` hears of the output file's bytes. Raises
-        HangError after ``limit`` seconds in which it has not grown."""
+        """Its exit code, negative for a signal. ``grown`` gets the number of bytes in the output
+        file. Raises HangError after ``limit`` seconds in which the file has not grown."""
         size, since = self.output_size(), time.monotonic()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -54,7 +54,7 @@ class Process:
             return 0
 
     def text(self, name: str) -> str:
-        """What it has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
+        """What the program has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
         try:
             return (self.directory / name).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -62,7 +62,7 @@ class Process:
 
     @property
     def console(self) -> str:
-        """What the firmware printed; gdbserver has it on its standard error, with its own words."""
+        """What the firmware printed. gdbserver has it on its standard error, with its own text."""
         return self.text(CONSOLE) or self.text(DIAGNOSTICS)
 
     @property
@@ -76,7 +76,7 @@ class Process:
 def directory() -> Iterator[Path]:
     """A directory for one run, removed afterwards, even if we are killed.
 
-    Raises RunError where files cannot be written there, as on a full disk.
+    Raises RunError if files cannot be written there, for example because the disk is full.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="microgen-") as name, guard.removed(name):
@@ -91,10 +91,10 @@ def directory() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
-    """Start a command in ``where``; at the end, or if we are killed, it is ended if it still runs.
+    """Start a command in ``where``. If it still runs at the end, or if we are killed, it is ended.
 
-    ``gdb``: its standard input and output are a debugger's connection, not the console. Raises
-    ToolError if the program is missing, or cannot be started.
+    With ``gdb`` its standard input and output are a debugger's connection, not the console. Raises
+    ToolError if the program is missing or cannot be started.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
@@ -112,5 +112,5 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
 
 
 def _sanitizer_options() -> str:
-    # Firmware has no heap to leak, and the leak checker fails in any process that is traced.
+    # Firmware has no heap to leak, and the leak checker fails in every process that is traced.
     return ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))

@@ -1,4 +1,4 @@
-"""Counts retired instructions on the shipped ELF with a TCG plugin for QEMU.
+"""Counts retired instructions of the shipped ELF with a TCG plugin for QEMU.
 
 The plugin (``plugin/profile.c``, which says exactly what is counted) is compiled once with the
 host's C compiler and kept in the user's cache. Instructions are not cycles.
@@ -30,15 +30,15 @@ _COUNTS = "profile_counts.txt"
 
 
 def prepare(directory: Path, image: Image, manifest: Manifest, emulator: str) -> str:
-    """Write the plugin's plan into ``directory``, the run's current one; QEMU's ``-plugin``
-    argument. ``emulator`` is the program that will load it.
+    """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
+    ``-plugin`` argument. ``emulator`` is the program that will load the plugin.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
     (directory / _PLAN).write_text(_plan(image, manifest))
     library = str(_library(directory, _api_version(emulator))).replace(
         ",", ",,"
-    )  # a comma ends the file's name
+    )  # in QEMU's argument a comma would end the file's name
     return f"{library},plan={_PLAN},out={_COUNTS}"
 
 
@@ -68,7 +68,7 @@ def _api_version(emulator: str) -> int:
 
 
 def check_loaded(directory: Path, diagnostics: str) -> None:
-    """Raise ToolError if QEMU did not start the plugin: it opens its output at once."""
+    """Raise ToolError if QEMU did not start the plugin, which opens its output at once."""
     if not (directory / _COUNTS).exists():
         said = " ".join(diagnostics.split())[:200]
         raise ToolError(
@@ -80,8 +80,8 @@ def check_loaded(directory: Path, diagnostics: str) -> None:
 def counts(
     directory: Path, calls: Sequence[int], samples: int
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Per sample and module, which has so many ``calls``: the instructions of the whole inference,
-    then of each call. Raises RunError if what the plugin saw is not the plan."""
+    """For each sample and module (with its number of ``calls``): the instructions of the whole
+    inference, then of each call. Raises RunError if these do not fit the plan."""
     lines = (directory / _COUNTS).read_text().splitlines()
     rows = [tuple(map(int, line.split())) for line in lines]
     _check(rows, calls, samples)
@@ -130,7 +130,7 @@ def _compile(library: Path, flags: Sequence[str]) -> Path:
             "instructions are counted by a QEMU plugin, and there is no C compiler to build it",
             hint="install one (Debian: apt-get install gcc), or run without --profile",
         )
-    # Compiled aside and renamed, so that a run beside this one never loads half a file.
+    # Compiled elsewhere and renamed, so that a simultaneous run never loads half a file.
     with tempfile.TemporaryDirectory(dir=library.parent) as aside:
         made = Path(aside) / library.name
         command = [compiler, *flags, str(_SOURCE), "-o", str(made)]

@@ -17,7 +17,7 @@ _VERSION_SECONDS = 10.0
 
 
 def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") -> list[str]:
-    """The command, to be run in a directory of its own, where it leaves ``CONSOLE``.
+    """The command. Run it in a directory of its own, where it leaves ``CONSOLE``.
 
     QEMU serves gdb's protocol on its standard input and output. ``halted``: wait there for a
     debugger before the first instruction. ``plugin`` is QEMU's ``-plugin`` argument. Raises
@@ -44,8 +44,8 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
 
 @functools.cache
 def _sandbox(emulator: str) -> tuple[str, ...]:
-    """What keeps firmware from starting programs of the host, which semihosting offers; nothing
-    where QEMU was built without it."""
+    """The options that keep firmware from starting programs of the host, which semihosting offers;
+    none if QEMU was built without them."""
     arguments = ("-sandbox", "on,spawn=deny")
     has_it = toolchain.run([emulator, *arguments, "--version"], seconds=_VERSION_SECONDS).ok
     return arguments if has_it else ()

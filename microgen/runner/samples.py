@@ -1,4 +1,4 @@
-"""Samples: ``.npz`` files to and from the raw bytes that the firmware reads and writes."""
+"""Samples: conversion of ``.npz`` files to the firmware's raw bytes and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from microgen.manifest import Manifest, ModuleRecord, PortRecord
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``count`` samples back to back in ``data``, each the raw bytes of every input in order.
+    """``count`` samples in ``data``, one after the other: the raw bytes of every input in order.
 
     ``stacked``: the arrays had a leading axis of ``count``.
     """
@@ -29,8 +29,8 @@ class Batch:
 
 
 def save(path: Path, outputs: Mapping[str, Array]) -> None:
-    """Write arrays as an ``.npz`` file, in their order, whole or not at all. Raises InputError if
-    that fails."""
+    """Write arrays as an ``.npz`` file, in their order, completely or not at all. Raises InputError
+    if that fails."""
     try:
         # numpy.savez takes names as keywords, which clash with its own.
         with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
@@ -42,14 +42,14 @@ def save(path: Path, outputs: Mapping[str, Array]) -> None:
 
 
 def inputs(manifest: Manifest) -> list[PortRecord]:
-    """The inputs of all models in order; of several, each under the name ``<module>.<tensor>``."""
+    """The inputs of all models in order; if there are several, with names ``<module>.<tensor>``."""
     return [
         port for module in manifest.modules for port in _named_ports(manifest, module, "inputs")
     ]
 
 
 def outputs(manifest: Manifest) -> list[PortRecord]:
-    """The outputs, as ``inputs``."""
+    """The outputs, named as in ``inputs``."""
     return [
         port for module in manifest.modules for port in _named_ports(manifest, module, "outputs")
     ]
@@ -63,14 +63,14 @@ def _named_ports(manifest: Manifest, module: ModuleRecord, kind: str) -> list[Po
 
 
 def named(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The arrays by the names that ``inputs`` gives: a tensor's own name will do for what only one
-    of several models has. Raises InputError where more have it."""
+    """The arrays by the names of ``inputs``. A tensor's own name is enough if only one of several
+    models has it. Raises InputError if several have it."""
     known = {port.tensor for port in inputs(manifest)}
     return {_full(name, known, manifest): array for name, array in arrays.items()}
 
 
 def by_tensor(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Arrays that ``pack`` takes, all by the names that ``inputs`` gives."""
+    """The arrays that ``pack`` takes, all by the names of ``inputs``."""
     full, ports = named(manifest, arrays), inputs(manifest)
     return {
         port.tensor: next(full[name] for name in names if name in full)
@@ -79,8 +79,8 @@ def by_tensor(manifest: Manifest, arrays: Mapping[str, Array]) -> dict[str, Arra
 
 
 def accepted(ports: Sequence[PortRecord]) -> list[tuple[str, ...]]:
-    """The names that each input's array may have: the tensor's, and ``input<k>`` where that is no
-    tensor's own name."""
+    """The names that each input's array may have: the tensor's name, and ``input<k>`` unless a
+    tensor has that name."""
     own = {port.tensor for port in ports}
     aliases = (f"input{k}" for k in range(len(ports)))
     return [
@@ -90,7 +90,7 @@ def accepted(ports: Sequence[PortRecord]) -> list[tuple[str, ...]]:
 
 
 def zeros(manifest: Manifest) -> dict[str, Array]:
-    """One sample of zeros, as the firmware runs without samples; a fixed input has its value."""
+    """One sample of zeros, which the firmware runs without samples; a fixed input has its value."""
     return {
         port.tensor: np.array(
             port.fixed or [0] * math.prod(port.shape), DType(port.dtype).numpy
@@ -115,15 +115,15 @@ def _full(name: str, known: Container[str], manifest: Manifest) -> str:
 def of_module(
     manifest: Manifest, module: ModuleRecord, kind: str, arrays: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """One module's own among the arrays, by its tensors' names. ``kind`` is "inputs" or "outputs";
-    a name that ``inputs`` or ``outputs`` gives may be absent."""
+    """The arrays of one module, by its tensors' names. ``kind`` is "inputs" or "outputs".
+    An array may be missing."""
     ports: Sequence[PortRecord] = getattr(module, kind)
     pairs = zip(ports, _named_ports(manifest, module, kind), strict=True)
     return {port.tensor: arrays[full.tensor] for port, full in pairs if full.tensor in arrays}
 
 
 def batch(manifest: Manifest, arrays: Mapping[str, Array]) -> Batch:
-    """Check one array per input of every model and pack them, each sample model after model. Raises
+    """Check one array per input of every model and pack them, each sample model by model. Raises
     InputError as ``named`` and ``pack`` do."""
     return pack(inputs(manifest), named(manifest, arrays))
 
@@ -131,7 +131,7 @@ def batch(manifest: Manifest, arrays: Mapping[str, Array]) -> Batch:
 def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     """Check one array per input and pack them.
 
-    An array is named as the model's tensor, or as ``accepted`` says; it has the tensor's
+    An array has the name of the model's tensor, or one of ``accepted``. It has the tensor's
     dtype, and its shape or one more leading axis of N samples. Raises InputError otherwise.
     """
     names = accepted(ports)
@@ -197,7 +197,7 @@ def _check_fixed(port: PortRecord, array: Array) -> None:
 
 
 def _count(port: PortRecord, array: Array) -> int | None:
-    """How many samples; None for one without a leading axis."""
+    """The number of samples; None for an array without a leading axis."""
     if array.shape == port.shape:
         return None
     if array.shape[1:] != port.shape or array.ndim == 0:
@@ -227,9 +227,9 @@ def _listed(arrays: Mapping[str, Array]) -> str:
 
 
 def unpack(ports: Sequence[PortRecord], data: bytes, *, stacked: bool) -> dict[str, Array]:
-    """The outputs by the model's tensor name, in the ports' order, from what the firmware wrote.
+    """The outputs from the bytes that the firmware wrote, by the model's tensor name.
 
-    ``data`` is N samples of every output; a leading axis of N stays where ``stacked``.
+    ``data`` is N samples of every output. With ``stacked`` the leading axis of N is kept.
     """
     rows = np.frombuffer(data, np.uint8).reshape(-1, sum(port.nbytes for port in ports))
     outputs, at = {}, 0

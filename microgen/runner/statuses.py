@@ -1,10 +1,10 @@
-"""What a status means that a model's run function returns, and what to do about it."""
+"""The meaning of the statuses that a model's run function returns, and what to do about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-_HOOKS = "look at the driver behind the device's hooks"
+_HOOKS = "look at the driver that implements the device's hooks"
 _PROJECT = "generate and build the project again"
 _MEMORY = "give the model more memory: a larger --pool, or a board with more RAM"
 _GRAPH = "the graph's text or its parameters were changed after generation: generate them again"
@@ -20,7 +20,7 @@ class Meaning:
     hint: str
 
 
-# crt/include/tvm/runtime/crt/error_codes.h: what generated code and crt/ return, and what is TVM's.
+# crt/include/tvm/runtime/crt/error_codes.h: codes of generated code and crt/, and those of TVM.
 MEANINGS = {
     0x0100: Meaning("FunctionNameNotFound", "a function is called that is not linked", _PROJECT),
     0x0101: Meaning("FunctionIndexInvalid", "a function is called that a module has not", _PROJECT),
@@ -76,7 +76,7 @@ MEANINGS = {
 
 
 def said(status: int) -> str:
-    """A status in words: its number in hexadecimal, its name and meaning."""
+    """A status as text: its number in hexadecimal, its name and meaning."""
     code = f"status {status & 0xFFFFFFFF:#x}"
     meaning = MEANINGS.get(status)
     if meaning:

@@ -28,9 +28,9 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What call ``call`` of sample ``sample`` left in its output tensor (both count from 0; calls
-    of each module by themselves), and in the variables that it is passed, by their names, uint8;
-    ``status`` is what it returned."""
+    """The output tensor of call ``call`` of sample ``sample`` (both count from 0; the calls of each
+    module separately), and the variables that were passed to it, by their names, uint8. ``status``
+    is what the call returned."""
 
     sample: int
     call: int
@@ -43,9 +43,9 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A procedure call standard. ``arguments``, ``result``, ``stack``, ``pc``, ``link``: registers
-    by their place in gdb's list; ``link`` is None where the return address is the first word on the
-    stack. ``breakpoint`` is the kind that gdb's protocol gives a breakpoint's instruction."""
+    """A procedure call standard. ``arguments``, ``result``, ``stack``, ``pc`` and ``link`` are
+    registers, by their index in gdb's list; ``link`` is None if the return address is the first
+    word on the stack. ``breakpoint`` is the protocol's kind of a breakpoint's instruction."""
 
     registers: int
     width: int
@@ -64,7 +64,7 @@ CONVENTIONS = {
     "EM_RISCV": Convention(
         33, 4, tuple(range(10, 18)), stack=2, pc=32, link=1, breakpoint=2, result=10
     ),
-    # System V ABI, AMD64: rdi, rsi, rdx, rcx, r8, r9, then the stack behind the return address;
+    # System V ABI, AMD64: rdi, rsi, rdx, rcx, r8, r9, then the stack above the return address;
     # gdb's list is rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8-r15, rip.
     "EM_X86_64": Convention(
         17, 8, (5, 4, 3, 2, 8, 9), stack=7, pc=16, link=None, breakpoint=1, result=0
@@ -82,8 +82,8 @@ class _EndError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The layers read, and how it ended: the program's exit code, or None and ``broken``, why the
-    debugger's connection ended before the program."""
+    """The layers read, and how the run ended: with the program's exit code, or, if the debugger's
+    connection ended before the program, with None and the reason in ``broken``."""
 
     layers: tuple[Layer, ...]
     exit_code: int | None
@@ -101,9 +101,9 @@ def follow(
 ) -> Trace:
     """Run a halted program to its end, and read every layer of ``samples`` inferences.
 
-    ``relocated``: it does not run at its ELF's addresses, but where the host's kernel put it.
-    Raises RunError if an operator takes more than ``limit`` seconds or is called with a pointer
-    that is not the planned one, ToolError for a processor whose calls cannot be read.
+    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
+    Raises RunError if an operator takes more than ``limit`` seconds or gets a pointer other than
+    the planned one, and ToolError for a processor whose calls cannot be read.
     """
     if image.machine not in CONVENTIONS:
         raise ToolError(
@@ -118,7 +118,7 @@ def follow(
         tracer = _Tracer(stub, image, manifest, bias)
         total = samples * manifest.call_count
         for layer in progress.counted("layers", tracer.layers(samples), total):
-            layers.append(layer)  # keeps what was read when the program ends early
+            layers.append(layer)  # keeps the layers read so far if the program ends early
         tracer.finish()
     except _EndError as end:
         return Trace(tuple(layers), end.exit_code)
@@ -130,8 +130,8 @@ def follow(
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
-    """Stop a program that runs ``bias`` above its ELF's addresses: where it was, in words; empty
-    if that cannot be known."""
+    """Stop a program that runs ``bias`` above its ELF's addresses, and say where it was; empty if
+    that cannot be known."""
     convention = CONVENTIONS.get(image.machine)
     if convention is None:
         return ""
@@ -144,8 +144,8 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
 
 
 class _Tracer:
-    """Follows a program from operator to operator. Raises _EndError when it ends, and what ``Stub``
-    raises."""
+    """Follows a program from operator to operator. Raises _EndError when it ends, and the errors of
+    ``Stub``."""
 
     def __init__(self, stub: Stub, image: Image, manifest: Manifest, bias: int) -> None:
         self._stub = stub
@@ -190,7 +190,7 @@ class _Tracer:
     def _variables(
         self, call: CallRecord, module: ModuleRecord, registers: tuple[int, ...]
     ) -> list[tuple[BufferRecord, int]]:
-        """Variables among the arguments, and where they are."""
+        """Variables among the arguments, with their addresses."""
         states = {record.name: record for record in module.plan.buffers if record.is_state}
         return [
             (states[argument.name], self._argument(registers, k))
@@ -213,7 +213,7 @@ class _Tracer:
             )
 
     def _planned(self, module: ModuleRecord, buffer: str) -> int:
-        """Where a buffer is: its symbol's address, or its offset in main's array for the pool."""
+        """The address of a buffer: its symbol's, or its offset in main's array for the pool."""
         record = next((b for b in module.plan.buffers if b.name == buffer), None)
         pools = {pool.name: pool for pool in module.plan.pools}
         if record is None or pools[record.pool].symbol:
@@ -246,14 +246,14 @@ class _Tracer:
         own = self._convention
         if own.link is None:
             return self._word(registers[own.stack])
-        return registers[own.link] & ~1  # Arm keeps the instruction set in the lowest bit
+        return registers[own.link] & ~1  # the lowest bit is Arm's instruction set
 
     def _word(self, address: int) -> int:
         return int.from_bytes(self._stub.read(address, self._convention.width), "little")
 
 
 def _entry_point(stub: Stub) -> int:
-    """Where the host's kernel put the program's entry point."""
+    """The address at which the host's kernel put the program's entry point."""
     for kind, value in struct.iter_unpack("<QQ", stub.auxiliary_vector()):
         if kind == _AT_ENTRY:
             return int(value)

@@ -18,8 +18,8 @@ from microgen.target.cpu import CPUS, Cpu
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory region. ``access`` is a subset of "rwx"; ``origin`` and ``length`` in bytes, in
-    board.yml also as ``512K``."""
+    """A memory region. ``access`` is a subset of "rwx". ``origin`` and ``length`` are in bytes; in
+    board.yml they may be written ``512K``."""
 
     name: str
     origin: int
@@ -40,14 +40,14 @@ class Qemu:
 class Board:
     """A board: CPU, memories, compiler, start-up files and how to run it.
 
-    ``flash`` and ``ram`` name the regions that code and data go to, ``constants`` that of the
-    model's constants: ``flash``, or where it is too small for them, ``large_constants`` if the
-    board has such a region. ``arena`` and ``buffers`` name those of the workspace and of main's
-    inputs and outputs: ``ram``, or where it is too small, ``large_buffers``. ``platform`` names the
+    ``flash`` and ``ram`` name the regions for code and data. ``constants`` names the region for the
+    model's constants: ``flash``, or ``large_constants`` if flash is too small and the board has
+    such a region. ``arena`` and ``buffers`` name the regions of the workspace and of main's inputs
+    and outputs: ``ram``, or ``large_buffers`` if that is too small. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
-    reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is Zephyr's
-    name of the board (3.4's), empty where Zephyr has none.
+    reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is the board's
+    name in Zephyr 3.4, empty if Zephyr does not have it.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Board:
 
     @property
     def rams(self) -> tuple[Memory, ...]:
-        """The regions that can be written."""
+        """The writable regions."""
         return tuple(memory for memory in self.memories if "w" in memory.access)
 
     @property
@@ -107,13 +107,13 @@ def load(name: str) -> Board:
 
 
 def of_project(data: Mapping[str, Any]) -> Board:
-    """The installed board that a project was generated for, with the memories chosen for it.
+    """The installed board for which a project was generated, with the memories chosen for it.
 
-    A project is not trusted to name programs and their arguments: what ``Board.to_json`` wrote
-    must be what the installed board says. Raises BoardError if it is not, or there is no such
-    board.
+    A project is not trusted to name programs and their arguments, so the data that
+    ``Board.to_json`` wrote must equal the installed board. Raises BoardError if they differ, or if
+    there is no such board.
     """
-    data = json.loads(json.dumps(data))  # as in the file, whose tuples are lists
+    data = json.loads(json.dumps(data))  # lists instead of tuples, as in the file
     name = data.get("name")
     if name not in available():
         raise BoardError(
@@ -129,13 +129,13 @@ def of_project(data: Mapping[str, Any]) -> Board:
             _refuse_other(installed.name, [field])
     board = replace(installed, **chosen)
     expected = json.loads(json.dumps(board.to_json()))
-    data = json.loads(json.dumps(data))  # one that was never written has tuples
+    data = json.loads(json.dumps(data))  # a manifest that was never written still has tuples
     if data != expected:
         _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
     return board
 
 
-# What generation may choose, and the field that names the only other choice.
+# The fields that generation may change, and for each the field that names the only other choice.
 _CHOSEN = {
     "constants": "large_constants",
     "arena": "large_buffers",
@@ -153,7 +153,7 @@ def _refuse_other(name: str, fields: Sequence[str]) -> NoReturn:
 
 
 def from_dict(name: str, data: Any, path: Path) -> Board:
-    """Build a Board from plain data; ``path`` is named in errors."""
+    """A Board from plain data; ``path`` is the file to name in errors."""
     try:
         memories = tuple(_memory(m) for m in data.get("memories", ()))
         qemu = data.get("qemu")

@@ -1,4 +1,4 @@
-"""CPU cores: what kernels may use, what the compiler is told, what the ELF must say."""
+"""CPU cores: the features of kernels, the flags of compilers, the attributes of an ELF."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Feature(enum.Enum):
 class Cpu:
     """A core. ``architecture`` is "arm", "riscv" or "host". ``cflags`` select the core for GCC.
     ``triple`` is LLVM's name of the target, empty for the host.
-    ``attributes`` are the build attributes that an ELF for it must carry (names as readelf -A
-    prints them; the versions of RISC-V's extensions are not compared; empty where there are none).
-    ``exception_frame`` is what hardware pushes on the stack at an exception, in bytes.
-    ``clang_flags``: what GCC does without being told.
-    ``objdump_flags``: without them objdump does not know all of the core's instructions."""
+    ``attributes`` are the build attributes that an ELF for it must have (names as readelf -A
+    prints them; the versions of RISC-V's extensions are not compared; empty if there are none).
+    ``exception_frame`` is the number of bytes that hardware pushes on the stack at an exception.
+    ``clang_flags`` make clang do what GCC does by default.
+    ``objdump_flags`` are needed for objdump to know all of the core's instructions."""
 
     name: str
     title: str
@@ -46,11 +46,11 @@ class Cpu:
 
     @property
     def pointer_bytes(self) -> int:
-        """Bytes of a pointer; the host is taken to be a 64-bit one."""
+        """Bytes of a pointer; the host is assumed to have 64 bits."""
         return 8 if self.architecture == "host" else 4
 
 
-# What clang does by itself: the FPU that -mcpu has, the older names of RISC-V's extensions.
+# Flags that clang does not need: the FPU that -mcpu has, the older names of RISC-V's extensions.
 _GCC_ONLY = {"-mfpu=auto", "-misa-spec=2.2"}
 
 _UNALIGNED = ("-munaligned-access",)  # Armv7-M and Armv8-M mainline; Armv6-M cannot

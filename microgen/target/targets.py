@@ -1,8 +1,8 @@
-"""Targets that compute besides the host, as ``--target`` declares them.
+"""Targets in addition to the host, as ``--target`` declares them.
 
-A declaration is ``KIND[:device-type=N][:device-api]``: the target's name, what DLPack calls its
+A declaration is ``KIND[:device-type=N][:device-api]``: the target's name, DLPack's number of its
 device, and whether its operators run between the hooks of TVM's device API. The host, the CPU of
-the board, is always there and declared by nobody: its kind is ``c``, and nodes name it "".
+the board, always exists and is never declared: its kind is ``c``, and nodes refer to it as "".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOST_KIND = "c"
 CPU = 1
 EXT_DEV = 12
 
-# DLDeviceType (DLPack), under the names that TVM has for them.
+# DLDeviceType (DLPack), with TVM's names.
 _DEVICE_NAMES = {
     CPU: "cpu",
     2: "cuda",
@@ -57,7 +57,7 @@ HOST = Target("", CPU)
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The targets of a compilation besides the host, in the order they were declared."""
+    """The targets of a compilation without the host, in the order of declaration."""
 
     declared: tuple[Target, ...] = ()
 
@@ -78,9 +78,10 @@ class Targets:
         return found
 
     def with_generators(self, generators: Mapping[str, bool]) -> Targets:
-        """These, and a target for each code generator, by name, that none is declared for: whether
-        it needs the hooks of a device. Raises MicrogenError if it does, and the declared one has
-        none."""
+        """These targets, and one for each code generator (by name) that has no declared target.
+
+        The value says whether the generator needs the hooks of a device. Raises MicrogenError if it
+        does and the declared target has none."""
         declared = {target.kind: target.use_device_api for target in self.declared}
         for name, api in generators.items():
             if api and not declared.get(name, True):
@@ -94,8 +95,8 @@ class Targets:
 
     @property
     def kinds(self) -> dict[int, str]:
-        """DLDeviceType -> kind of the target for it, the first that was declared: what annotations
-        of devices are resolved by."""
+        """DLDeviceType -> kind of the first target that was declared for it; annotations of devices
+        are resolved with this."""
         declared = {t.device_type: t.kind for t in reversed(self.declared)}
         return {**declared, CPU: HOST_KIND}
 
@@ -107,13 +108,13 @@ NO_TARGETS = Targets()
 
 
 def device_name(device_type: int) -> str:
-    """TVM's name of a DLDeviceType, its number if it has none."""
+    """TVM's name of a DLDeviceType, or its number if it has no name."""
     return _DEVICE_NAMES.get(device_type, str(device_type))
 
 
 def parse(texts: Sequence[str]) -> Targets:
-    """The targets that declarations describe. Raises MicrogenError for one that is malformed, or
-    for a kind that is declared twice."""
+    """The targets that the declarations describe. Raises MicrogenError for a malformed declaration,
+    or for a kind that is declared twice."""
     found: dict[str, Target] = {}
     for text in texts:
         target = _parse_one(text)

@@ -1,4 +1,4 @@
-"""Proves from the ELF that the firmware is what was planned. See ``docs/verify.md``."""
+"""Proves from the ELF that the firmware is as planned. See ``docs/verify.md``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
     "with_painted_stack",
 ]
 
-# The fixed list of names, in the order of reports. docs/verify.md says what each reads.
+# The fixed list of names, in the order of reports. docs/verify.md says what each check reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "manifest": consistency.manifest,
     "entry_point": vectors.entry_point,
@@ -85,7 +85,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 }
 
 
-# What concerns the firmware as a whole, or all its models at once; the other checks look at each
+# Checks of the firmware as a whole, or of all its models at once; the other checks look at each
 # model by itself.
 _OF_FIRMWARE = frozenset(
     {
@@ -109,8 +109,8 @@ def verify(
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
-    ``elf`` is ``build/firmware.elf`` unless given. ``ram`` and ``flash`` are budgets in bytes,
-    those of the manifest unless given. ``painted_stack`` is the high-water mark that a run
+    ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes and
+    default to those of the manifest. ``painted_stack`` is the high-water mark that a run
     reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
     ``codegen_path`` are folders with codegens, which say how their modules are read.
 

@@ -35,11 +35,11 @@ class Arm:
     falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         return disassembly.parse(text)
 
     def machine(self, constant: Callable[[int], int | None], stack_top: int) -> registers.Machine:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         return registers.Machine(constant, stack_top)
 
     def entry(self, _code: Code, _start: int) -> Registers:
@@ -47,11 +47,11 @@ class Arm:
         return ENTRY
 
     def after_call(self, registers: Registers) -> Registers:
-        """What the procedure call standard preserves."""
+        """The registers that the procedure call standard preserves."""
         return {name: v for name, v in registers.items() if name not in _CALL_CLOBBERS}
 
     def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         name = instruction.mnemonic
         if name == "bl":
             return _direct_call(instruction, code)
@@ -86,18 +86,18 @@ class Arm:
     def vectors(
         self, elf: Elf, board: Board, _installed: Callable[[], Iterable[int]]
     ) -> Mapping[str, int]:
-        """Reset, and the faults that the CPU has."""
+        """The vectors of reset and of the faults that the CPU has."""
         is_v6m = dict(board.cpu.attributes).get("Tag_CPU_arch") in _V6M
         names = {_RESET: "Reset", **{n: _FAULTS[n] for n in (_V6M_FAULTS if is_v6m else _FAULTS)}}
         return {name: self._vector(elf, board, number) for number, name in names.items()}
 
     def handlers(self, elf: Elf, board: Board, _installed: Iterable[int]) -> Iterable[int]:
-        """Every vector of the core but reset that is not 0."""
+        """Every vector of the core except reset, if it is not 0."""
         numbers = range(_RESET + 1, _VECTORS)
         return {self._vector(elf, board, number) & ~1 for number in numbers} - {0}
 
     def vector_problem(self, address: int) -> str:
-        """Without the Thumb bit a core faults on its way to the handler."""
+        """Without the Thumb bit, a core faults on its way to the handler."""
         return "" if address & 1 else "has no Thumb bit"
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -107,7 +107,7 @@ class Arm:
             **dict(cpu.attributes),
             "Tag_ABI_VFP_args": "VFP registers" if is_hard else "AAPCS",
         }
-        # A value of 0 is not written into the file.
+        # An attribute with the value 0 is not written into the file.
         return wanted, {"Tag_ABI_VFP_args": "AAPCS", **elf.attributes}
 
     def _vector(self, elf: Elf, board: Board, number: int) -> int:
@@ -123,15 +123,15 @@ def _direct_call(instruction: Instruction, code: Code) -> Control:
 
 
 def _table_behind(instruction: Instruction, name: re.Match[str]) -> InlineTable:
-    """The table that libgcc's helper of that name jumps through."""
+    """The table through which libgcc's helper of that name jumps."""
     width = {"q": 1, "h": 2, "": 4}[name[2]]
     base = (instruction.next + 2) & ~3 if width == 4 else instruction.next
     return InlineTable(base, width, 1 if width == 4 else 2, signed=name[1] == "s")
 
 
 def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> InlineTable | None:
-    """The table behind the jump of a switch, as clang writes it for Armv6-M: words, which are
-    addresses, or offsets from where the program counter is read."""
+    """The table after the jump of a switch, in clang's form for Armv6-M: words that are addresses,
+    or offsets from the place where the program counter is read."""
     name, operands = instruction.mnemonic, instruction.operands
     if name == "mov":
         base = (instruction.next + 3) & ~3
@@ -144,7 +144,7 @@ def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> Inl
 
 def _offset_bytes(instruction: Instruction, code: Code) -> int:
     """The size of the offsets if the jump ends ``add r, pc; ldrb r, [r, #4]; lsls r, r, #1``,
-    which leads behind it; else 0."""
+    with the table after it; otherwise 0."""
     register = instruction.operands[1]
     before = [code.instructions.get(instruction.address - n) for n in (6, 4, 2)]
     found = [(i.mnemonic, i.operands) for i in before if i is not None]
@@ -159,8 +159,8 @@ def _offset_bytes(instruction: Instruction, code: Code) -> int:
 
 
 def _is_far_jump(instruction: Instruction, code: Code) -> bool:
-    """Whether a ``bl`` is only a branch: Armv6-M has no other that reaches beyond 2 KB, and
-    GCC uses it so inside of a function that has saved the link register."""
+    """Whether a ``bl`` is only a branch. Armv6-M has no other that reaches farther than 2 KB, and
+    GCC uses it like this inside a function that has saved the link register."""
     target = instruction.target
     is_inside = code.owner(target) == code.owner(instruction.address)
     is_v6m = code.elf.attributes.get("Tag_CPU_arch") in _V6M
@@ -172,7 +172,7 @@ def _operand(instruction: Instruction, known: Registers) -> Value | None:
 
 
 def _leaves(instruction: Instruction) -> bool:
-    """Whether it writes the program counter."""
+    """Whether the instruction writes the program counter."""
     name, operands = instruction.mnemonic, instruction.operands
     if name in ("bx", "bxns"):
         return True
@@ -190,8 +190,8 @@ def _leaving(instruction: Instruction, known: Registers, code: Code) -> Control:
 
 
 def _is_popped(instruction: Instruction, code: Code) -> bool:
-    """Whether it is the end of ``pop {r3}; add sp, #8; bx r3``: so Armv6-M returns from a function
-    that has put arguments on the stack below the return address."""
+    """Whether the instruction ends ``pop {r3}; add sp, #8; bx r3``. Armv6-M returns like this from
+    a function that has put arguments on the stack below the return address."""
     before = code.instructions.get(instruction.address - 2)
     if before is not None and before.mnemonic == "add" and before.operands[0] == "sp":
         before = code.instructions.get(before.address - 2)

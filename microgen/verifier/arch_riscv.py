@@ -1,7 +1,7 @@
 """RISC-V, RV32IMAC, for ``verify``: control flow, trap vector, build attributes.
 
-A core starts at the start of flash, with no stack: code sets ``sp``, and ``mtvec`` to the trap
-handler. A trap pushes nothing; the handler runs on the stack of the program, or on one of its own
+A core starts at the start of flash without a stack. Code sets ``sp``, and sets ``mtvec`` to the
+trap handler. A trap pushes nothing; the handler runs on the program's stack, or on one of its own
 choice. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
 """
 
@@ -17,15 +17,15 @@ from microgen.verifier.architecture import Code, Control, Instruction
 from microgen.verifier.elf import Elf
 from microgen.verifier.values import ENTRY, Registers, Value
 
-_STACK_TOP = "__stack_top"  # linker script's
-_GLOBAL_POINTER = "__global_pointer$"  # linker script's, where gp is used
+_STACK_TOP = "__stack_top"  # from the linker script
+_GLOBAL_POINTER = "__global_pointer$"  # from the linker script, if gp is used
 _PRESERVED = frozenset({"sp", "gp", "tp", *(f"s{i}" for i in range(12))})
 
 _BRANCHES = re.compile(r"b(eq|ne|lt|ge|gt|le)z?|b(lt|ge|gt|le)u")
 _RETURNS = ("ret", "mret", "sret", "uret")
-_VECTOR_ALIGNMENT = 4  # the lowest two bits are its mode: 0, one handler for all traps
+_VECTOR_ALIGNMENT = 4  # the lowest two bits are the mode: 0 is one handler for all traps
 
-# Names of parts of I, M and A that later versions of the manual, or the compiler, list apart.
+# Parts of I, M and A that later versions of the manual, or the compiler, name separately.
 _IMPLIED = frozenset({"zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca"})
 _VERSION = re.compile(r"\d+p\d+")
 _CANONICAL_ORDER = "iemafdqlcbkjtpvh"
@@ -38,16 +38,16 @@ class RiscV:
     falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         return riscv.parse(text)
 
     def machine(self, constant: Callable[[int], int | None], stack_top: int) -> riscv.Machine:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         return riscv.Machine(constant, stack_top)
 
     def entry(self, code: Code, start: int) -> Registers:
-        """The return address, the global pointer where the program has one; a stack pointer
-        everywhere but at the reset."""
+        """The return address; the global pointer if the program has one; a stack pointer, except
+        at the reset."""
         known = {**ENTRY, "ra": Value("link", 0)}
         if start == code.reset:
             return {"sp": Value("const", 0)}
@@ -55,11 +55,11 @@ class RiscV:
         return {**known, "gp": Value("const", gp[0].address)} if gp else known
 
     def after_call(self, registers: Registers) -> Registers:
-        """What the procedure call standard preserves."""
+        """The registers that the procedure call standard preserves."""
         return {name: value for name, value in registers.items() if name in _PRESERVED}
 
     def control(self, instruction: Instruction, registers: Registers, _code: Code) -> Control:
-        """See ``Architecture``."""
+        """As in ``Architecture``."""
         name = instruction.mnemonic
         if _BRANCHES.fullmatch(name):
             return Control("branch", Value("const", instruction.target))
@@ -78,7 +78,7 @@ class RiscV:
         return Control("next")
 
     def vector_table(self, _board: Board) -> None:
-        """There is none: ``mtvec`` has the handler's address."""
+        """None: there is no table, because ``mtvec`` has the handler's address."""
         return
 
     def reset(self, _elf: Elf, board: Board) -> int:
@@ -86,14 +86,14 @@ class RiscV:
         return board.memory(board.flash).origin
 
     def stack_top(self, elf: Elf, _board: Board) -> int:
-        """The linker script's symbol; that the program sets ``sp`` to it, following it shows."""
+        """The linker script's symbol. Following the program shows that it sets ``sp`` to this."""
         symbols = elf.named(_STACK_TOP)
         return symbols[0].address if symbols else 0
 
     def vectors(
         self, elf: Elf, board: Board, installed: Callable[[], Iterable[int]]
     ) -> Mapping[str, int]:
-        """Reset, and every value that ``mtvec`` is set to; 0 if it never is."""
+        """Reset, and every value that ``mtvec`` is set to; 0 if it is never set."""
         traps = sorted(installed()) or [0]
         return (
             {"reset": self.reset(elf, board)}
@@ -102,23 +102,23 @@ class RiscV:
         )
 
     def handlers(self, _elf: Elf, _board: Board, installed: Iterable[int]) -> Iterable[int]:
-        """Those that the program installs."""
+        """The handlers that the program installs."""
         return installed
 
     def vector_problem(self, address: int) -> str:
-        """The hardware ignores, or understands otherwise, the lowest bits."""
+        """The hardware ignores the lowest bits, or interprets them as a mode."""
         return "is not aligned to 4" if address % _VECTOR_ALIGNMENT else ""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """The instruction set, its versions and implied names left out, as the linker merges them
-        with libgcc's; the stack's alignment and the float calling convention."""
+        """The instruction set without versions and implied names, because the linker merges these
+        with libgcc's; the stack's alignment; the float calling convention."""
         wanted = {**dict(cpu.attributes), "float ABI": "soft"}
         return _canonical(wanted), _canonical(elf.attributes)
 
 
 def _callee(instruction: Instruction, registers: Registers) -> Value | None:
-    """The target, unless the return address goes to another register than ``ra``: libgcc's
-    -msave-restore, whose functions do not keep the stack as it was."""
+    """The target, unless the return address goes to a register other than ``ra``. libgcc's
+    -msave-restore does that, and its functions change the caller's stack."""
     operands = instruction.operands
     if len(operands) > 1 and operands[0] != "ra":
         return None
@@ -148,7 +148,7 @@ def _canonical(attributes: Mapping[str, str]) -> dict[str, str]:
 
 
 def extensions(architecture: str) -> str:
-    """``rv32i2p1_m2p0_c2p0_zmmul1p0`` as ``rv32imc``: no versions, nothing that others imply."""
+    """``rv32i2p1_m2p0_c2p0_zmmul1p0`` as ``rv32imc``: without versions and implied extensions."""
     first, *others = (_VERSION.sub("", name) for name in architecture.split("_"))
     width, letters = first[:4], [*first[4:], *(name for name in others if len(name) == 1)]
     letters.sort(key=_CANONICAL_ORDER.find)

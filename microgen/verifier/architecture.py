@@ -1,4 +1,4 @@
-"""What an architecture is to ``verify``: the interface between checks and instruction sets.
+"""The interface between the checks of ``verify`` and instruction sets.
 
 Its implementations are ``arch_arm`` and ``arch_riscv``; ``architectures`` finds a board's.
 """
@@ -17,11 +17,12 @@ from microgen.verifier.values import Registers, Value
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One instruction. ``mnemonic`` is without width (``.w``) and, inside an IT block, without
-    the condition, which ``condition`` stands for. Operands are as objdump prints them.
+    """One instruction. ``mnemonic`` is without width (``.w``). Inside an IT block it is also
+    without the condition, which is in ``condition``. Operands are as objdump prints them.
 
-    Behind the first of several instructions under one condition the others have none: whoever
-    reaches them has met it. ``skip_to`` is where who has not continues, behind the last.
+    If several instructions in a row have one condition, only the first has it here, because the
+    others run if and only if the first does. If the condition is not met, execution continues at
+    ``skip_to``, the address after the last of them.
     """
 
     address: int
@@ -33,17 +34,17 @@ class Instruction:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether it may be passed over."""
+        """Whether execution may skip the instruction."""
         return bool(self.condition)
 
     @property
     def next(self) -> int:
-        """The address behind it."""
+        """The address after it."""
         return self.address + self.size
 
     @property
     def target(self) -> int:
-        """Where a direct branch goes: its last operand, ``<address> <name>``."""
+        """The address of a direct branch, from its last operand, ``<address> <name>``."""
         return int(self.operands[-1].split()[0], 16)
 
     def __str__(self) -> str:
@@ -52,7 +53,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class InlineTable:
-    """A table at ``base``, behind the instruction that jumps through it: entries of ``width``
+    """A table at ``base``, after the instruction that jumps through it. It has entries of ``width``
     bytes, offsets in units of ``unit`` bytes from ``origin``, which is ``base`` if None."""
 
     base: int
@@ -64,12 +65,12 @@ class InlineTable:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Where control goes behind an instruction.
+    """Where execution continues after an instruction.
 
-    ``kind`` "next": to the instruction behind. "branch": to ``target`` or behind. "jump" and
-    "call": to ``target``, whose value may be a table's; None is not known. "switch": through
-    ``table``; a "call" with a table jumps through it when it returns. "return": to the caller.
-    "stop": nowhere. "handler": behind, and ``target`` is from now on where traps go.
+    ``kind`` "next": at the instruction after it. "branch": at ``target`` or after it. "jump" and
+    "call": at ``target``, whose value may be a table's; None means unknown. "switch": through
+    ``table``; a "call" with a table jumps through it when it returns. "return": at the caller.
+    "stop": nowhere. "handler": after it, and from now on traps go to ``target``.
     """
 
     kind: Literal["next", "branch", "jump", "call", "switch", "return", "stop", "handler"]
@@ -81,13 +82,13 @@ class Machine(Protocol):
     """Follows the values of registers."""
 
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """Registers behind the instruction. Raises UnknownStackPointerError."""
+        """The registers after the instruction. Raises UnknownStackPointerError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A program's instructions and what is needed to follow them. ``reset`` is the first
-    instruction that the core runs, ``functions`` are names by address; ``registry`` is the address
+    """A program's instructions, and everything needed to follow them. ``reset`` is the first
+    instruction that the core runs. ``functions`` are names by address. ``registry`` is the address
     of the graph executor's table of functions, 0 if there is none."""
 
     arch: Architecture
@@ -104,7 +105,7 @@ class Code:
         return self.functions.get(self.owner(address), f"{address:#x}")
 
     def owner(self, address: int) -> int:
-        """Where the function at or before the address starts; -1 if there is none."""
+        """The start of the function at or before the address; -1 if there is none."""
         return max((start for start in self.functions if start <= address), default=-1)
 
 
@@ -113,34 +114,34 @@ class Architecture(Protocol):
 
     @property
     def stack_alignment(self) -> int:
-        """Bytes; of every call, and of an exception's frame."""
+        """The alignment in bytes of the stack at every call, and of an exception's frame."""
 
     @property
     def falls_through_unless_last(self) -> frozenset[str]:
-        """Calls and traps: a function may end with one, because it never returns."""
+        """Calls and traps with which a function may end, because they never return."""
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """Address -> instruction, from the text of ``objdump -d``. Data between instructions
         is left out."""
 
     def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
-        """``constant`` reads a word of read-only memory, None elsewhere; ``stack_top`` is the
-        initial stack pointer: code that resets to it is as at its entry."""
+        """A machine. ``constant`` reads a word of read-only memory and returns None elsewhere.
+        ``stack_top`` is the initial stack pointer; code that resets to it is as at its entry."""
 
     def entry(self, code: Code, start: int, /) -> Registers:
-        """What is known at the first instruction of the function at ``start``."""
+        """The registers known at the first instruction of the function at ``start``."""
 
     def after_call(self, registers: Registers) -> Registers:
-        """What a called function leaves."""
+        """The registers known after a call returns."""
 
     def control(self, instruction: Instruction, registers: Registers, code: Code, /) -> Control:
-        """Where control goes."""
+        """Where execution continues."""
 
     def vector_table(self, board: Board, /) -> int | None:
-        """Where the core looks for its vectors; None if it has no table in memory."""
+        """The address of the core's vectors; None if it has no table in memory."""
 
     def reset(self, elf: Elf, board: Board, /) -> int:
-        """Where the core starts, as the ELF's entry point must name it."""
+        """The address at which the core starts, and which the ELF's entry point must name."""
 
     def stack_top(self, elf: Elf, board: Board, /) -> int:
         """The initial stack pointer; 0 if the image has none."""
@@ -148,15 +149,15 @@ class Architecture(Protocol):
     def vectors(
         self, elf: Elf, board: Board, installed: Callable[[], Iterable[int]], /
     ) -> Mapping[str, int]:
-        """Reset and every fault by name, as the core finds them. ``installed``: the targets of
-        "handler" that the program reaches."""
+        """Reset and every fault by name, with the address that the core finds. ``installed`` are
+        the targets of "handler" that the program reaches."""
 
     def handlers(self, elf: Elf, board: Board, installed: Iterable[int], /) -> Iterable[int]:
-        """The first instructions of all handlers of exceptions."""
+        """The first instructions of all exception handlers."""
 
     def vector_problem(self, address: int) -> str:
-        """What is wrong with a vector's value, empty if nothing is."""
+        """What is wrong with a vector's value; empty if nothing is."""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Build attributes that an ELF for the CPU has, and those that this one has; equal where
-        what they say is equal."""
+        """The build attributes that an ELF for the CPU has, and those of this ELF. They are equal
+        if they mean the same."""

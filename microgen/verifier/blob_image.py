@@ -1,4 +1,4 @@
-"""The module blob as the ELF has it."""
+"""The module blob in the ELF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.verifier.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class BlobImage:
-    """The blob's bytes, and what they are: None, and ``problem``, where that cannot be read."""
+    """The blob's bytes and contents. ``None`` and a ``problem`` if it cannot be read."""
 
     data: bytes
     blob: Blob | None
@@ -24,7 +24,7 @@ class BlobImage:
 
 
 def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
-    """The blob of a model that has one, as the ELF has it."""
+    """The blob in the ELF, of a model that has one."""
     assert module.blob is not None
     name = module.blob.symbol
     symbols = [s for s in subject.elf.named(name) if s.kind == "object"]

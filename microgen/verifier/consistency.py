@@ -1,4 +1,4 @@
-"""The manifest agrees with itself: what it says twice is the same."""
+"""Checks that the manifest does not contradict itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _option_problems(module: ModuleRecord) -> Iterator[str]:
     missing = sorted({field.name for field in fields(Options)} - said.keys())
     if missing:
         yield f"there is no option {missing[0]}"
-    if _is_graph(module):  # which promises what nobody can ask for
+    if _is_graph(module):  # it promises symbols that a graph does not have
         said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
     try:
         options = structure(said, Options)
@@ -66,7 +66,7 @@ def _is_graph(module: ModuleRecord) -> bool:
 
 
 def _nbytes(shape: tuple[int, ...], dtype: str) -> int | None:
-    """Bytes of a tensor; None for a dtype that there is not."""
+    """Bytes of a tensor; None for an unknown dtype."""
     return math.prod(shape) * _DTYPES[dtype].nbytes if dtype in _DTYPES else None
 
 
@@ -80,7 +80,7 @@ def _port_problems(port: PortRecord) -> Iterator[str]:
 
 
 def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
-    """What arguments of each kind may name, with its bytes where they are those of one tensor."""
+    """The names that arguments of each kind may have, with bytes for those of a single tensor."""
     buffers = {buffer.name: buffer.nbytes for buffer in module.plan.buffers}
     return {
         "input": {port.name: port.nbytes for port in module.inputs},
@@ -95,7 +95,7 @@ def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
 def _call_problems(
     call: CallRecord, names: dict[str, dict[str, int | None]], *, is_graph: bool
 ) -> Iterator[str]:
-    # A constant that the caller passes has no symbol, and arguments name it as if it had one.
+    # A constant that the caller passes has no symbol, but arguments name it as if it had one.
     passed = {"constant"} if "" in names["constant"] else set()
     for arg in call.args:
         if arg.storage not in passed and arg.name not in names.get(arg.storage, {}):

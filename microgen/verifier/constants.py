@@ -48,13 +48,13 @@ def object_problems(
 
 
 def _alignment(subject: Subject) -> int:
-    """What ``--constant-alignment`` asked for; ``manifest`` fails for what it cannot have been."""
+    """The value of ``--constant-alignment``; ``manifest`` fails for an impossible one."""
     asked = subject.manifest.options.get("constant_alignment")
     return asked if isinstance(asked, int) and asked > 0 else 1
 
 
 def is_writable(subject: Subject, symbol: Symbol) -> bool:
-    """Whether the section, the segment, or the board's memory there can be written."""
+    """Whether the section, the segment, or the board's memory at that place is writable."""
     section = subject.elf.section_at(symbol.address)
     segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
     memories = [
@@ -99,7 +99,7 @@ def _byte_problems(
 
 
 def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
-    """Where a constant lies: in a passed pool, inside main's array, if main is the project's."""
+    """Addresses of a constant; in a passed pool, inside main's array if main is the project's."""
     if record.symbol:
         return [symbol.address for symbol in subject.elf.named(record.symbol)]
     arrays = subject.elf.named(subject.manifest.pool_array(record.pool))

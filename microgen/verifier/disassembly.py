@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from microgen.verifier.architecture import Instruction
 
-# The encoding is there or not, as objdump is told; sizes come from the addresses.
+# objdump prints the encoding or not, depending on its options; sizes come from the addresses.
 _LINE = re.compile(
     r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}(?: [0-9a-f]{4})?) *\t)?"
     r"(?:([a-z.]\S*)(?:\t(.*))?|\s*[;@] <UNDEFINED> instruction: (0x[0-9a-f]{8}))"
@@ -26,7 +26,7 @@ def parse(text: str) -> dict[int, Instruction]:
 
 
 def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
-    """The instructions with ``skip_to``: those under one condition are passed over together."""
+    """The instructions with ``skip_to``: those under one condition are skipped together."""
     group: list[Instruction] = []
     for instruction in instructions:
         if group and not _continues(group[-1], instruction):
@@ -37,7 +37,7 @@ def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
 
 
 def _continues(before: Instruction, instruction: Instruction) -> bool:
-    """Whether it runs exactly if the one before it does: one condition, and the same flags."""
+    """Whether it runs if and only if the one before it does: same condition, same flags."""
     sets_flags = before.mnemonic in _COMPARES or before.mnemonic.endswith("s")
     is_same = before.condition and before.condition == instruction.condition
     return bool(is_same) and before.next == instruction.address and not sets_flags
@@ -52,7 +52,7 @@ def _passed_over_together(group: list[Instruction]) -> Iterator[Instruction]:
 def _instructions(text: str) -> Iterator[Instruction]:
     lines = [match for match in map(_LINE.match, text.splitlines()) if match is not None]
     addresses = [int(match[1], 16) for match in lines]
-    pending = 0  # instructions of an IT block that are still to come
+    pending = 0  # instructions of the IT block that are still to come
     for match, address, following in zip_longest(lines, addresses, addresses[1:]):
         if match[4]:
             yield _undefined(address, int(match[4], 16))
@@ -67,19 +67,19 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def _undefined(address: int, code: int) -> Instruction:
-    """An instruction that objdump does not know: ``unlisted`` if it can write any register but
-    the stack pointer, ``undefined`` if nothing is known of it.
+    """An instruction that objdump does not know. It is ``unlisted`` if it can write any register
+    except the stack pointer, and ``undefined`` if nothing is known about it.
 
-    Binutils 2.40 does not know some of CSEL and its like, and of Armv8.1-M's shifts of two
-    registers, with certain operands; all may name the stack pointer in no place. Source: Armv8-M
-    Architecture Reference Manual, C2.3.5, encodings 0b11101010_0101.
+    With certain operands, Binutils 2.40 does not know some of CSEL and similar instructions, and
+    some of Armv8.1-M's shifts of two registers. None of them may name the stack pointer. Source:
+    Armv8-M Architecture Reference Manual, C2.3.5, encodings 0b11101010_0101.
     """
     is_known = code >> 20 == 0xEA5
     return Instruction(address, 4, "unlisted" if is_known else "undefined", (f"{code:#x}",))
 
 
 def _size(mnemonic: str, address: int, following: int | None) -> int:
-    """Bytes up to the next line; before a gap, where no code follows, from the mnemonic."""
+    """Bytes up to the next line; before a gap, which no code follows, from the mnemonic."""
     if following is not None and following - address in (2, 4):
         return following - address
     return 4 if mnemonic.endswith(".w") or mnemonic.startswith(("bl", "tb", "v")) else 2
@@ -107,5 +107,5 @@ def _without_condition(mnemonic: str) -> str:
 
 
 def is_conditional_branch(mnemonic: str) -> bool:
-    """Whether it is ``b<condition>``, which stands outside of IT blocks."""
+    """Whether it is ``b<condition>``, which is used outside of IT blocks."""
     return mnemonic[:1] == "b" and mnemonic[1:] in _CONDITIONS

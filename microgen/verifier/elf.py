@@ -1,4 +1,4 @@
-"""What verify reads of an ELF file. The only module that knows pyelftools."""
+"""Reads an ELF file for verify. This is the only module that uses pyelftools."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _RISCV_FLOAT_ABI = {0: "soft", 2: "single", 4: "double", 6: "quad"}
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """A defined symbol. ``kind`` and ``binding`` are ELF's names in lower case ("object",
-    "func", "notype"; "local", "global", "weak"); ``file`` is the STT_FILE symbol that a local
-    one stands under, ``section`` its output section ("" for absolute ones)."""
+    "func", "notype"; "local", "global", "weak"). ``file`` is the STT_FILE symbol of a local
+    symbol, ``section`` its output section ("" for absolute symbols)."""
 
     name: str
     address: int
@@ -71,12 +71,12 @@ class Symbol:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address after it."""
         return self.address + self.size
 
     @property
     def stem(self) -> str:
-        """The name in the source: without the suffix of a compiler's clone (``.part.0``)."""
+        """The name in the source, without the suffix of a compiler's clone (``.part.0``)."""
         return self.name.split(".", 1)[0]
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Section:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address after it."""
         return self.address + self.size
 
     def holds(self, address: int) -> bool:
@@ -109,7 +109,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A loadable segment: run and load address, sizes in memory and in the file, rights as a
+    """A loadable segment: run and load address, sizes in memory and in the file, and rights as a
     subset of "rwx"."""
 
     address: int
@@ -125,8 +125,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """A linked program. ``attributes`` are the build attributes that checks look at, under
-    readelf's names; RISC-V's "float ABI" is from the ELF header."""
+    """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
+    names; RISC-V's "float ABI" is from the ELF header."""
 
     path: Path
     machine: str
@@ -146,23 +146,23 @@ class Elf:
         return (symbol for symbol in self.symbols if symbol.kind == "func")
 
     def section_at(self, address: int) -> Section | None:
-        """The section that holds the address; zero-sized ones hold none."""
+        """The section at the address; sections of size zero are never returned."""
         return next((s for s in self.sections if s.holds(address)), None)
 
     def read(self, address: int, size: int) -> bytes | None:
-        """``size`` bytes of the image at a run-time address; None where the file has none."""
+        """``size`` bytes of the image at a run-time address; None if the file has none there."""
         for start, data in self._image:
             if start <= address and address + size <= start + len(data):
                 return data[address - start : address - start + size]
         return None
 
     def word(self, address: int) -> int | None:
-        """The little-endian 32-bit word at an address; None where the file has none."""
+        """The little-endian 32-bit word at an address; None if the file has none there."""
         data = self.read(address, 4)
         return None if data is None else int.from_bytes(data, "little")
 
     def code_address(self, symbol: Symbol) -> int:
-        """Where a function's first instruction is: without Arm's Thumb bit."""
+        """The address of a function's first instruction, without Arm's Thumb bit."""
         return symbol.address & ~1 if self.machine == _EM_ARM else symbol.address
 
 

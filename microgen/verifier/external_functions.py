@@ -16,7 +16,7 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, split, text_at, words
 
 # An mg_module_constant: name; data, device type and number, number of dimensions, the dtype's code,
-# bits and lanes, shape, strides, offset. By its size, which is that of pointers of 4 and 8 bytes.
+# bits and lanes, shape, strides, offset. The key is its size with pointers of 4 and 8 bytes.
 _CONSTANT = {48: "<I4xIiiiBBHII4xQ", 56: "<QQiiiBBHQQQ"}
 _CPU = 1
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 1}
@@ -27,8 +27,8 @@ _DTYPES = {
 
 
 def external_functions(subject: Subject) -> Finding:
-    """Each external function has one provider: C, or one module of the blob. Those of the blob are
-    what was partitioned, and are handed the constants of the plan."""
+    """Each external function has one provider: C, or one module of the blob. Functions of the blob
+    equal those that were partitioned, and get the constants of the plan."""
     module = subject.manifest
     if not module.external:
         return not_applicable("the model has no external functions")
@@ -45,7 +45,7 @@ def external_functions(subject: Subject) -> Finding:
 
 
 def _code_problems(subject: Subject, own: ExternalRecord) -> Iterator[str]:
-    """The C function, of the generator's code or in front of a module."""
+    """Problems of the C function, which is the generator's code or calls a module."""
     for function in own.functions:
         found = [s for s in subject.elf.named(function.symbol) if s.kind == "func"]
         if len(found) != 1:
@@ -76,7 +76,7 @@ def _provider_problems(blob: Blob, own: ExternalRecord, function: FunctionRecord
 
 
 def _table_problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
-    """What the functions in front of the modules ask the loader for, and hand to it."""
+    """Problems of the tables with which the functions of modules ask and feed the loader."""
     functions = [function for own in module.loaded for function in own.functions]
     symbols, wanted = f"{module.prefix}_module_symbols", [f.symbol for f in functions]
     asked = [text_at(subject, address) for address in words(subject, symbols, len(wanted))]

@@ -1,7 +1,7 @@
-"""The stack that one function uses, and whom it calls at which depth, from its instructions.
+"""The stack that one function uses, and its calls with their depths, from its instructions.
 
 Control flow is followed from the first instruction, so neither symbols nor frame descriptions are
-needed: assembler code, libgcc and stripped symbols are all alike.
+needed. Assembler code, libgcc and stripped symbols are treated alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from microgen.verifier.values import (
     joined,
 )
 
-# More visits of one instruction than this, each with a deeper stack: a loop that pushes.
+# More visits of one instruction, each with a deeper stack, mean a loop that pushes.
 _MAX_VISITS = 64
 
 
@@ -38,8 +38,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A function: deepest own stack in bytes, calls, what could not be followed, and the trap
-    handlers that it installs."""
+    """A function: its deepest own stack in bytes, its calls, what could not be followed, and the
+    trap handlers that it installs."""
 
     start: int
     depth: int
@@ -48,14 +48,14 @@ class Frame:
     handlers: tuple[int, ...] = ()
 
 
-# The one function that calls by an index of the registry. It is never inlined.
+# The only function that calls by an index of the registry. It is never inlined.
 _CALLS_BY_REGISTRY = "TVMGraphExecutor_RunNode"
 
 
 def code_of(
     elf: Elf, board: Board, instructions: Mapping[int, Instruction], registry: int = 0
 ) -> Code:
-    """Collect what following an ELF's instructions takes; ``registry`` is the address of the table
+    """Everything needed to follow an ELF's instructions. ``registry`` is the address of the table
     of packed functions that the graph executor calls, 0 if there is none."""
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
@@ -80,7 +80,7 @@ def frame(code: Code, start: int) -> Frame:
 
 
 def _is_padding(instruction: Instruction) -> bool:
-    """Alignment: ``nop``, or two bytes of zeros, which clang's assembler puts before literals."""
+    """Whether it is alignment: ``nop``, or two zero bytes, which clang puts before literals."""
     zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
     return zeros or instruction.mnemonic == "nop"
 
@@ -116,7 +116,7 @@ class _Walk:
                 self.problem(address, f"cannot follow the stack pointer through `{error}`")
 
     def problem(self, address: int, what: str) -> None:
-        """Note what cannot be followed; the first of an instruction is enough."""
+        """Note an instruction that cannot be followed. Only the first note for each is kept."""
         self.problems.setdefault(address, f"{self.code.name(self.start)} at {address:#x}: {what}")
 
     def reach(self, address: int, state: Registers) -> None:
@@ -134,7 +134,7 @@ class _Walk:
         self.work.append(address)
 
     def jump(self, instruction: Instruction, target: int, state: Registers) -> None:
-        """A branch: inside the function, or to another one for good."""
+        """A branch: inside the function, or to another one without return."""
         if target in self.code.functions and target != self.start:
             self.edge(instruction, target, state)
         elif target in self.code.instructions:
@@ -180,8 +180,8 @@ class _Walk:
             self.advance(instruction, state)
 
     def install(self, instruction: Instruction, control: Control, state: Registers) -> None:
-        """Traps go elsewhere from now on. While there is no stack that is a jump, from any
-        instruction, with nothing known but where traps go."""
+        """Traps go elsewhere from now on. Before there is a stack, this is followed as a jump from
+        any instruction, after which only the address of the trap handler is known."""
         arch, targets = self.code.arch, self.targets(instruction, control)
         if has_stack(state) or control.target is None:
             return
@@ -199,7 +199,7 @@ class _Walk:
         self.pass_over(instruction, state)
 
     def pass_over(self, instruction: Instruction, state: Registers) -> None:
-        """Continue where its condition is not met."""
+        """Continue as if the instruction's condition is not met."""
         if instruction.is_conditional:
             self.jump(instruction, instruction.skip_to, state)
 
@@ -213,14 +213,14 @@ class _Walk:
             self.fall_through(instruction, after)
 
     def edge(self, instruction: Instruction, target: int, state: Registers) -> None:
-        """Another function runs from here. It needs a stack."""
+        """Record that another function runs from here. It needs a stack."""
         if not has_stack(state):
             raise UnknownStackPointerError(str(instruction))
         self.edges.add(Edge(instruction.address, target, depth(state)))
 
     def leave(self, instruction: Instruction, control: Control, state: Registers) -> None:
-        """A jump, or a return: that may be higher than at the function's entry, for libgcc's
-        soft float returns for its caller so."""
+        """A jump, or a return. A return may leave the stack higher than at the function's entry,
+        because libgcc's soft float returns on behalf of its caller."""
         if control.kind == "jump":
             self.jumps(instruction, control, state)
             return
@@ -235,10 +235,10 @@ class _Walk:
             self.jump(instruction, target, state)
 
     def switch(self, instruction: Instruction, table: InlineTable | None, state: Registers) -> None:
-        """A jump through a table of offsets that stands behind the instruction.
+        """A jump through a table of offsets that follows the instruction.
 
-        The table ends where instructions begin again; a byte of padding is an offset into the
-        table itself, where no code is.
+        The table ends where instructions begin again. A byte of padding is an offset into the
+        table itself, where there is no code.
         """
         assert table is not None
         at = table.base
@@ -255,8 +255,8 @@ class _Walk:
             at += table.width
 
     def targets(self, instruction: Instruction, control: Control) -> list[int]:
-        """Where control may go: a constant, or every word of a constant table; from the graph
-        executor, every function of the registry, whose table it has through a pointer."""
+        """Possible targets: a constant, or every word of a constant table. For the graph executor,
+        which reaches the registry's table through a pointer, every function of the registry."""
         found = sorted(self.pointers(control.target))
         if not found and self.code.name(self.start) == _CALLS_BY_REGISTRY:
             found = sorted(self.table(self.code.registry, 0))
@@ -266,7 +266,7 @@ class _Walk:
         return found
 
     def pointers(self, value: Value | None) -> set[int]:
-        """Where a value leads as a function pointer; nothing if that is not known."""
+        """The possible targets of a value as a function pointer; empty if they are not known."""
         if value is None:
             return set()
         if value.base == "const":
@@ -277,11 +277,11 @@ class _Walk:
 
     def table(self, address: int, base: int) -> set[int]:
         """Every pointer of a constant table, whose words are relative to ``base``. An object must
-        hold nothing else; a compiler's own table, for a switch, ends where its words no longer
-        lead into the function: the next one's may follow.
+        contain nothing else. A compiler's own table, for a switch, ends where its words no longer
+        lead into the function, because the next table may follow.
 
-        The table is data, and not the vector table: both are at small addresses, which an index
-        in a register looks like.
+        The table must be data, and not the vector table. Both are at small addresses, and an index
+        in a register looks like one.
         """
         section = self.code.elf.section_at(address)
         if section is None or section.executable or self.is_vectors(section):
@@ -311,6 +311,6 @@ class _Walk:
         return table is not None and section.holds(table)
 
     def object_end(self, address: int) -> int | None:
-        """The end of the object that holds the address; None if no object does."""
+        """The end of the object at the address; None if there is no object."""
         objects = (s for s in self.code.elf.symbols if s.kind == "object")
         return next((s.end for s in objects if s.address <= address < s.end), None)

@@ -1,4 +1,4 @@
-"""The check of the graph executor's graph: what the board will read, against the plan."""
+"""Compares the graph executor's graph, as the board will read it, with the plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _NOP = "__nop"
 _ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
-_BITS = {"bool": 8}  # else what stands behind the name
+_BITS = {"bool": 8}  # for other dtypes, the number after the name
 
 
 def graph(subject: Subject) -> Finding:
@@ -41,7 +41,7 @@ def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
 
 
 class _Graph:
-    """A graph, of which nothing is known: anything but what JSON it is may be raised."""
+    """A graph whose contents are not trusted. Anything but valid access may raise any exception."""
 
     def __init__(self, data: Any) -> None:
         attrs = data["attrs"]
@@ -57,7 +57,7 @@ class _Graph:
         return range(self.first[node], self.first[node + 1])
 
     def arguments(self, node: int) -> Iterator[str]:
-        """What a call is given: the storage that a call writes, else the input's name."""
+        """The arguments of a call: the storage if a call writes it, otherwise the input's name."""
         entries = [self.first[number] + index for number, index, *_ in self.nodes[node]["inputs"]]
         for entry in (*entries, *self.outputs(node)):
             storage = self.ids[entry]
@@ -68,7 +68,7 @@ class _Graph:
         return str(next(names))
 
     def storage_bytes(self, storage: int) -> int:
-        """What the executor takes of the pool."""
+        """The bytes that the executor takes from the pool."""
         sizes = [n for n, own in zip(self.sizes, self.ids, strict=True) if own == storage]
         return -(-max(sizes) // _ALIGNMENT) * _ALIGNMENT
 
@@ -96,16 +96,16 @@ def _call_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
 
 
 def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
-    """What the graph has of a call's arguments: its tensors."""
+    """The tensors among a call's arguments, which is what the graph has of them."""
     for argument in call.args:
         if argument.storage not in ("scratch", "device"):
             yield argument.name.removeprefix(f"{module.prefix}_")
 
 
 def _storage_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
-    """Storages lie one behind the other, by their ids."""
+    """Problems of storages, which must be placed one after the other in the order of their ids."""
     offsets = {b.name: b.offset for b in module.plan.buffers}
     for storage, following in pairwise(sorted(found.written)):
         apart = offsets[f"sid_{following}"] - offsets[f"sid_{storage}"]
         if apart != found.storage_bytes(storage):
-            yield f"sid_{following} lies {apart} bytes behind sid_{storage}, which is not its place"
+            yield f"sid_{following} lies {apart} bytes after sid_{storage}, which is not its place"

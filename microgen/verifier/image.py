@@ -15,8 +15,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def segments(subject: Subject) -> Finding:
-    """Each segment starts in a memory of the board that allows what it asks for; none is writable
-    and executable at once. Whether it ends there too is ``sections_fit``."""
+    """Each segment starts in a memory of the board with the rights it needs; none is both writable
+    and executable. ``sections_fit`` checks that it also ends there."""
     problems = [
         f"the segment at {segment.address:#x} is writable and executable"
         for segment in subject.elf.segments
@@ -45,7 +45,7 @@ def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
 
 
 def memory_at(subject: Subject, address: int) -> Memory | None:
-    """The board's memory that holds the address."""
+    """The board's memory at the address."""
     memories = subject.board.memories
     return next((m for m in memories if m.origin <= address < m.origin + m.length), None)
 
@@ -69,7 +69,7 @@ def _tags(values: Mapping[str, str]) -> str:
 
 
 def project_files(subject: Subject) -> Finding:
-    """Each file that microgen generated is as it was."""
+    """Each file that microgen generated is unchanged."""
     if not subject.with_project_files:
         return not_applicable("switched off")
     problems = []

@@ -1,4 +1,4 @@
-"""Checks of which functions are linked: the model's, kernels, and what must not be there."""
+"""Checks of the linked functions: the model's, kernels, and those that must not be there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from microgen.verifier.elf import Symbol
 from microgen.verifier.libc_names import HEAP, POSIX, STANDARD
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-# What the compiler itself may call (GCC manual, "-ffreestanding"), and what is planned.
+# Functions that the compiler itself may call (GCC manual, "-ffreestanding"), and planned ones.
 _PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
 
 # Kernels are mg_<op>_<dtype>[_<variant>].
 _KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
 
-# libgcc: GCC's own names, the Arm run-time ABI's for the same (Arm IHI 0043), and what RISC-V's
-# -msave-restore calls.
+# libgcc: GCC's own names, the names of the Arm run-time ABI (Arm IHI 0043), and the functions that
+# RISC-V's -msave-restore calls.
 _COMPILER = re.compile(
     r"__aeabi_\w+|__gnu_\w+|__riscv_(?:save|restore)_\d+"
     r"|__(?:u?div|u?mod|u?divmod|[a-z]+)[sdt]i[234]"
@@ -32,11 +32,11 @@ _SOFT_FLOAT = re.compile(
     r"(?:[sdht]f[sdt]i|[sdt]i[sdt]f|[hsdt]f[hsdt]f)2?"
 )
 _SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\w*")
-_HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as LiteRT
+_HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as in LiteRT
 
 
 def run_symbol(subject: Subject) -> Finding:
-    """``tvmgen_<m>_run``: once, global, a function, in code."""
+    """``tvmgen_<m>_run`` exists once, is global, a function, and in code."""
     name = f"{subject.manifest.prefix}_run"
     symbols = subject.elf.named(name)
     problems = []
@@ -88,7 +88,7 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 
 
 def kernels(subject: Subject) -> Finding:
-    """Only kernels that the manifest lists are linked, and no operator that nothing calls."""
+    """Only kernels in the manifest are linked, and every operator is called."""
     modules = subject.manifest.modules
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
@@ -110,7 +110,7 @@ def kernels(subject: Subject) -> Finding:
 
 
 def heap(subject: Subject) -> Finding:
-    """No function of a heap is linked."""
+    """No heap function is linked."""
     if subject.board.is_host:
         return not_applicable("the host's libc has a heap")
     found = sorted({s.name for s in subject.elf.symbols if s.kind != "object" and s.name in HEAP})
@@ -119,10 +119,10 @@ def heap(subject: Subject) -> Finding:
 
 
 def libc(subject: Subject) -> Finding:
-    """No C library function is linked but the memcpy and memset family.
+    """No C library function is linked except the memcpy and memset family.
 
-    A function is the library's if C99 or POSIX names it, or if it has a name reserved for
-    the implementation (``_...``) that stands in no source of the project. The heap's functions
+    A function belongs to the library if C99 or POSIX names it, or if it has a name reserved for
+    the implementation (``_...``) that is in no source of the project. The heap's functions
     and the compiler's helpers have checks of their own.
     """
     if subject.board.is_host:
@@ -145,14 +145,14 @@ def _source_words(subject: Subject) -> set[str]:
     for name in subject.manifest.files:
         if not name.endswith((".c", ".h", ".s", ".S")):
             continue
-        with suppress(ProjectError):  # ``project_files`` names what is not there
+        with suppress(ProjectError):  # ``project_files`` names missing files
             path = inside(subject.project, name)
             words.update(re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace")))
     return words
 
 
 def soft_float(subject: Subject) -> Finding:
-    """No software floating point in integer firmware, nor for what the FPU does."""
+    """No software floating point in integer firmware, nor for operations that the FPU has."""
     if subject.board.is_host:
         return not_applicable("the host has floating point")
     pattern, kind = _SOFT_FLOAT, "float"

@@ -92,18 +92,19 @@ def _buffer_problems(
 
 @dataclass(frozen=True, slots=True)
 class _Life:
-    """Half steps, both ends included, by the plan and by the calls that name the buffer."""
+    """Half steps, both ends included, in the plan and from the calls that name the buffer."""
 
     planned: tuple[int, int]
     called: tuple[int, int]
 
 
 def sid_overlap(subject: Subject) -> Finding:
-    """Buffers that share addresses never live at once; in a pool that the caller passes, offsets.
+    """Buffers that share addresses (in a pool that the caller passes, offsets) are never live at
+    the same time.
 
     Lifetimes are the manifest's and, independently, those from the first to the last call that
-    names the buffer; state lives during all calls. A recorded in-place pair may meet in the one
-    call, at one address. Of each buffer the first that it overlaps is named.
+    names the buffer; state is live during all calls. A recorded in-place pair may meet in its
+    call, at one address. For each buffer, only the first that it overlaps is named.
     """
     lives = _lives(subject)
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}
@@ -130,11 +131,12 @@ def _overlaps(
     spans: Mapping[str, tuple[int, int]],
     excused: Callable[[str, str], bool],
 ) -> Iterator[tuple[str, str]]:
-    """In the order of time: each buffer that overlaps one as it is born, and the first of these.
+    """In the order of time, each buffer that overlaps a live one when it is born, and the first of
+    those.
 
-    What lives is kept in the order of addresses, without what was found to overlap. So all that
-    is kept lies apart, but for excused pairs at one address, and of what begins below a buffer
-    only the nearest can reach it: there is no need to look at every pair.
+    Live buffers are kept in the order of addresses, without those that were found to overlap. So
+    the kept ones are disjoint, except for allowed pairs at one address. Of the buffers that begin
+    below a new one, only the nearest can reach it, so there is no need to look at every pair.
     """
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
@@ -153,7 +155,7 @@ def _overlaps(
 
 
 def _near(there: Sequence[tuple[int, int, str]], place: int, extent: _Extent) -> Iterator[str]:
-    """Those that reach into an extent, whose place in the order is ``place``."""
+    """The buffers that reach into an extent whose position in the order is ``place``."""
     before = reversed(range(place))
     below = takewhile(lambda i: there[i][0] == there[place - 1][0], before)
     above = takewhile(lambda i: there[i][0] < extent.end, range(place, len(there)))
@@ -181,7 +183,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
 
 
 def _hand_over(a: _Life, b: _Life) -> bool:
-    """Whether one ends in the call that begins the other."""
+    """Whether one ends in the call in which the other begins."""
     first, second = sorted((a.called, b.called))
     return not _meet(a.planned, b.planned) and first[1] == second[0] + 1
 
@@ -192,7 +194,7 @@ def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Bytes from ``start`` to ``end`` of a passed pool, or of the address space, ""."""
+    """Bytes from ``start`` to ``end`` of a passed pool, or, for "", of the address space."""
 
     space: str
     start: int
@@ -200,7 +202,7 @@ class _Extent:
 
 
 def _extents(subject: Subject) -> dict[str, _Extent]:
-    """Where each buffer is, by its symbol, or in the manifest where it has none."""
+    """The place of each buffer, from its symbol, or from the manifest if it has none."""
     passed = {pool.name for pool in subject.manifest.plan.pools if not pool.symbol}
     found = {
         b.name: _Extent(b.pool, b.offset, b.offset + b.nbytes)

@@ -1,4 +1,4 @@
-"""The checks of the module blob and of the loaders that the firmware has for it."""
+"""The checks of the module blob and of its loaders in the firmware."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from microgen.verifier.constants import is_writable, object_problems
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, text_at, words
 
-_NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # what the loader itself makes
+_NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # modules that the loader itself makes
 _LOADER = "runtime.module.loadbinary_"
 _KINDS = ("load", "find", "init", "run")
 
 
 def module_blob(subject: Subject) -> Finding:
-    """The blob: one object of its size in its section, which nothing writes; a sound tree of the
-    planned modules, and the planned bytes."""
+    """The blob is one object of its size in its section, which nothing writes. It is a sound tree
+    of the planned modules, with the planned bytes."""
     module = subject.manifest
     if module.blob is None:
         return not_applicable("the model has no modules that are loaded")
@@ -48,7 +48,7 @@ def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
 
 
 def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
-    """The root is a const loader without arrays, which imports the library and each module."""
+    """Problems of the root: it must be a const loader without arrays, with the planned imports."""
     keys = sorted(blob.modules[child].type_key for child in blob.children[0])
     planned = sorted([LIBRARY, *(own.type_key for own in module.loaded)])
     if keys != planned or len(blob.modules) != len(planned) + 1:
@@ -75,7 +75,7 @@ def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
 
 
 def module_loaders(subject: Subject) -> Finding:
-    """Each type key in the blobs has one loader, whose functions stand at the same place of each
+    """Each type key in the blobs has one loader, whose functions are at the same index of each
     table; nothing writes the tables."""
     loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
     if not loaded:

@@ -1,6 +1,6 @@
-"""What Arm's registers hold, followed through one Thumb instruction.
+"""The values of Arm's registers, followed through one Thumb instruction.
 
-Where this module cannot follow the stack pointer it raises ``UnknownStackPointerError``: it never
+If this module cannot follow the stack pointer, it raises ``UnknownStackPointerError``. It never
 guesses.
 """
 
@@ -23,7 +23,7 @@ _NUMBERED = {
     "r9": "r9",
 }
 
-# They write no general register, but for a base with writeback.
+# They write no general register, except a base with writeback.
 _NO_RESULT = re.compile(
     r"(str|stm|vst|stc|cmp|cmn|tst|teq|pld|pli|dsb|isb|dmb|nop|it|cbz|cbnz|bkpt|svc|cps|wf|sev"
     r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
@@ -33,14 +33,15 @@ _TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Follows instructions. ``constant`` reads a word of read-only memory, None elsewhere;
-    ``stack_top`` is the initial stack pointer: code that resets to it is as at its entry."""
+    """Follows instructions. ``constant`` reads a word of read-only memory and returns None
+    elsewhere. ``stack_top`` is the initial stack pointer; code that resets to it is as at its
+    entry."""
 
     constant: Callable[[int], int | None]
     stack_top: int
 
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """Registers behind the instruction. Raises UnknownStackPointerError."""
+        """The registers after the instruction. Raises UnknownStackPointerError."""
         known = dict(registers)
         self._write_results(instruction, registers, known)
         self._write_back(instruction, registers, known)
@@ -65,7 +66,7 @@ class Machine:
             for register in known.keys() - {"sp"}:
                 del known[register]
             return
-        if name in ("bkpt", "svc"):  # semihosting and system calls answer in r0
+        if name in ("bkpt", "svc"):  # semihosting and system calls return their result in r0
             known.pop("r0", None)
         if name == "msr" or _NO_RESULT.fullmatch(name) or not instruction.operands:
             return
@@ -107,7 +108,7 @@ class Machine:
     def _other_constant(
         self, name: str, instruction: Instruction, values: list[Value | None], before: Registers
     ) -> Value | None:
-        """Constants that are too wide for one ``mov``."""
+        """Instructions for constants that are too wide for one ``mov``."""
         numbers = [v.offset for v in values if v is not None and v.base == "const"]
         if len(numbers) != len(values):
             return None
@@ -136,7 +137,7 @@ class Machine:
         left = self._operand(instruction, base, known)
         right = self._operand(instruction, index[0], known) if index else Value("const", 0)
         if index and not index[0].startswith("#"):
-            # Whatever one path knows of the index: others reach this with other ones.
+            # Whatever this path knows of the index; other paths come here with other indices.
             return self._table(*_base_first(left, right if len(index) < 2 else None))
         if left is not None and right is not None:
             at = left.plus(right, 1)
@@ -145,7 +146,7 @@ class Machine:
         return self._table(left, right)
 
     def _table(self, left: Value | None, right: Value | None) -> Value | None:
-        """The table that an index selects from; either may be the base."""
+        """The table from which an index selects. Either operand may be the base."""
         base = left or right
         if base is None or base.base != "const" or self.constant(base.offset) is None:
             return None
@@ -153,7 +154,7 @@ class Machine:
 
 
 def _base_first(left: Value | None, right: Value | None) -> tuple[Value | None, Value | None]:
-    """The base of an indexed load, then its index: of two constants the base is the larger."""
+    """The base of an indexed load, then its index. Of two constants the larger is the base."""
     if left is not None and right is not None and left.offset < right.offset:
         return right, left
     return left, right
@@ -173,8 +174,8 @@ def _sum(values: list[Value | None], sign: int) -> Value | None:
 def _aligned(
     name: str, instruction: Instruction, values: list[Value | None], before: Registers
 ) -> Value | None:
-    """The stack pointer rounded down, by clearing its low bits: by how much is not known, so the
-    lowest that it may be. The hardware keeps it a multiple of 4."""
+    """The stack pointer rounded down by clearing its low bits. The amount is not known, so the
+    result is the lowest possible one. The hardware keeps the pointer a multiple of 4."""
     if name == "bfc":
         source, first, count = before.get(register_name(instruction.operands[0])), *values
     else:
@@ -185,14 +186,14 @@ def _aligned(
 
 
 def _mask_bits(mask: Value | None) -> Value | None:
-    """The number of ones of a mask that has them all at its low end."""
+    """The number of ones in a mask that has ones only at its low end."""
     if mask is None or mask.base != "const" or mask.offset & (mask.offset + 1):
         return None
     return Value("const", mask.offset.bit_length())
 
 
 def register_name(text: str) -> str:
-    """The name under which a register is known: r11 and fp are one."""
+    """The name under which a register is tracked: r11 and fp are one register."""
     return _NUMBERED.get(text, text)
 
 

@@ -13,7 +13,7 @@ from microgen.verifier.tables import bytes_of, words
 _ENTRY = "TVMSystemLibEntryPoint"
 _NAMES = "tvm_function_names"
 FUNCTIONS = "tvm_functions"
-# A TVMFuncRegistry and a TVMModule, and what each points to.
+# A TVMFuncRegistry and a TVMModule, and the objects that each points to.
 _POINTERS = {
     "tvm_function_registry": (_NAMES, FUNCTIONS),
     "tvm_system_lib": ("tvm_function_registry",),
@@ -21,8 +21,8 @@ _POINTERS = {
 
 
 def registry(subject: Subject) -> Finding:
-    """``TVMSystemLibEntryPoint`` is there, and the registry names every packed function of the
-    plan, each with its address; all of it is constant."""
+    """``TVMSystemLibEntryPoint`` exists, and the registry names every packed function of the
+    plan with its address. All of it is constant."""
     modules = [m for m in subject.manifest.modules if _has_registry(m)]
     if not modules:
         return not_applicable("no function is called by name")
@@ -40,7 +40,7 @@ def _has_registry(module: ModuleRecord) -> bool:
 
 
 def _functions(module: ModuleRecord) -> list[str]:
-    """Names of the packed functions of a module, operators by the order of their first calls."""
+    """Names of a module's packed functions, with operators in the order of their first calls."""
     operators = dict.fromkeys(call.packed for call in module.calls if call.packed)
     if module.options.get("executor") == "graph":
         return [*operators]
@@ -64,7 +64,7 @@ def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
 
 
 def _pointer_problems(subject: Subject) -> Iterator[str]:
-    """Whoever asks for the program's functions gets that table, and nothing writes it."""
+    """Problems of the pointers to the table: they must lead there, and nothing may write them."""
     for name in (_NAMES, FUNCTIONS, *_POINTERS):
         for symbol in subject.elf.named(name):
             if is_writable(subject, symbol):
@@ -76,14 +76,14 @@ def _pointer_problems(subject: Subject) -> Iterator[str]:
 
 
 def _listed(names: bytes) -> tuple[int, list[str]]:
-    """The count in the first two bytes, and the names behind it; an empty one ends them."""
+    """The count in the first two bytes, and the names after it, which an empty name ends."""
     listed = takewhile(bool, names[2:].split(b"\0"))
     return int.from_bytes(names[:2], "little"), [n.decode("ascii", "replace") for n in listed]
 
 
 def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
-    """An entry point has another prototype than a registry's functions, so a function beside it
-    may stand in for it."""
+    """Problems of an entry's address. An entry point has another prototype than a registry's
+    functions, so another function may be registered in its place."""
     symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]
     if address not in {symbol.address for symbol in symbols if symbol.kind == "func"}:
         yield f"the registry has {name} at {address:#x}, where it is not"

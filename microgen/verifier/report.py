@@ -16,8 +16,8 @@ _STATUSES = ("ok", "failed", "n/a")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: ``status`` is "ok", "failed" or "n/a". ``values`` are the numbers that the texts
-    ``expected`` and ``found`` speak of, by name. What these quote is cut."""
+    """One check. ``status`` is "ok", "failed" or "n/a". ``values`` has the numbers in the texts
+    ``expected`` and ``found``, by name. Long quotations in these are cut."""
 
     name: str
     status: str
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Every check, in the documented order, and what the firmware takes of the memories."""
+    """Every check, in the documented order, and how much memory the firmware takes."""
 
     checks: tuple[Check, ...]
     sizes: Sizes
@@ -49,7 +49,7 @@ class VerifyReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many checks have which status."""
+        """The number of checks with each status."""
         found = [check.status for check in self.checks]
         return {status: found.count(status) for status in _STATUSES}
 
@@ -58,7 +58,7 @@ class VerifyReport:
         return next(check for check in self.checks if check.name == name)
 
     def summary(self) -> str:
-        """One line: how many checks have which status."""
+        """One line with the number of checks of each status."""
         return ", ".join(f"{count} {status}" for status, count in self.counts.items())
 
     def to_json(self) -> dict[str, Any]:
@@ -76,11 +76,11 @@ class VerifyReport:
         }
 
     def cases(self) -> tuple[Case, ...]:
-        """A test case per check, skipped where it does not apply."""
+        """A test case for each check, marked as skipped if it does not apply."""
         return tuple(map(_case, self.checks))
 
     def table(self) -> Table:
-        """Every check, those that failed first."""
+        """Every check, with failed ones first."""
         table = Table([Column(name) for name in ("check", "status", "expected", "found")])
         for check in sorted(self.checks, key=lambda check: check.status != "failed"):
             table.add(check.name, check.status, check.expected, check.found)

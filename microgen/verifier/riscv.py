@@ -1,6 +1,6 @@
-"""RISC-V instructions, read from the text of ``objdump -d``, and what registers hold behind each.
+"""RISC-V instructions, read from the text of ``objdump -d``, and the registers after each.
 
-Where this module cannot follow the stack pointer it raises ``UnknownStackPointerError``: it never
+If this module cannot follow the stack pointer, it raises ``UnknownStackPointerError``. It never
 guesses.
 """
 
@@ -14,7 +14,7 @@ from itertools import zip_longest
 from microgen.verifier.architecture import Instruction
 from microgen.verifier.values import HANDLER, Registers, UnknownStackPointerError, Value, value
 
-# The encoding is there or not, as objdump is told; sizes come from the addresses.
+# objdump prints the encoding or not, depending on its options; sizes come from the addresses.
 _LINE = re.compile(r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}) +\t)?([a-z]\S*)(?:\t([^#]*))?")
 TRAP_VECTOR = "mtvec"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
@@ -23,7 +23,7 @@ _MEMORY = re.compile(r"(-?\d+)?\((\w+)\)")
 _NO_RESULT = re.compile(
     r"s[bhwd]|fs[wd]|fence.*|nop|pause|wfi|csr[wsc]i?|ret|[msu]ret|unimp|ecall|ebreak|sfence.*"
 )
-# Zcmp, and vendors' pairs: several registers, the stack pointer among them.
+# Zcmp, and vendors' pairs: several registers, including the stack pointer.
 _MANY_RESULTS = re.compile(r"cm\..*|th\..*")
 
 
@@ -44,13 +44,13 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def sets_trap_vector(instruction: Instruction) -> bool:
-    """Whether it writes ``mtvec``, or may."""
+    """Whether it writes ``mtvec``, or may write it."""
     is_csr = instruction.mnemonic.startswith("csr") and instruction.mnemonic != "csrr"
     return is_csr and TRAP_VECTOR in instruction.operands
 
 
 def _with_handler(instruction: Instruction, registers: Registers) -> Registers:
-    """``csrw mtvec, rs``; what another instruction makes of it is not known."""
+    """``csrw mtvec, rs``; the effect of any other instruction is unknown."""
     kept = {name: v for name, v in registers.items() if name != HANDLER}
     if instruction.mnemonic != "csrw":
         kept.pop(instruction.operands[0], None)
@@ -60,7 +60,7 @@ def _with_handler(instruction: Instruction, registers: Registers) -> Registers:
 
 
 def pointed(operand: str, known: Registers) -> Value | None:
-    """The address that ``a5`` or ``16(a5)`` stands for."""
+    """The address that ``a5`` or ``16(a5)`` means."""
     memory = _MEMORY.fullmatch(operand)
     if memory is None:
         return known.get(operand)
@@ -79,23 +79,24 @@ def _operand(text: str, known: Registers) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Follows instructions. ``constant`` reads a word of read-only memory, None elsewhere;
-    ``stack_top`` is the initial stack pointer: code that resets to it is as at its entry.
+    """Follows instructions. ``constant`` reads a word of read-only memory and returns None
+    elsewhere. ``stack_top`` is the initial stack pointer; code that resets to it is as at its
+    entry.
 
-    Two instructions make an address, so between them ``sp`` is a constant that is no stack; only
-    its second half may then use it.
+    An address takes two instructions, so between them ``sp`` is a constant that is not a stack.
+    Only the second instruction may then use it.
     """
 
     constant: Callable[[int], int | None]
     stack_top: int
 
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """Registers behind the instruction. Raises UnknownStackPointerError."""
+        """The registers after the instruction. Raises UnknownStackPointerError."""
         name, operands = instruction.mnemonic, instruction.operands
         if _MANY_RESULTS.fullmatch(name) or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
         known = dict(registers)
-        if name in ("ebreak", "ecall"):  # semihosting and system calls answer in a0
+        if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
             known.pop("a0", None)
         if sets_trap_vector(instruction):
             return _with_handler(instruction, registers)
@@ -156,7 +157,7 @@ class Machine:
         return left.plus(right, 1)
 
     def _indexed(self, table: Value | None) -> Value | None:
-        """The sum of a table's address and an index that is not known."""
+        """The sum of a table's address and an unknown index."""
         if table is None or table.base != "const" or self.constant(table.offset) is None:
             return None
         return Value("indexed", table.offset)
@@ -186,7 +187,7 @@ def _signed(offset: int) -> int:
 
 
 def _may_use(instruction: Instruction, registers: Registers) -> bool:
-    """Whether the instruction leaves a stack pointer alone that is none yet, or makes it one."""
+    """Whether the instruction does not use a stack pointer that is not set yet, or sets it."""
     operands = instruction.operands
     if registers["sp"].base == "sp" or not any(re.search(r"\bsp\b", text) for text in operands):
         return True

@@ -1,4 +1,4 @@
-"""What a module of the blob says of its functions, against the partition."""
+"""Compares the signatures of functions in a module of the blob with the partition."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _TOP = 5
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
-    """A symbol that takes memory: "flash" or "ram", bytes."""
+    """A symbol that takes memory: "flash" or "ram", and its bytes."""
 
     memory: str
     name: str
@@ -32,10 +32,10 @@ class Contributor:
 class Sizes:
     """Bytes of a built firmware.
 
-    ``flash``: the image, code and read-only data and initial values. ``ram``: everything that
-    lies in memories that can be written, with ``stack``, which is what the board reserves.
+    ``flash``: the image, which is code, read-only data and initial values. ``ram``: everything in
+    writable memories, including ``stack``, which is what the board reserves.
     ``arena``: the workspace pools. ``weights``: the manifest's constants (weights, biases,
-    requantization tables). ``code``: ``flash`` less ``weights``. ``contributors``: sized symbols,
+    requantization tables). ``code``: ``flash`` minus ``weights``. ``contributors``: sized symbols,
     largest first.
     """
 
@@ -75,7 +75,7 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
 
 
 def _arenas(manifest: Manifest) -> list[str]:
-    """The objects that the pools are: what several models share counts once."""
+    """The objects of the pools. An object that several models share counts once."""
     common = manifest.shared_workspace
     sharing = common.modules if common else ()
     own = [
@@ -104,13 +104,13 @@ def _is_ram(board: Board, section: Section) -> bool:
 
 
 def _stack_top(elf: Elf, board: Board) -> int:
-    """The initial stack pointer; 0 where there is none."""
+    """The initial stack pointer; 0 if there is none."""
     return 0 if board.is_host else architecture_of(board).stack_top(elf, board)
 
 
 def _is_stack(elf: Elf, board: Board, section: Section) -> bool:
-    """Whether the section is the stack's own: the initial stack pointer is in it, or at its
-    end, and no object is."""
+    """Whether the section is only for the stack: the initial stack pointer is in it or at its
+    end, and it has no objects."""
     top = _stack_top(elf, board)
     if section.has_bytes or not section.address < top <= section.end:
         return False
@@ -132,7 +132,7 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 
 
 def _is_planned_buffer(symbol: Symbol) -> bool:
-    """Planned buffers lie in the arena, which counts once."""
+    """Whether it is a planned buffer. These are in the arena, which counts once."""
     return (
         symbol.file.endswith("_memory.S")
         and symbol.binding == "local"
@@ -141,8 +141,8 @@ def _is_planned_buffer(symbol: Symbol) -> bool:
 
 
 def sections_fit(subject: Subject) -> Finding:
-    """Every section ends inside the memory it starts in, in RAM and in the image, and the stack
-    has what the board reserves."""
+    """Every section ends inside the memory it starts in, both in RAM and in the image, and the
+    stack has the bytes that the board reserves."""
     if subject.board.is_host:
         return not_applicable("the host has no fixed memories")
     problems = [p for s in subject.elf.sections for p in _overrun(subject, s)]
@@ -165,7 +165,7 @@ def sections_fit(subject: Subject) -> Finding:
 
 
 def _takes(board: Board, elf: Elf, used: Sizes) -> list[tuple[Memory, int, str]]:
-    """Each memory with the bytes used of it, and their kind, "flash" or "ram"."""
+    """Each memory with the number of its bytes in use, and their kind, "flash" or "ram"."""
     others = []
     left = {"flash": used.flash, "ram": used.ram}
     for memory in board.memories:
@@ -197,12 +197,12 @@ def _overrun(subject: Subject, section: Section) -> Iterator[str]:
         memory = memory_at(subject, start)
         if memory is not None and start + section.size > memory.origin + memory.length:
             over = start + section.size - memory.origin - memory.length
-            yield f"{section.name} ends {over} bytes behind {memory.name}"
+            yield f"{section.name} ends {over} bytes past the end of {memory.name}"
 
 
 def _reserved_stack(subject: Subject) -> int | None:
-    """Bytes from the initial stack pointer down to the nearest thing below it; None if it is
-    outside of RAM, which ``vector_table`` reports."""
+    """Bytes from the initial stack pointer down to the next object or section; None if the pointer
+    is outside of RAM, which ``vector_table`` reports."""
     elf, ram = subject.elf, subject.board.memory(subject.board.ram)
     top = _stack_top(elf, subject.board)
     if not ram.origin < top <= ram.origin + ram.length:
@@ -213,12 +213,12 @@ def _reserved_stack(subject: Subject) -> int | None:
 
 
 def flash_budget(subject: Subject) -> Finding:
-    """The image is within ``--flash``."""
+    """The image is within the budget of ``--flash``."""
     return _budget(subject, "flash", subject.flash or subject.manifest.estimate.flash_budget)
 
 
 def ram_budget(subject: Subject) -> Finding:
-    """RAM, with the stack that the board reserves, is within ``--ram``."""
+    """RAM, including the stack that the board reserves, is within the budget of ``--ram``."""
     return _budget(subject, "ram", subject.ram or subject.manifest.estimate.ram_budget)
 
 

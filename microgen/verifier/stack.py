@@ -1,4 +1,4 @@
-"""The worst-case stack: a bound from the ELF's own instructions, and the check of it."""
+"""The worst-case stack: a bound from the ELF's own instructions, and the check of this bound."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _Found = TypeVar("_Found", Finding, Check)
 
 @dataclass(frozen=True, slots=True)
 class StackBound:
-    """``nbytes``: no run of the program uses more stack. ``path``: the functions of the deepest
-    path, as ``name depth-at-its-call``. With ``problems`` there is no bound."""
+    """``nbytes`` is a bound of the stack in every run. ``path`` has the functions of the deepest
+    path, as ``name depth-at-its-call``. If there are ``problems``, there is no bound."""
 
     nbytes: int
     path: tuple[str, ...]
@@ -38,7 +38,7 @@ class CallGraph:
     active: list[int] = field(default_factory=list)
 
     def depth(self, start: int) -> tuple[int, tuple[str, ...]]:
-        """Bytes of stack that a call of the function takes at most, and the path to there."""
+        """The most bytes of stack that a call of the function takes, and the path to them."""
         if start in self.deepest:
             return self.deepest[start]
         if start in self.active:
@@ -52,7 +52,7 @@ class CallGraph:
         return self.deepest[start]
 
     def handlers(self) -> set[int]:
-        """The trap handlers that functions reached so far install."""
+        """The trap handlers that the functions reached so far install."""
         return {handler for own in self.frames.values() for handler in own.handlers}
 
     def _deepest_path(self, start: int) -> tuple[int, tuple[str, ...]]:
@@ -68,8 +68,8 @@ class CallGraph:
 
 
 def call_graph(subject: Subject) -> CallGraph:
-    """The call graph of a board's firmware, empty until its depths are asked for. Raises ToolError
-    where objdump is missing."""
+    """The call graph of a board's firmware. It is computed when depths are asked for. Raises
+    ToolError if objdump is missing."""
     instructions = architecture_of(subject.board).parse(subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
@@ -79,9 +79,9 @@ def call_graph(subject: Subject) -> CallGraph:
 def bound(subject: Subject) -> StackBound:
     """The deepest path from the reset handler, one exception frame, and the deepest handler.
 
-    Only one: no handler of a fault returns, and no interrupt is enabled. The stack is aligned at
-    an exception: by the core on Arm (Armv7-M Architecture Reference Manual, B1.5.7), by the
-    procedure call standard on RISC-V.
+    One exception is enough, because no fault handler returns and no interrupt is enabled. The stack
+    is aligned at an exception: on Arm by the core (Armv7-M Architecture Reference Manual, B1.5.7),
+    on RISC-V by the procedure call standard.
     """
     graph = call_graph(subject)
     arch = graph.code.arch
@@ -104,8 +104,8 @@ _CREATE = ("TVMGraphExecutor_CreateIn", "TVMGraphExecutor_Create")
 
 
 def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
-    """Who makes a graph executor chooses whose functions it calls: only the generated code, which
-    makes it of the program's own, may."""
+    """Makers of a graph executor that the check does not know. The maker chooses the functions that
+    it calls, so only the generated code, which takes the program's own functions, may make one."""
     names = ("graph_executor", "run")
     known = {f"{m.prefix}_{name}" for m in subject.manifest.modules for name in names}
     for caller, own in graph.frames.items():
@@ -115,7 +115,7 @@ def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
 
 
 def stack(subject: Subject) -> Finding:
-    """The bound is within what the board reserves, and not under what was measured."""
+    """The bound is within the board's reserve, and not below the measured high-water mark."""
     if subject.board.is_host:
         return not_applicable("the host's stack is not the firmware's")
     result = bound(subject)

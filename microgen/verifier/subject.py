@@ -1,4 +1,4 @@
-"""What a check looks at, and what it answers."""
+"""The input and the result of a check."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check's answer. ``status`` is "ok", "failed" or "n/a"; ``values`` are its numbers, as plain
-    data."""
+    """The result of a check. ``status`` is "ok", "failed" or "n/a". ``values`` are its numbers, as
+    plain data."""
 
     status: str
     expected: str
@@ -49,8 +49,8 @@ class Finding:
 
 
 def judged(expected: str, problems: Sequence[str], found: str, **values: Any) -> Finding:
-    """Failed with the first problems if there are any, else ok with ``found``; ``values`` are the
-    numbers that were compared, either way."""
+    """Failed with the first problems if there are any, otherwise ok with ``found``. ``values`` are
+    the numbers that were compared."""
     if not problems:
         return Finding("ok", expected, found, values)
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
@@ -58,13 +58,13 @@ def judged(expected: str, problems: Sequence[str], found: str, **values: Any) ->
 
 
 def not_applicable(why: str) -> Finding:
-    """The check has no meaning here; ``why`` says so."""
+    """A finding that the check has no meaning here; ``why`` says why."""
     return Finding("n/a", "", why)
 
 
 def joined(findings: Mapping[str, Finding]) -> Finding:
-    """One finding of several models': failed if one is, else ok if one is. What is said of each is
-    led by its name."""
+    """One finding for several models: failed if one is, else ok if one is. The text about each
+    model is preceded by its name."""
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]

@@ -1,4 +1,4 @@
-"""Constant tables of C, as the ELF has them."""
+"""C's constant tables, read from the ELF."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _MAX_TEXT = 1024
 
 
 def bytes_of(subject: Subject, name: str) -> bytes | None:
-    """The bytes of the one object of that name; None if there is none, or there are several."""
+    """The bytes of the only object of that name; None if there is none, or more than one."""
     found = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
     return subject.elf.read(found[0].address, found[0].size) if len(found) == 1 else None
 
 
 def words(subject: Subject, name: str, count: int) -> list[int]:
-    """The ``count`` words of an object, which is as large as they are; none if it is not there."""
+    """The ``count`` words of an object of exactly that size; empty if it is not there."""
     data = bytes_of(subject, name) or b""
     width = len(data) // count if count else 0
     if width not in (4, 8) or width * count != len(data):
@@ -28,7 +28,7 @@ def split(data: bytes, width: int) -> list[int]:
 
 
 def text_at(subject: Subject, address: int) -> str:
-    """The C string at an address; empty where there is none."""
+    """The C string at an address; empty if there is none."""
     section = subject.elf.section_at(address)
     left = min(section.end - address, _MAX_TEXT) if section else 0
     data = subject.elf.read(address, left) or b""

@@ -1,5 +1,5 @@
-"""What registers hold, where that is known: enough to follow the stack pointer and pointers to
-functions. The same for every architecture."""
+"""Known values of registers: enough to follow the stack pointer and pointers to functions. The same
+for every architecture."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class UnknownStackPointerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A register's value; what fits none of these is not known.
+    """A register's value. All other values are unknown.
 
     ``base`` "sp": the stack pointer at the function's entry plus ``offset``. "const": ``offset``
-    itself. "table": a word of the constant table at address ``offset``, which one is not known.
+    itself. "table": an unknown word of the constant table at address ``offset``.
     "indexed": the address of such a word. "offsets": the table's address plus such a word.
     "link": the function's return address.
     """
@@ -37,25 +37,25 @@ class Value:
 
 
 def value(base: Base, offset: int) -> Value:
-    """The value with its offset in range: of 32 bits, for the stack pointer with a sign."""
+    """The value with its offset in the range of 32 bits, which is signed for the stack pointer."""
     if base == "sp":  # small and signed
         return Value(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
     return Value(base, offset % _WORD)
 
 
 Registers = Mapping[str, Value]
-HANDLER = "handler"  # stands with the registers: where traps go, once code has set that
+HANDLER = "handler"  # a key among the registers: the address of the trap handler, once it is set
 ENTRY: Registers = {"sp": Value("sp", 0)}
 
 
 def depth(registers: Registers) -> int:
-    """Bytes that the function has on the stack; 0 where it has no stack yet."""
+    """Bytes that the function has on the stack; 0 before it has a stack."""
     sp = registers["sp"]
     return -sp.offset if sp.base == "sp" else 0
 
 
 def has_stack(registers: Registers) -> bool:
-    """Whether the stack pointer is one: start-up code runs before it is set, and sets it in more
+    """Whether the stack pointer is set. Start-up code runs before that, and sets it in more
     than one instruction."""
     return registers["sp"].base == "sp"
 

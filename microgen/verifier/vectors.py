@@ -1,4 +1,4 @@
-"""Checks of how the core starts: the entry point, the vectors, the initial stack pointer."""
+"""Checks of the start of a core: the entry point, the vectors, the initial stack pointer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def entry_point(subject: Subject) -> Finding:
-    """The ELF's entry is a function symbol in executable memory; on a board, where it starts."""
+    """The ELF's entry is a function in executable memory; on a board, where the core starts."""
     entry = subject.elf.entry
     names = [s.name for s in subject.elf.functions() if s.address == entry]
     problems = []
@@ -28,7 +28,7 @@ def entry_point(subject: Subject) -> Finding:
 
 
 def vector_table(subject: Subject) -> Finding:
-    """Initial stack pointer in RAM and aligned; reset and fault vectors in code, well-formed."""
+    """The initial stack pointer is in RAM and aligned; reset and fault vectors are valid code."""
     if subject.board.is_host:
         return not_applicable("the host has no vector table")
     arch = architecture_of(subject.board)

@@ -1,4 +1,4 @@
-"""The check of what several models' workspaces are to each other: one memory, or apart."""
+"""Checks the workspaces of several models: they share one memory, or are disjoint."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def shared_workspace(subject: Subject) -> Finding:
-    """The shared memory is one object, whose models' pools all begin where it does and end inside;
-    no model among them keeps a state. No other pools overlap, one another or that."""
+    """The shared memory is one object. The pools of its models begin where it begins and end inside
+    it, and none of these models keeps a state. No other pools overlap each other or this memory."""
     record = subject.manifest.shared_workspace
     if not subject.manifest.more:
         return not_applicable("there is one model")
@@ -45,7 +45,7 @@ def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:
 
 
 def _apart_problems(subject: Subject, record: SharedRecord | None) -> Iterator[str]:
-    """Pools that may not overlap and do."""
+    """Pools that overlap but may not."""
     sharing = record.modules if record else ()
     own = [arena for module, arena in _arenas(subject) if module not in sharing]
     common = subject.elf.named(record.symbol) if record else []

@@ -114,7 +114,7 @@ def test_every_truncation_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_bytes_behind_the_end_are_refused(name: str) -> None:
     data = ALL[name]
-    with pytest.raises(ModelError, match="the number of bytes behind the first 8 is"):
+    with pytest.raises(ModelError, match="the number of bytes after the first 8 is"):
         loads(data + b"\0", KNOWN)
     with pytest.raises(ModelError, match="1 bytes stand after the last module"):
         loads(byte_stream.number(len(data) - 7) + data[8:] + b"\0", KNOWN)

@@ -22,7 +22,7 @@ typedef struct {
 
 /* Requantizes the magnitudes of input [size] with double rounding into output [size].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_abs_s16(const mg_abs_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int16_t mg_abs_s16_element(const mg_abs_s16_params *p, int16_t x)

@@ -6,7 +6,7 @@
  * Deactivate. It computes with microgen's own kernels, bit for bit, but knows nothing of the
  * network.
  *
- * A stream is never believed. Whatever its bytes are, nothing outside the memories is read or
+ * A stream is never trusted. Whatever its bytes are, nothing outside the memories is read or
  * written, and nothing at all is written unless every command of it is valid. */
 #ifndef MICROGEN_ACCELERATOR_H
 #define MICROGEN_ACCELERATOR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the simulated accelerator computes on. */
+/* The memories of the simulated accelerator. */
 #ifndef MICROGEN_ACCELERATOR_MEMORY_H
 #define MICROGEN_ACCELERATOR_MEMORY_H
 

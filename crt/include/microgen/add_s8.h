@@ -19,7 +19,7 @@ typedef mg_scaled_sum_params mg_add_s8_params;
 /* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], each requantized from its
  * own scale with double rounding.
  *
- * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 

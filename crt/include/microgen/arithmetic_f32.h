@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise arithmetic of float32 tensors with broadcasting, as IEEE 754 has it. */
+/* Elementwise arithmetic of float32 tensors with broadcasting, as in IEEE 754. */
 #ifndef MICROGEN_ARITHMETIC_F32_H
 #define MICROGEN_ARITHMETIC_F32_H
 

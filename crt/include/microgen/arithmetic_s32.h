@@ -20,7 +20,7 @@ typedef struct {
     int32_t activation_max; /* activation_min or more */
 } mg_arithmetic_s32_params;
 
-/* x as two's complement has it, clamped. */
+/* x in two's complement, clamped. */
 MG_INLINE int32_t mg_activated_s32(const mg_arithmetic_s32_params *p, uint32_t x)
 {
     const int32_t value = (int32_t)x;

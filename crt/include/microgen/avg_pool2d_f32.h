@@ -16,7 +16,7 @@ extern "C" {
 typedef mg_pool_f32_params mg_avg_pool2d_f32_params;
 
 /* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding does not count; values are added row by
+ * [batches][output_height][output_width][channels]. Padding is ignored; values are added row by
  * row. Output must not overlap the input. */
 void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output);
 

@@ -15,7 +15,7 @@ extern "C" {
 typedef mg_pool_params mg_avg_pool2d_s32_params;
 
 /* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding does not count; quotients are
+ * [batches][output_height][output_width][channels]. Padding is ignored; quotients are
  * truncated. A window's sum is modulo 2^32. Output must not overlap the input. */
 void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output);
 

@@ -15,7 +15,7 @@ extern "C" {
 typedef mg_pool_params mg_avg_pool2d_s8_params;
 
 /* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding does not count; ties are rounded away
+ * [batches][output_height][output_width][channels]. Padding is ignored; ties are rounded away
  * from zero. A window's sum must fit int32. Output must not overlap the input. */
 void mg_avg_pool2d_s8(const mg_avg_pool2d_s8_params *p, const int8_t *input, int8_t *output);
 

@@ -15,7 +15,7 @@ typedef struct {
     int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
     int32_t lhs_row;       /* elements from one row to the next */
     int32_t lhs_column;    /* from one column to the next; a transposed matrix has these swapped */
-    int32_t rhs_stride[3]; /* the same of the right operand */
+    int32_t rhs_stride[3]; /* the same for the right operand */
     int32_t rhs_row;
     int32_t rhs_column;
 } mg_batch_matmul_shape;

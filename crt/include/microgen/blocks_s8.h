@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the specialised int8 kernels share: four output channels at a time, so that an input value
+/* Shared by the specialised int8 kernels: four output channels at a time, so that an input value
  * is loaded once for four products, in plain C or with the Arm DSP extension (`dsp`, a constant
  * where it is inlined). */
 #ifndef MICROGEN_BLOCKS_S8_H

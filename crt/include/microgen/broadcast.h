@@ -24,7 +24,7 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
 /* output[i] = element(p, left, right) for each element of the output, in order, where p points to
  * a struct with shape[4] of the output, and lhs_stride[4] and rhs_stride[4] in elements (0 where
  * the operand is broadcast). Both elements are read before the result is written, so the output
- * may be the very buffer of an operand that has its shape.
+ * may be the same buffer as an operand that has its shape.
  *
  * A macro, so that `element` is inlined at every optimisation level, for any types. */
 #define MG_BROADCAST(element, p, lhs, rhs, output)                                                 \
@@ -48,7 +48,7 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
  *
  * The kernel computes output [shape[0]][shape[1]][shape[2]][shape[3]] of type `out`: `result`, an
  * expression in p, the parameters (a `params`), and lhs and rhs, an element of each operand, which
- * are of type `in`. Output may be the very buffer of an operand that has the output's shape, if
+ * are of type `in`. Output may be the same buffer as an operand that has the output's shape, if
  * `in` and `out` are of one size; otherwise it must not overlap an operand. */
 #define MG_ELEMENTWISE(symbol, params, in, out, result)                                            \
     typedef params symbol##_params;                                                                \

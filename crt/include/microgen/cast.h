@@ -25,7 +25,7 @@ typedef struct {
  * are truncated towards zero and saturated, NaN becomes the greatest integer; bool is whether a
  * number is not 0; integers become the nearest float, ties to even.
  *
- * Output may be the very buffer of an input of the same number of bytes; otherwise they must not
+ * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
 void mg_cast(const mg_cast_params *p, const void *input, void *output);
 

@@ -5,7 +5,7 @@
 
 #include "microgen/inline.h"
 
-/* The nearest value to x in [low, high]; NaN stays NaN. */
+/* The nearest value to x in [low, high]; NaN remains NaN. */
 MG_INLINE float mg_clamp_f32(float x, float low, float high)
 {
     if (x < low) {

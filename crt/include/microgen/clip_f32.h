@@ -19,9 +19,9 @@ typedef struct {
     float activation_max; /* finite, activation_min or more */
 } mg_clip_f32_params;
 
-/* Clamps input [size] into output [size]; NaN stays NaN.
+/* Clamps input [size] into output [size]; NaN remains NaN.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_clip_f32(const mg_clip_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_clip_f32_element(const mg_clip_f32_params *p, float x)

@@ -16,10 +16,10 @@ extern "C" {
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_upward_portable_params;
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_upward_dsp_params;
 
-/* What mg_conv2d_s8_once computes with ties upwards, of the same arguments, but in place of
- * shift there is rounding_shift: the shift to the right less one, 0 where the multiplier is 0,
- * so every scale is below 1/2. Sums stay below 2^30. Kernel and strides are 1, there is no
- * padding, one group. */
+/* Computes the same as mg_conv2d_s8_once with ties upwards and the same arguments, except that
+ * rounding_shift replaces shift: the right shift minus one, 0 if the multiplier is 0. So every
+ * scale is below 1/2. Sums stay below 2^30. Kernel and strides are 1, there is no padding, one
+ * group. */
 void mg_conv2d_1x1_s8_upward_portable(const mg_conv2d_1x1_s8_upward_portable_params *p,
                                       const int8_t *input, const int8_t *weight,
                                       const int32_t *bias, const int32_t *multiplier,

@@ -21,7 +21,8 @@ typedef struct {
     int32_t ties; /* MG_TIES_UPWARD or MG_TIES_AWAY */
 } mg_conv2d_s8_once_params;
 
-/* What mg_conv2d_s8 computes, of the same arguments, but rounded once, with ties as p->ties says.
+/* Computes the same as mg_conv2d_s8 with the same arguments, but rounds once, with ties as p->ties
+ * says.
  */
 void mg_conv2d_s8_once(const mg_conv2d_s8_once_params *p, const int8_t *input, const int8_t *weight,
                        const int32_t *bias, const int32_t *multiplier, const int8_t *shift,

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    mg_conv2d_shape shape; /* strides and padding: of the convolution that goes the other way */
+    mg_conv2d_shape shape; /* strides and padding: of the convolution in the opposite direction */
     float activation_min;  /* finite */
     float activation_max;  /* finite, activation_min or more */
 } mg_conv2d_transpose_f32_params;

@@ -10,8 +10,9 @@
 #include "microgen/window.h"
 
 /* The pixels that reach place (y, x) of output n, with their weights; strides and padding of the
- * shape are those of the convolution that goes the other way, which is neither grouped nor dilated.
- * Tap 0 of a filter is added at pixel * stride, so that later pixels have earlier weights. */
+ * shape are those of the convolution in the opposite direction, which is neither grouped nor
+ * dilated. Tap 0 of a filter is added at pixel * stride, so that later pixels have earlier weights.
+ */
 MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
                                                   int32_t x)
 {

@@ -25,7 +25,7 @@ typedef struct {
 /* Divides lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], truncated, and returns
  * 0; or, if a divisor is zero, leaves output as it is and returns kTvmErrorFunctionCallInvalidArg.
  *
- * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const int32_t *rhs,
                       int32_t *output);

@@ -22,7 +22,7 @@ typedef struct {
 /* Normalises each row of input [outer_size][depth] into output [outer_size][depth]. A row whose sum
  * of squares exceeds float32 becomes 0.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output);
 
 MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, const float *input,

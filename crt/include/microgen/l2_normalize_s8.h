@@ -22,7 +22,7 @@ typedef struct {
 /* Normalises each row of input [outer_size][depth] into output of the same shape, whose scale is
  * 1/128 and whose zero point is 0. Rows of zeros stay so.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output);
 
 /* 1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five steps of Newton's method from 1. */

@@ -19,7 +19,7 @@ typedef struct {
 
 /* Copies input [size] into output [size], values that are not above 0 multiplied by alpha.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_leaky_relu_f32(const mg_leaky_relu_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_leaky_relu_f32_element(const mg_leaky_relu_f32_params *p, float x)

@@ -25,7 +25,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding into output [size], values below 0 multiplied by
  * alpha.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int16_t mg_leaky_relu_s16_element(const mg_leaky_relu_s16_params *p, int16_t x)

@@ -22,7 +22,7 @@ typedef struct {
 /* Computes the logarithm of softmax of each row of input [outer_size][depth] into output
  * [outer_size][depth].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output);
 
 MG_INLINE void mg_log_softmax_f32_row(const mg_log_softmax_f32_params *p, const float *input,

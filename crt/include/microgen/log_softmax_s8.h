@@ -26,7 +26,7 @@ typedef struct {
 /* Computes the logarithm of softmax of each row of input [outer_size][depth] into output
  * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input, int8_t *output);
 
 /* Leading zeros of x, which is positive, without the sign's. */

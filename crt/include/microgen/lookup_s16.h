@@ -19,7 +19,7 @@ typedef struct {
 /* Replaces each value of input [size] by its entry in table [513], interpolated, into output
  * [size].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,
                    int16_t *output);
 

@@ -18,7 +18,7 @@ typedef struct {
 /* Replaces each value of input [size] by its entry in table [256], whose first is that of -128,
  * into output [size].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
                   int8_t *output);
 

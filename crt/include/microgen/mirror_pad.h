@@ -16,7 +16,7 @@ typedef struct {
     int32_t input_shape[6];
     int32_t before[6];       /* blocks of padding before the input on each axis */
     int32_t output_shape[6]; /* at least before + input_shape on each axis */
-    int32_t block;           /* elements that stay together: the axes behind the padded ones */
+    int32_t block;           /* elements copied together: axes after the padded ones */
     int32_t edge;            /* 1: the block at the edge is repeated; 0: it is the mirror */
     int32_t element_bytes;   /* 1, 2, 4 or 8 */
 } mg_mirror_pad_params;

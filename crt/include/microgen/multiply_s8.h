@@ -29,7 +29,7 @@ typedef struct {
 /* Multiplies lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], requantized with
  * double rounding.
  *
- * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_multiply_s8(const mg_multiply_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                     int8_t *output);

@@ -19,7 +19,7 @@ typedef struct {
     DLDataType dtype;
 } mg_tensor_spec;
 
-/* The initialiser of a DLTensor in the CPU's memory whose elements lie one behind the other. What
+/* The initialiser of a DLTensor in the CPU's memory whose elements are contiguous. What
  * it points to is not written through it, but packed functions take no const. */
 #define MG_TENSOR(address, dimensions, lengths, type_code, type_bits)                              \
     {                                                                                              \
@@ -59,7 +59,7 @@ static inline int mg_packed_has_shape(const DLTensor *tensor, const mg_tensor_sp
     return 1;
 }
 
-/* Whether the elements lie one behind the other, the last axis innermost. */
+/* Whether the elements are contiguous, with the last axis innermost. */
 static inline int mg_packed_is_compact(const DLTensor *tensor)
 {
     int64_t step = 1;

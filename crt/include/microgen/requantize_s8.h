@@ -22,7 +22,7 @@ typedef struct {
 
 /* Requantizes input [size] with double rounding and saturates it into output [size].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output);
 
 MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int8_t *input,

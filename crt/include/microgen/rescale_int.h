@@ -19,7 +19,7 @@ extern "C" {
 typedef struct {
     int32_t outer;         /* indices before the axis of scales */
     int32_t channels;      /* scales; 1: one for all */
-    int32_t inner;         /* indices behind that axis */
+    int32_t inner;         /* indices after that axis */
     int32_t input_bytes;   /* 1, 2 or 4: int8, int16 or int32 */
     int32_t output_bytes;  /* the same */
     int32_t input_offset;  /* minus the input's zero point */

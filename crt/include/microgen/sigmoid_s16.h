@@ -22,7 +22,7 @@ typedef struct {
 
 /* Computes 1 / (1 + exp(-x)) of input [size] into output [size], whose scale is 1/32768.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t x)

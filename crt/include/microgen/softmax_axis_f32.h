@@ -31,7 +31,7 @@ MG_INLINE void mg_softmax_axis_f32_row(const float *input, float *output, int32_
 }
 
 /* Of input [outer][count][inner] over the middle axis into output of the same shape, which may be
- * the very buffer of the input; otherwise they must not overlap. */
+ * the same buffer as the input; otherwise they must not overlap. */
 MG_INLINE void mg_softmax_axis_f32_body(int32_t outer, int32_t count, int32_t inner,
                                         const float *input, float *output)
 {

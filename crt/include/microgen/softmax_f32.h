@@ -23,7 +23,7 @@ typedef struct {
 /* Computes softmax of each row of input [outer_size][depth], times beta, into output
  * [outer_size][depth].
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output);
 
 MG_INLINE void mg_softmax_f32_row(const mg_softmax_f32_params *p, const float *input, float *output)

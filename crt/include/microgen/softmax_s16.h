@@ -24,7 +24,7 @@ typedef struct {
 /* Computes softmax of each row of input [outer_size][depth] into output [outer_size][depth], whose
  * scale is 1/32768.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output);
 
 /* exp(10 * (x - 32767) / 65535) as Q0.15. Printed from microgen/ops/tables.py, as the other. */

@@ -24,7 +24,7 @@ typedef struct {
 
 /* Computes the square roots of input [size], truncated, into output [size]; of negative values 0.
  *
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output);
 
 /* A positive float32 number. */

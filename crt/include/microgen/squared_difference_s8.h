@@ -20,7 +20,7 @@ typedef mg_scaled_sum_params
 /* Squares lhs - rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], all requantized with
  * double rounding.
  *
- * Output may be the very buffer of an operand that has the output's shape; otherwise it must not
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
                               const int8_t *rhs, int8_t *output);

@@ -16,7 +16,7 @@ typedef struct {
     int32_t batches;    /* product of the sizes of the batch axes */
     int32_t outer_size; /* product of the sizes between them and the axis */
     int32_t axis_size;
-    int32_t inner_bytes;   /* of all elements behind the axis */
+    int32_t inner_bytes;   /* of all elements after the axis */
     int32_t count;         /* indices of a batch */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
 } mg_take_params;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that does nothing but write down what is asked of it: what stands in a generated project
- * until there is a driver, and what tests look at.
+/* A device that only records the calls of its hooks: a stand-in in a generated project until there
+ * is a driver, which tests use, too.
  *
- * Every hook prints a line on the console, "microgen: device <name> <Hook>", with " status=<n>"
- * behind it where it fails, and is kept in a buffer of fixed size.
+ * Every hook prints a line on the console, "microgen: device <name> <Hook>", followed by
+ * " status=<n>" if it fails, and is kept in a buffer of fixed size.
  *
  * A hook fails if a file microgen_devices.txt in the current directory says so. It holds pairs of
  * decimal numbers: which call of a hook, over all devices, the first being 1; and the status that

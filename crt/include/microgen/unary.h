@@ -26,7 +26,7 @@ typedef struct {
  *     void kernel(const kernel_params *p, const T *input, T *output);
  *
  * computes function(x) of each value of input [size] into output [size]; `T function(T)` is inline.
- * Output may be the very buffer of the input; otherwise they must not overlap. */
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_UNARY_KERNEL(kernel, T, function)                                                       \
     typedef mg_unary_params kernel##_params;                                                       \
     void kernel(const kernel##_params *p, const T *input, T *output);                              \

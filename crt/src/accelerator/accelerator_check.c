@@ -221,7 +221,7 @@ static bool is_pool(const mg_accelerator_command *command)
     }
 }
 
-/* The operands behind the data of a layer with weights, but for the weights' shape. */
+/* The operands after the data of a layer with weights, except the weights' shape. */
 static bool are_weighted(const mg_accelerator_operand operands[6], int32_t channels, int32_t scales,
                          uint64_t terms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command streams of the simulated accelerator, read where they lie: numbers little-endian, byte by
- * byte, never one behind the end.
+/* Command streams of the simulated accelerator, read in place: numbers little-endian, byte by
+ * byte, never past the end.
  *
  *     u32 magic "MGAC" | u16 version | u16 memories | u32 bytes of the stream | u32 CRC-32 of what
  *     follows | u32 bytes of each memory | commands

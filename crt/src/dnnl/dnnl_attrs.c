@@ -4,7 +4,7 @@
 #include "json/decimal_f32.h"
 #include "json/json_keys.h"
 
-/* A NUL behind each name and one more at the end. */
+/* A NUL after each name and one more at the end. */
 static const char names[] =
     "shape\0dtype\0num_inputs\0num_outputs\0out_dtype\0strides\0padding\0dilation\0groups\0"
     "channels\0kernel_size\0data_layout\0kernel_layout\0out_layout\0layout\0pool_size\0"

@@ -74,7 +74,7 @@ void mg_dnnl_numbers(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint16_t *numbers, 
 /* One number up to INT32_MAX. */
 uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
-/* An axis of `ndim`, which may be counted from behind with a minus. */
+/* An axis of `ndim`, which may be counted from the end with a minus. */
 uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
 
 /* "0" or "1": 0 or `flag`. */

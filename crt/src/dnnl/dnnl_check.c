@@ -26,7 +26,7 @@ static uint32_t expected_inputs(const mg_dnnl_node *node)
     }
 }
 
-/* What an axis of a broadcast operand has, 1 where it has none; axes are counted from behind. */
+/* The size of a broadcast operand's axis, 1 if it has none; axes are counted from the last. */
 static int32_t dim_from_behind(const mg_dnnl_node *node, uint32_t i)
 {
     return i < node->ndim ? node->dims[node->ndim - 1U - i] : 1;
@@ -61,7 +61,7 @@ static bool is_per_channel(const mg_dnnl_node *operand, int32_t channels)
     return found && mg_dnnl_elements(operand) == channels;
 }
 
-/* What is fused behind a convolution or a dense layer; `axis` is that of its output's channels. */
+/* Checks what is fused after a convolution or a dense layer; `axis` is its output's channels. */
 static void check_fused(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     const uint32_t sum = node->num_inputs - 1U;

@@ -3,7 +3,7 @@
 
 #include "dnnl/dnnl_graph.h"
 
-/* Names, a NUL behind each and one more at the end; an enum has their places. */
+/* Names, a NUL after each and one more at the end; an enum has their places. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0symbol\0";
 enum {
     PARTS = 4,

@@ -9,7 +9,7 @@ static uint32_t size_of(const mg_dnnl_node *node)
     return (nbytes + MG_DNNL_ALIGNMENT - 1U) / MG_DNNL_ALIGNMENT * MG_DNNL_ALIGNMENT;
 }
 
-/* Moves `place` behind each earlier output that is needed while node i is computed and has bytes of
+/* Moves `place` past each earlier output that is needed while node i is computed and has bytes of
  * `size` from there on: whether there was one. */
 static bool evade(const mg_dnnl_graph *graph, uint32_t i, uint32_t size, uint32_t *place)
 {

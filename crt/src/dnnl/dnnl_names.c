@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_names.h"
 
-/* A NUL behind each and one more at the end. */
+/* A NUL after each and one more at the end. */
 static const char operators[] =
     "nn.conv2d\0nn.dense\0nn.batch_matmul\0add\0multiply\0nn.batch_norm\0nn.max_pool2d\0nn.avg_"
     "pool2d\0"

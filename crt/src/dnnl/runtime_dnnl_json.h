@@ -5,8 +5,8 @@
  * The payload is a symbol, the text of the graph, and the names of its constants. All is float32.
  * Supported are nn.conv2d, nn.dense, nn.batch_matmul, add, multiply, nn.batch_norm (its first
  * output), nn.max_pool2d, nn.avg_pool2d and their global forms, nn.softmax, nn.relu, nn.leaky_relu,
- * tanh, sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense with _bias, _sum and one
- * of _relu, _tanh, _sigmoid, _clip and _swish behind. A module has one function, number 0.
+ * tanh, sigmoid, clip, abs, exp, log, sqrt, and dnnl.conv2d and dnnl.dense, followed by _bias, _sum
+ * and one of _relu, _tanh, _sigmoid, _clip and _swish. A module has one function, number 0.
  *
  * Code for a Cortex-M4 with FPU (-Os): 16.4 KB, JSON reader and kernels included; no data. */
 #ifndef MICROGEN_RUNTIME_DNNL_JSON_H

@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* Gives each a place in the workspace, and the workspace its size: a value lies where the first of
- * its size does that nothing reads any more, or behind all others. False if that takes more than
- * INT32_MAX bytes. */
+/* Gives each value a place in the workspace, and the workspace its size. A value takes the place of
+ * the first value of its size that nothing reads any more; if there is none, it comes after all
+ * others. False if that takes more than INT32_MAX bytes. */
 bool mg_examplejson_plan(mg_examplejson_function *function);
 
 #ifdef __cplusplus

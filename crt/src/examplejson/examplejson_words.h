@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The next line, which moves from `text` with the line feed behind it. */
+/* The next line, which is removed from `text` with the line feed after it. */
 mg_text mg_words_line(mg_text *text);
 
 /* The next word, which moves from `line`; empty at its end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/graph_json.h"
 
-/* Names, a NUL behind each and one more at the end; an enum has their places. */
+/* Names, a NUL after each and one more at the end; an enum has their places. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0attrs\0metadata\0";
 enum {
     PARTS = 5

@@ -18,7 +18,7 @@ extern "C" {
  * 2^31: an item takes two characters at least and no more than 64 bytes of tables. */
 #define MG_GRAPH_MAX_TEXT (1UL << 24)
 
-/* Readers, each at the array of that name; those of "attrs" at the list behind its type. */
+/* Readers, each at the array of that name; those of "attrs" at the list after its type. */
 typedef struct {
     mg_json nodes;
     mg_json arg_nodes;

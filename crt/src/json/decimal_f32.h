@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* The float that is nearest to a text like "6", "-1.25", "1e-05" or "inf". Digits behind the 19th
- * do not count; no other text of less is known to be rounded wrong, but a result may be, where the
- * text is within 2^-28 ULP of halfway between two floats. False for any other text, "nan", and what
- * is above the largest float. */
+/* The float that is nearest to a text like "6", "-1.25", "1e-05" or "inf". Digits after the 19th
+ * are ignored. No shorter text is known to be rounded wrong, but the result may be wrong if the
+ * text is within 2^-28 ULP of halfway between two floats. False for any other text, for "nan", and
+ * for numbers above the largest float. */
 bool mg_decimal_float(const mg_text *text, float *value);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ extern "C" {
 /* Fails unless the condition holds. */
 void mg_json_require(mg_json *json, bool condition);
 
-/* Reads a key and the colon behind it: its place in `names`, as mg_text_place has them, or
+/* Reads a key and the colon after it: its place in `names`, as mg_text_place has them, or
  * MG_TEXT_UNKNOWN. Notes in `seen`, bit by bit, what was there: a known key only once. */
 uint32_t mg_json_known_key(mg_json *json, const char *names, uint32_t *seen);
 

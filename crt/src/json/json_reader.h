@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON (RFC 8259) where it stands: no memory, no recursion, never a byte behind the end.
+/* Reads JSON (RFC 8259) in place: no memory, no recursion, never a byte past the end.
  *
- * A reader that fails stays failed and at its end: what it stores from then on is 0 or empty, loops
- * over mg_json_more end, and only `failed` must be looked at, once. */
+ * A reader that fails remains failed and at its end: what it stores from then on is 0 or empty,
+ * loops over mg_json_more end, and only `failed` must be looked at, once. */
 #ifndef MICROGEN_JSON_READER_H
 #define MICROGEN_JSON_READER_H
 
@@ -36,7 +36,7 @@ bool mg_json_more(mg_json *json, uint32_t done, char bracket);
 
 void mg_json_string(mg_json *json, mg_text *text);
 
-/* A string and the colon behind it. */
+/* A string and the colon after it. */
 void mg_json_key(mg_json *json, mg_text *key);
 
 /* An integer from 0 to INT32_MAX; all others fail. */

@@ -38,7 +38,7 @@ static uint32_t hex4(const char *at)
     return mg_hex(at[0]) << 12 | mg_hex(at[1]) << 8 | mg_hex(at[2]) << 4 | mg_hex(at[3]);
 }
 
-/* The code point of \uXXXX, whose digits `rest` begins with, and moves behind it: of both halves,
+/* The code point of \uXXXX, whose digits `rest` begins with, and moves past it: of both halves,
  * if a second one follows. */
 static uint32_t code_point(mg_text *rest)
 {
@@ -72,7 +72,7 @@ static uint32_t utf8(uint32_t point, char bytes[4])
     return length;
 }
 
-/* Moves behind the next character, of a text that is not empty, and stores its UTF-8: the number of
+/* Moves past the next character of a text that is not empty, and stores its UTF-8: the number of
  * bytes. */
 static uint32_t character(mg_text *rest, char bytes[4])
 {

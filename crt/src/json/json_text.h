@@ -35,7 +35,7 @@ bool mg_text_unsigned(const mg_text *text, uint32_t *value);
 #define MG_TEXT_MAX_NAME 32U
 
 /* The place of the text among fewer than MG_TEXT_UNKNOWN names of less than MG_TEXT_MAX_NAME bytes,
- * a NUL behind each and one more at the end, or MG_TEXT_UNKNOWN. */
+ * a NUL after each and one more at the end, or MG_TEXT_UNKNOWN. */
 uint32_t mg_text_place(const mg_text *text, const char *names);
 
 /* The value of a hexadecimal digit, 16 for other characters. */

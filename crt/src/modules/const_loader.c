@@ -72,7 +72,7 @@ void mg_const_loader_read(mg_stream *stream, mg_stream *lists)
     }
 }
 
-/* The number of the symbol's list and one more, 0 if it has none; ends behind all symbols. */
+/* The number of the symbol's list and one more, 0 if it has none; ends after all symbols. */
 static uint32_t place(mg_stream *stream, mg_text symbol)
 {
     const uint32_t count = mg_stream_count(stream, 8U);

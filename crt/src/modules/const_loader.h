@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The payload of a const loader: arrays by name, then symbols and which constants each is
- * initialised with. In a list, each is behind its count of 8 bytes:
+ * initialised with. Each list follows its count of 8 bytes:
  *
  *     names, arrays (param_file.h), symbols, for each symbol a list of names
  *

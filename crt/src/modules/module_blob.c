@@ -133,7 +133,7 @@ static tvm_crt_error_t find(const mg_module *module, mg_text name, mg_module_fun
     return error;
 }
 
-/* The next of the module's imports, NOBODY behind the last. */
+/* The next of the module's imports, NOBODY after the last. */
 static uint32_t next_import(const mg_modules *modules, mg_module *module)
 {
     if (module->next_child == module->num_children) {

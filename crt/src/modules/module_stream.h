@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what dmlc's streams write, where it stands: numbers byte by byte, little-endian, because
- * nothing there is aligned; strings and lists with 64-bit counts. Never a byte behind the end.
+/* Reads what dmlc's streams write, in place: numbers byte by byte, little-endian, because
+ * nothing there is aligned; strings and lists with 64-bit counts. Never a byte past the end.
  *
- * Its strings are any bytes. json_text.h resolves escapes, and reads behind the end of a text whose
+ * Its strings are any bytes. json_text.h resolves escapes, and reads past the end of a text whose
  * last one is broken: texts of streams are compared with mg_text_same, or are the bytes that
  * mg_text_is compares a text of JSON with.
  *
- * A stream that fails stays failed and at its end: what it gives from then on is 0 or empty, and
+ * A stream that fails remains failed and at its end: what it gives from then on is 0 or empty, and
  * only `failed` must be looked at, once. */
 #ifndef MICROGEN_MODULE_STREAM_H
 #define MICROGEN_MODULE_STREAM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which module imports which. Imports are behind who imports them, so that there are no cycles, and
+/* Which module imports which. Imports come after their importers, so that there are no cycles, and
  * all modules are imports of the first, or of its imports, and so on. */
 #ifndef MICROGEN_MODULE_TREE_H
 #define MICROGEN_MODULE_TREE_H

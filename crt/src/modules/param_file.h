@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads parameter files: TVM's save_param_dict, little-endian, never a byte behind the end.
+/* Reads parameter files: TVM's save_param_dict, little-endian, never a byte past the end.
  *
  *     u64 0xF7E58D4F05049CB7, u64 0, u64 n, n x (u64 length, name), u64 n, n x array
  *     array = u64 0xDD5E40F096B4A13F, u64 0, i32 device type, i32 device id, i32 ndim,

@@ -11,7 +11,8 @@
 static mg_device_event events[MG_TRACING_EVENTS];
 static uint32_t count;
 
-/* Pairs: number of a hook, its status. Zeros, which are no number of a hook, behind the last. */
+/* Pairs: number of a hook, its status. Zeros, which are not the number of a hook, follow the last.
+ */
 static int32_t failures[2U * MG_TRACING_FAILURES];
 
 /* Stores the numbers of the text, which anything but digits and a minus sign parts. */

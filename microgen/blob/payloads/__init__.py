@@ -1,4 +1,4 @@
-"""The payloads of modules: what each has, and those that the blob's own format brings.
+"""The payloads of modules: their common base, and those that belong to the blob's own format.
 
 All others belong to the codegens that make them (``ExternalCodegen.payloads``).
 """
@@ -24,7 +24,7 @@ __all__ = [
     "table",
 ]
 
-# Type key -> reader of its payload; ``metadata`` is what TVM up to v0.8 called ``const_loader``.
+# Type key -> reader of its payload; up to v0.8 TVM called ``const_loader`` ``metadata``.
 OF_FORMAT: Mapping[str, PayloadReader] = MappingProxyType(
     {"c": CSource.loads, "const_loader": ConstLoader.loads, "metadata": ConstLoader.loads}
 )

@@ -1,4 +1,4 @@
-"""What the payload of every type key has, and how names in one are read."""
+"""Shared by the payloads of all type keys, and the reading of names in them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from microgen.names import cnames
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a module says of one of its functions: the symbol that it has inside, and the types of
-    its operands as texts (``typed``), those of constants as ``<name>: <type>``."""
+    """A module's statement about one of its functions: the symbol inside, and the types of its
+    operands as texts (``typed``), those of constants as ``<name>: <type>``."""
 
     symbol: str
     inputs: tuple[str, ...]
@@ -24,12 +24,12 @@ class Signature:
 
 
 def typed(shape: Sequence[int], dtype: str) -> str:
-    """``float32[2,3]``: a tensor's type as signatures have it."""
+    """``float32[2,3]``: a tensor's type in the form of signatures."""
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
 class Payload(ABC):
-    """What a module's bytes mean. Values are immutable."""
+    """The meaning of a module's bytes. Values are immutable."""
 
     @abstractmethod
     def dumps(self) -> bytes:
@@ -37,33 +37,33 @@ class Payload(ABC):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Functions that the module provides."""
+        """The functions that the module provides."""
         return ()
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Names of the constants that ``__init_<symbol>`` is handed, in order."""
+        """Names of the constants that ``__init_<symbol>`` gets, in order."""
         return ()
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What a person would read, by the suffix of a file of it: ``json``, ``txt``."""
+        """Text for people, by the suffix of its file: ``json``, ``txt``."""
         return {}
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """A summary for ``inspect``, as JSON has it."""
+        """A summary for ``inspect``, as plain data."""
         return {}
 
     def signature(self, symbol: str) -> Signature | None:  # noqa: ARG002
-        """What the module says of one of ``symbols``, for ``verify``; None if it says nothing.
+        """The module's statement about one of ``symbols``, for ``verify``; None if it has none.
 
-        Raises MicrogenError for bytes that mean nothing."""
+        Raises MicrogenError for malformed bytes."""
         return None
 
 
-# Reads one payload, and no byte more; raises ``stream.refused(...)`` for what is malformed, and
-# nothing else whatever the bytes are.
+# Reads one payload, and no byte more. Whatever the bytes are, it raises only
+# ``stream.refused(...)``, for malformed ones.
 PayloadReader: TypeAlias = Callable[[Stream], Payload]
 
 

@@ -17,7 +17,7 @@ from microgen.formats.byte_stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class CSource(Payload):
-    """``format`` is what TVM calls the code: ``c``, ``cc``."""
+    """A module of C source. ``format`` is TVM's name of the code's format: ``c``, ``cc``."""
 
     code: str
     format: str
@@ -41,7 +41,7 @@ class CSource(Payload):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """What the functions are handed."""
+        """The constants that the functions get."""
         return self.const_names
 
     @property

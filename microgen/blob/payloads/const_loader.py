@@ -1,4 +1,4 @@
-"""Constants, and which function takes which of them.
+"""Constants, and the functions that get them.
 
     vector<string> names, u64 n, n x NDArray,
     vector<string> symbols, u64 m, m x vector<string> names of the symbol's constants
@@ -24,8 +24,8 @@ from microgen.names import cnames
 class ConstLoader(Payload):
     """``variables``: symbol -> names of its constants, in the order of its ``__init_``.
 
-    ``arrays`` has every constant, or is empty: then all of them lie elsewhere, as in microgen's
-    firmware. Both mappings' orders are the payload's.
+    ``arrays`` has every constant, or is empty if all of them are elsewhere, as in microgen's
+    firmware. The order of both mappings is the payload's.
     """
 
     variables: Mapping[str, tuple[str, ...]]
@@ -46,7 +46,7 @@ class ConstLoader(Payload):
         return cls(variables, arrays)
 
     def dumps(self) -> bytes:
-        """The payload. Raises ProjectError for an array of a dtype that microgen does not have."""
+        """The payload. Raises ProjectError for an array of a dtype that is not supported."""
         arrays = (ndarray.dumps(a, f"constant {n!r}") for n, a in self.arrays.items())
         head = byte_stream.strings([*self.arrays]) + byte_stream.number(len(self.arrays))
         table = byte_stream.strings([*self.variables]) + byte_stream.number(len(self.variables))

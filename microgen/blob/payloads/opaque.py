@@ -1,5 +1,5 @@
-"""Payloads of a form that only their runtime knows. A blob does not say how long they are, so those
-that are expected must be known."""
+"""Payloads whose form only their runtime knows. A blob does not say how long they are, so their
+sizes must be known before."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from microgen.kernels import registry as kernels
 from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
 
-# The kernels that the accelerator has, and their opcodes: crt/src/accelerator/accelerator_stream.h.
+# The accelerator's kernels and their opcodes: crt/src/accelerator/accelerator_stream.h.
 OPCODES = {
     "mg_add_s8": 1,
     "mg_multiply_s8": 2,
@@ -24,14 +24,14 @@ OPCODES = {
     "mg_depthwise_conv2d_s8": 9,
 }
 
-# A tensor's name; a constant; or nothing, where the kernel takes NULL.
+# A tensor's name; a constant; or nothing, if the kernel takes NULL.
 Operand = str | Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """One command. ``operands`` are in the kernel's order, the output last; ``parameters`` are the
-    fields of the kernel's structure, arrays as their elements."""
+    """One command. ``operands`` are in the kernel's order, the output last. ``parameters`` are the
+    fields of the kernel's structure, with arrays as their elements."""
 
     opcode: int
     operands: tuple[Operand, ...]
@@ -57,7 +57,7 @@ def refusal(node: Node, graph: Graph) -> str | None:
 
 
 def command(node: Node, graph: Graph) -> Command:
-    """The command that computes a node which is not refused."""
+    """The command for a node that is not refused."""
     kernel = _kernel(node)
     assert kernel is not None, "it was not refused"
     ((positions, fields),) = kernel.calls(node, graph)

@@ -1,5 +1,5 @@
-"""What the accelerator refuses that its kernels would compute: ``accelerator_check.c`` of
-``crt/src/accelerator``."""
+"""Nodes that the accelerator refuses although its kernels could compute them, as in
+``accelerator_check.c`` of ``crt/src/accelerator``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microgen.codegens.accelerator.commands import OPCODES, Command, command
 from microgen.ir.graph import Array, Graph, Node
 
 MAX_TENSOR = 0x7FFFFF  # bytes
-MAX_EXTENT = 32767  # of windows and what they move over
+MAX_EXTENT = 32767  # of windows and of the axes they move over
 LARGEST_PRODUCT = 255 * 128  # of a value with its offset, and a weight
 
 _WEIGHTED = ("mg_dense_s8", "mg_conv2d_s8", "mg_depthwise_conv2d_s8")
@@ -33,7 +33,7 @@ def _is(made: Command, kernels: tuple[str, ...]) -> bool:
 
 
 def _sum_refusal(made: Command) -> str | None:
-    """Of sums that leave int32 for some weights: the accelerator does not look at them."""
+    """Refusal of sums that exceed int32 for some weights, which the accelerator does not see."""
     _, weight, bias, *_ = made.operands
     assert isinstance(weight, np.ndarray), "the kernel needs a constant"
     worst = weight.size // _channels(made, weight) * LARGEST_PRODUCT + _magnitude(bias)
@@ -43,7 +43,7 @@ def _sum_refusal(made: Command) -> str | None:
 
 
 def _channels(made: Command, weight: Array) -> int:
-    """Output channels: a depthwise convolution's are the weight's last axis."""
+    """The number of output channels; a depthwise convolution's are the weight's last axis."""
     axis = 3 if _is(made, ("mg_depthwise_conv2d_s8",)) else 0
     return int(weight.shape[axis])
 

@@ -15,21 +15,21 @@ from microgen.ir.graph import Array
 
 CONSTANTS, SCRATCH, FIRST_TENSOR = 0, 1, 2
 _ABSENT = (0xFFFFFFFF, 0, 0)
-_WORD = 4  # to which constants are aligned
+_WORD = 4  # the alignment of constants
 
 Place = tuple[int, int, int]  # memory, offset, bytes
 
 
 @dataclass(slots=True)
 class Memories:
-    """``constants`` is memory 0, ``sizes`` are the bytes of every one."""
+    """``constants`` is memory 0. ``sizes`` are the bytes of every memory."""
 
     sizes: list[int]
     constants: bytearray
     places: dict[str, Place]
 
     def place(self, operand: Operand) -> Place:
-        """Where an operand lies; a constant gets its place by that."""
+        """The place of an operand. A constant gets its place by this call."""
         if operand is None:
             return _ABSENT
         if isinstance(operand, str):
@@ -45,7 +45,7 @@ class Memories:
 
 
 def of(function: ExternalFunction, commands: Sequence[Command]) -> Memories:
-    """The memories of a function, the constants' still empty."""
+    """The memories of a function, with the constants' memory still empty."""
     tensors = (*function.inputs, *function.outputs)
     places = {
         tensor.name: (number, 0, tensor.type.nbytes)

@@ -1,4 +1,4 @@
-"""The C function of a region: it says where the memories are, and hands the stream over."""
+"""The C function of a region: it says where the memories are, and passes on the stream."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ HEAD = '#include "microgen/accelerator.h"\n\n#include <stddef.h>\n'
 
 
 def compiled(function: ExternalFunction) -> tuple[CFunction, str]:
-    """What becomes of a function, and its C."""
+    """The function's description, and its C."""
     graph = function.graph
     made = [commands.command(node, graph) for node in graph.nodes]
     places = memories.of(function, made)
     encoded = stream.encode(made, places)
-    # Words, because the requantization tables among the constants are read as such.
+    # Words, because the requantization tables among the constants are read as words.
     weights = np.frombuffer(bytes(places.constants), "<i4")
     constants: list[tuple[str, Array]] = [("commands", np.frombuffer(encoded, np.uint8))]
     if weights.size:
@@ -53,7 +53,7 @@ int32_t {function.symbol}(
 
 
 def _bases(function: ExternalFunction, places: Memories) -> list[tuple[str, bool]]:
-    """What C calls each memory, and whether it is written."""
+    """The C expression for each memory, and whether it is written."""
     constants, scratch = places.sizes[: memories.FIRST_TENSOR]
     return [
         ("weights" if constants else "NULL", False),

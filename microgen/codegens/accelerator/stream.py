@@ -1,4 +1,4 @@
-"""Writes command streams, laid out as crt/src/accelerator/accelerator_stream.h says."""
+"""Writes command streams in the layout of crt/src/accelerator/accelerator_stream.h."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def encode(commands: Sequence[Command], memories: Memories) -> bytes:
-    """The stream of the commands; their constants are put into the memories."""
+    """The stream of the commands. Their constants are added to the memories."""
     body = b"".join(_command(made, memories) for made in commands)
     count = len(memories.sizes)
     checked = struct.pack(f"<{count}I", *memories.sizes) + body

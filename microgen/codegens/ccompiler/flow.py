@@ -28,8 +28,8 @@ from microgen.relay.visit import children, post_order
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call of an operator: ``number`` is counted from the function's result, ``value`` the name
-    of what it computes, of this shape and dtype, which its arguments have, too."""
+    """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
+    name of the result, whose shape and dtype its arguments have, too."""
 
     number: int
     op: str
@@ -42,9 +42,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """``steps`` in the order of execution; ``inputs`` and ``constants`` are the values that exist
-    before; ``results`` the values that the function returns, with their sizes; ``read`` all that
-    some step reads or that is returned."""
+    """``steps`` in the order of execution. ``inputs`` and ``constants`` are the values that exist
+    before. ``results`` are the values that the function returns, with their sizes. ``read`` are all
+    values that a step reads or that are returned."""
 
     inputs: tuple[str, ...]
     constants: Mapping[str, Array]
@@ -54,13 +54,13 @@ class Flow:
     read: frozenset[str]
 
 
-# What an expression is: a value's name, or a tuple of such.
+# The value of an expression: a value's name, or a tuple of values.
 _Value = str | tuple["_Value", ...]
 
 
 def flow_of(function: ExternalFunction) -> Flow:
-    """The flow of a Relay function. Raises UnsupportedError where it never was Relay, and for what
-    the generator does not take."""
+    """The flow of a Relay function. Raises UnsupportedError if it was never Relay, and for things
+    that the generator does not take."""
     relay = function.relay
     if relay is None:
         raise UnsupportedError(
@@ -119,7 +119,7 @@ def _needed(
 
 @dataclass
 class _Reading:
-    """The values of expressions as they are found, those below first."""
+    """The values of expressions found so far, operands first."""
 
     function: ExternalFunction
     numbers: Mapping[Expr, int]
@@ -129,7 +129,7 @@ class _Reading:
     steps: list[Step] = field(default_factory=list)
 
     def read(self, relay: Function) -> None:
-        """Find the values of the body and of all below it."""
+        """Find the values of the body and of everything below it."""
         for i, param in enumerate(relay.params):
             if not isinstance(self._type(param), TensorType):
                 raise self._unsupported("a parameter that is no tensor")

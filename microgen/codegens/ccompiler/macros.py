@@ -1,8 +1,8 @@
 """The macros that define one function for each call of an operator, ``CSOURCE_<what>_OP_<n>D``.
 
-Those of the guide: ``CSOURCE_BINARY_OP_2D(f, +, 10, 10);`` defines ``f(a, b, out)`` for float32
-tensors of 10 x 10. Here the functions are static, pointers to what is read are const, and indices
-are int32_t. ``_S32`` marks those of int32.
+They are the guide's: ``CSOURCE_BINARY_OP_2D(f, +, 10, 10);`` defines ``f(a, b, out)`` for float32
+tensors of 10 x 10. Here the functions are static, pointers to inputs are const, and indices
+are int32_t. ``_S32`` marks those for int32.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _WIDTH = 79
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of macro: how many tensors it reads, what its function does with element ``k``, and
-    where the integer's differs, what that does. ``p_OP_`` is the text that the macro is given."""
+    """A kind of macro: the number of tensors that it reads, what its function does with element
+    ``k``, and, if the integer form differs, what that does. ``p_OP_`` is the macro's argument."""
 
     name: str
     reads: int
@@ -47,7 +47,7 @@ _FORMS = (BINARY, CHOICE, UNARY)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A macro as some function needs it."""
+    """A macro that some function needs."""
 
     form: Form
     dtype: str
@@ -71,7 +71,7 @@ def _definition(use: Use) -> str:
         *(f"        {line}" for line in _loops(use)),
         "    }",
     ]
-    # A semicolon follows the macro's use, which C does not allow behind a function's body.
+    # The macro's use is followed by a semicolon, which C does not allow after a function's body.
     return "".join(f"{line:<{_WIDTH}}\\\n" for line in lines) + "    struct csource_op_end"
 
 

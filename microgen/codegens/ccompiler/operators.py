@@ -1,4 +1,4 @@
-"""Which Relay operators the generator takes, and how a macro of C says each."""
+"""The Relay operators that the generator takes, and the C macro for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from microgen.relay.transform import OperatorCall, Predicate
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator's macro, and by dtype the C text that the macro is given."""
+    """An operator's macro, and by dtype the C text that is the macro's argument."""
 
     form: Form
     texts: Mapping[str, str]
@@ -24,8 +24,8 @@ def _same(form: Form, text: str) -> Operator:
     return Operator(form, {"float32": text, "int32": text})
 
 
-# Integers are computed modulo 2^32, as numpy does; of a comparison with NaN, and of zeros, the
-# right operand is taken, as TVM and TFLite do. 0 - x is 0 where x is -0.
+# Integers are computed modulo 2^32, as in numpy. In a comparison with NaN, or of zeros, the
+# right operand is taken, as in TVM and TFLite. 0 - x is 0 where x is -0.
 OPERATORS: Mapping[str, Operator] = MappingProxyType(
     {
         "add": _same(BINARY, "+"),

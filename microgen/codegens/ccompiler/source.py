@@ -18,7 +18,7 @@ from microgen.ir.graph import DType
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The code of a function, what microgen must know of it, the macros that it uses, and whether
+    """The code of a function, its description for microgen, the macros that it uses, and whether
     it calls memcpy."""
 
     function: CFunction
@@ -28,8 +28,8 @@ class Written:
 
 
 def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
-    """The C of ``function``; ``symbols`` are those that no static function may have. Raises
-    UnsupportedError for what the generator does not take."""
+    """The C of ``function``. ``symbols`` are names that no static function may have. Raises
+    UnsupportedError for things that the generator does not take."""
     flow = flow_of(function)
     names = _names(function.symbol, flow, symbols)
     offsets, scratch = placement.placed(_spans(flow))
@@ -54,7 +54,7 @@ def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
 
 
 def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
-    """The static functions' names by the number of the call; -1 is the one that calls them."""
+    """The static functions' names by the number of the call; -1 is the function that calls them."""
     found: dict[int, str] = {}
     for number in (-1, *(step.number for step in flow.steps)):
         name = f"{symbol}_" if number < 0 else f"{symbol}_{number}"
@@ -65,7 +65,7 @@ def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
 
 
 def _spans(flow: Flow) -> list[placement.Span]:
-    """The life of each result that is no output of the function."""
+    """The lifetimes of results that are not outputs of the function."""
     last = {name: at for at, step in enumerate(flow.steps) for name in step.arguments}
     return [
         placement.Span(step.value, step.nbytes, at, last[step.value])
@@ -75,7 +75,7 @@ def _spans(flow: Flow) -> list[placement.Span]:
 
 
 def _places(flow: Flow) -> dict[str, str]:
-    """What C calls each value: its parameter, or a buffer."""
+    """The C name of each value: its parameter, or a buffer."""
     places = {name: name for name in (*flow.inputs, *flow.constants)}
     inner = [step.value for step in flow.steps if step.value not in flow.results]
     places.update({value: f"buf_{i}" for i, value in enumerate(inner)})
@@ -85,7 +85,7 @@ def _places(flow: Flow) -> dict[str, str]:
 
 
 def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
-    """Outputs that are an input, a constant, or the same as one before."""
+    """Copies for outputs that are an input, a constant, or equal to an earlier output."""
     return [
         f"memcpy(out{i}, {places[value]}, {nbytes});"
         for i, (value, nbytes) in enumerate(zip(flow.results, flow.result_bytes, strict=True))
@@ -112,7 +112,7 @@ def _declaration(step: Step, names: Mapping[int, str]) -> str:
 
 
 def _use(step: Step) -> Use:
-    """Tensors of two dimensions are walked as such, all others as one row."""
+    """The macro's use. Tensors of two dimensions are iterated as such, all others as one row."""
     return Use(OPERATORS[step.op].form, step.dtype, 2 if len(step.shape) == 2 else 1)
 
 

@@ -36,7 +36,7 @@ class CmsisNN(ExternalCodegen):
     support: Support = field(default_factory=lambda: Support(NAME))
 
     def configured(self, options: Mapping[str, str]) -> CmsisNN:
-        """With ``path``, the folder of CMSIS-NN's sources."""
+        """The codegen with ``path``, the folder of CMSIS-NN's sources."""
         for key in options.keys() - {"path"}:
             raise MicrogenError(
                 f"{self.name} has no option {key!r}",
@@ -46,11 +46,11 @@ class CmsisNN(ExternalCodegen):
         return CmsisNN(options.get("path", self.path))
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """Why the node is not CMSIS-NN's, None if it is."""
+        """Why CMSIS-NN does not take the node; None if it does."""
         return refusals.refusal(node, graph)
 
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[CSource]:
-        """One C source, and the files of CMSIS-NN that it takes."""
+        """One C source, and the files of CMSIS-NN that it needs."""
         for function in functions:
             _check(function)
         form = Form.of(board)

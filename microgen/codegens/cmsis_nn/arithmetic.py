@@ -1,4 +1,4 @@
-"""The numbers that CMSIS-NN's functions are told: multipliers, shifts, sums of weights."""
+"""The numbers that CMSIS-NN's functions get: multipliers, shifts, sums of weights."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from microgen.ir.graph import Array, Graph, Node
 
 
 def multipliers(node: Node, graph: Graph) -> tuple[Array, Array]:
-    """Q31 multipliers and shifts (positive to the left) of a node with weights: int32, one of each
-    per output channel, or of a dense layer one for all if its weights have one scale."""
+    """Q31 multipliers and shifts (positive to the left) of a node with weights, int32: one of each
+    per output channel, or one for all in a dense layer whose weights have one scale."""
     data, weight, output = graph.type_of((*node.inputs[:2], *node.outputs))
     rule = dense_scales if node.op == "nn.dense" else conv_scales
     scales = rule(data, weight, output)
@@ -29,7 +29,7 @@ def bias(node: Node, graph: Graph) -> Array:
 
 
 def kernel_sums(node: Node, graph: Graph) -> Array:
-    """What ``arm_vector_sum_s8`` computes of a dense layer: its bias less the sum of each unit's
+    """The result of ``arm_vector_sum_s8`` for a dense layer: its bias minus the sum of each unit's
     weights times the input's zero point, int32 [units], modulo 2**32."""
     weight = graph.constants[node.inputs[1]].astype(np.int64)
     zero = graph.types[node.inputs[0]].zero_point

@@ -1,5 +1,5 @@
-"""Sizes of the buffers that CMSIS-NN's functions want in their context, in bytes: what its
-``*_get_buffer_size`` functions return when they are compiled for the CPU with GCC or Clang.
+"""Sizes in bytes of the buffers that CMSIS-NN's functions need in their context: the results of its
+``*_get_buffer_size`` functions when they are compiled for the CPU with GCC or Clang.
 
 Source: CMSIS-NN 7.0.0, Source/**/*_get_buffer_sizes_s8.c. A test compares them with the C.
 """
@@ -46,8 +46,8 @@ def is_row(window: Window) -> bool:
 
 
 def padded_places(window: Window) -> tuple[int, int]:
-    """How many outputs at the left and at the right of a row ``arm_convolve_1_x_n_s8`` takes for
-    padded, in its form for MVE."""
+    """The number of outputs at the left and at the right of a row that ``arm_convolve_1_x_n_s8``
+    treats as padded, in its form for MVE."""
     stride, pad = window.strides[1], window.pads[1]
     right = pad + odd_pad(window)
     return (-(-pad // stride), max(1, _truncated(right + stride - 1, stride)) if right else 0)
@@ -86,13 +86,13 @@ def depthwise_wrapper(form: Form, window: Window) -> int:
 
 
 def is_converted(form: Form, window: Window) -> bool:
-    """Whether the wrapper for depthwise convolutions makes an ordinary one of it."""
+    """Whether the wrapper for depthwise convolutions turns it into an ordinary one."""
     return form is Form.MVE and window.data[3] == 1 and window.output[3] > 1
 
 
 def is_3x3(form: Form, window: Window) -> bool:
-    """Of a depthwise convolution of one batch, undilated, with multiplier 1: whether the wrapper
-    takes ``arm_depthwise_conv_3x3_s8``."""
+    """Whether the wrapper takes ``arm_depthwise_conv_3x3_s8`` for a depthwise convolution of one
+    batch, undilated, with multiplier 1."""
     return form is not Form.MVE and window.kernel == (3, 3) and max(window.pads[:2]) <= 1
 
 

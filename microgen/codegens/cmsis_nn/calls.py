@@ -28,11 +28,11 @@ class Call:
     """A call of ``function`` in a block of its own.
 
     ``statics`` are (type, name, initialiser) of constants in the block. ``arguments`` are C
-    expressions: numbers, ``&`` names of ``statics``, ``{name}`` of ``constants``, ``{in0}``,
-    ``{in1}`` and ``{out}`` of the node's tensors, of whose inputs the first ``reads`` are passed.
-    ``per_channel`` says that the struct ``tables`` points to the constants multiplier and shift.
-    ``buffer`` is the size of the context's, in bytes, which is ``held``, one of ``constants``, or
-    scratch; None if the function has no context. ``fails``: it returns a status.
+    expressions: numbers, ``&`` names of ``statics``, ``{name}`` of ``constants``, and ``{in0}``,
+    ``{in1}`` and ``{out}`` for the node's tensors. Only the first ``reads`` inputs are passed.
+    ``per_channel`` names the struct ``tables`` that points to the constants multiplier and shift.
+    ``buffer`` is the size of the context's buffer in bytes; the buffer is ``held``, one of
+    ``constants``, or scratch. It is None without a context. ``fails``: it returns a status.
     """
 
     function: str
@@ -140,7 +140,7 @@ def _with_weights(
     statics: tuple[tuple[str, str, str], ...],
     upscale: tuple[str, ...],
 ) -> Call:
-    """The bias's dimensions are the filters'; no function reads them."""
+    """The arguments. The bias's dimensions are the filters'; no function reads them."""
     found, shifts = arithmetic.multipliers(node, graph)
     weight = graph.constants[node.inputs[1]]
     arguments = ("&input", "{in0}", "&filter", "{weight}", "&filter", "{bias}")
@@ -163,7 +163,8 @@ def _with_weights(
 
 
 def _dense(node: Node, graph: Graph, form: Form) -> Call:
-    """The form for MVE reads bias and sums of weights from the context's buffer, a constant."""
+    """The call. The form for MVE reads bias and sums of weights from the context's buffer, which is
+    a constant."""
     units, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // units
     found, shifts = arithmetic.multipliers(node, graph)

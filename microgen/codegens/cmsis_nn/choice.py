@@ -1,7 +1,8 @@
-"""Which public function computes a convolution, and the buffer that it wants.
+"""The public function for a convolution, and the buffer that it needs.
 
-The wrappers choose by less than what their special forms need: where they would choose wrong, a
-general function is called instead. Each condition here is one of the sources of CMSIS-NN 7.0.0.
+The wrappers choose without checking everything that their special forms need. Where they would
+choose wrong, a general function is called instead. The conditions are from the sources of
+CMSIS-NN 7.0.0.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ class Choice:
 
 
 def convolution(form: Form, window: Window) -> Choice:
-    """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` for what that computes wrong."""
+    """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` where the wrapper is wrong."""
     if _wrapper_is_right(form, window):
         return Choice("arm_convolve_wrapper_s8", buffers.convolve_wrapper(form, window))
     return Choice("arm_convolve_s8", buffers.convolve(form, window))
 
 
 def _wrapper_is_right(form: Form, window: Window) -> bool:
-    """Of groups it knows the buffer's size only for some; the 1x1 forms take no padding at all;
-    the form for rows that MVE has is ``_row_is_right``."""
+    """Whether the wrapper is right. It knows the buffer's size only for some groups. The 1x1 forms
+    ignore all padding. For MVE's form for rows see ``_row_is_right``."""
     if window.groups > 1:
         return False
     if buffers.is_pointwise(window):
@@ -39,9 +40,10 @@ def _wrapper_is_right(form: Form, window: Window) -> bool:
 
 
 def _row_is_right(window: Window) -> bool:
-    """``arm_convolve_1_x_n_s8`` fails unless all padding is twice the left one, or one more; takes
-    it that the first window that ends in padding has one column of it, and reads as much of the
-    row at its start as a window has, and a window less one column behind the unpadded outputs."""
+    """Whether ``arm_convolve_1_x_n_s8`` is right. It fails unless the total padding is twice the
+    left one, or one more. It assumes that the first window that ends in padding has one column of
+    it. It reads as much of the row's beginning as a window has, and a window minus one column after
+    the unpadded outputs."""
     left, right = buffers.padded_places(window)
     pad, odd = window.pads[1], buffers.odd_pad(window)
     total = pad + window.overshoot[1]
@@ -59,16 +61,15 @@ def _row_is_right(window: Window) -> bool:
 
 
 def depthwise(form: Form, window: Window) -> Choice:
-    """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` for what that computes
-    wrong."""
+    """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` where that is wrong."""
     if _depthwise_wrapper_is_right(form, window):
         return Choice("arm_depthwise_conv_wrapper_s8", buffers.depthwise_wrapper(form, window))
     return Choice("arm_depthwise_conv_s8", 0)
 
 
 def _depthwise_wrapper_is_right(form: Form, window: Window) -> bool:
-    """The 3x3 form takes it that the middle of a window is always inside; that for DSP clears as
-    many rows of its buffer as a window has above or below the input."""
+    """Whether the wrapper is right. The 3x3 form assumes that the middle of a window is always
+    inside. The form for DSP clears as many rows of its buffer as a window has outside the input."""
     if buffers.is_converted(form, window):
         return _wrapper_is_right(form, window)
     if window.output[3] != window.data[3] or window.data[0] != 1 or window.is_dilated:

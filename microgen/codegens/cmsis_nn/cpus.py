@@ -1,4 +1,4 @@
-"""The three forms that CMSIS-NN compiles to."""
+"""The three forms in which CMSIS-NN compiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microgen.target.cpu import Cpu, Feature
 
 
 class Form(enum.Enum):
-    """Which of CMSIS-NN's forms a CPU gets. Its headers see the same from the compiler's macros:
+    """CMSIS-NN's form for a CPU. Its headers choose the same from the compiler's macros:
     ``ARM_MATH_MVEI``, else ``ARM_MATH_DSP``, else neither, as on every CPU that is not Arm's."""
 
     PLAIN = "plain"

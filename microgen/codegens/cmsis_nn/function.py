@@ -1,5 +1,5 @@
-"""An external function as C: its nodes' calls one after another, buffers between them in its
-scratch."""
+"""An external function as C: its nodes' calls one after another, with the buffers between them in
+its scratch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _head(function: ExternalFunction, made: CFunction) -> str:
 
 
 def _spans(graph: Graph, steps: Sequence[Call]) -> list[Span]:
-    """Tensors that stay inside, by name, and the buffers of contexts, by the step's number."""
+    """Tensors that remain inside, by name, and the buffers of contexts, by the step's number."""
     last = {name: i for i, node in enumerate(graph.nodes) for name in node.inputs}
     inner = [
         Span(name, graph.types[name].nbytes, i, last.get(name, i))
@@ -70,7 +70,7 @@ def _spans(graph: Graph, steps: Sequence[Call]) -> list[Span]:
 
 
 def _operands(graph: Graph, steps: Sequence[Call]) -> tuple[str, ...]:
-    """Constants that are passed as tensors, each once."""
+    """The constants that are passed as tensors, each once."""
     passed = [
         name
         for node, step in zip(graph.nodes, steps, strict=True)
@@ -83,7 +83,7 @@ def _operands(graph: Graph, steps: Sequence[Call]) -> tuple[str, ...]:
 def _tensors(
     graph: Graph, operands: Sequence[str], offsets: Mapping[str | int, int]
 ) -> dict[str, str]:
-    """What each tensor is in C."""
+    """The C expression for each tensor."""
     return {
         **{name: f"in{i}" for i, name in enumerate(graph.inputs)},
         **{name: f"operand{i}" for i, name in enumerate(operands)},
@@ -103,7 +103,7 @@ def _at(offset: int) -> str:
 def _block(step: Call, names: Mapping[str, str], offset: int | None) -> list[str]:
     lines = [f"static const {ctype} {name} = {value};" for ctype, name, value in step.statics]
     if step.per_channel:
-        # CMSIS-NN reads through these pointers only, but has them without const.
+        # CMSIS-NN only reads through these pointers, but declares them without const.
         pointers = ", ".join(f".{k} = (int32_t *){names[k]}" for k in ("multiplier", "shift"))
         lines.append(f"const cmsis_nn_per_channel_quant_params tables = {{{pointers}}};")
     if step.buffer is not None:
@@ -119,7 +119,7 @@ def _block(step: Call, names: Mapping[str, str], offset: int | None) -> list[str
 
 
 def _wrapped(line: str) -> list[str]:
-    """A line of a block, continued behind commas where it is too long."""
+    """A line of a block, broken after commas if it is too long."""
     first, *rest = line.split(", ")
     lines = [f"{_INDENT * 2}{first}"]
     for part in rest:

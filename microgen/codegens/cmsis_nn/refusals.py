@@ -1,4 +1,4 @@
-"""Which nodes CMSIS-NN computes to the bit as the numpy references do, and why not the others."""
+"""The nodes that CMSIS-NN computes bit for bit like the numpy references, and why not others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 
 _INT32 = 2**31
-_LARGEST_SIZE = 2**15 - 1  # of what CMSIS-NN holds in int16_t and uint16_t
+_LARGEST_SIZE = 2**15 - 1  # CMSIS-NN has sizes in int16_t and uint16_t
 _LARGEST_SUM = 2**16 - 1  # terms, which it counts in uint16_t
 _LARGEST_PRODUCT = 255 * 255
 _ONCE = "its sums are rounded once, CMSIS-NN rounds them twice (as --numerics tflm does)"
@@ -41,7 +41,7 @@ def _convolution(axis: int) -> base.Refuse:
 
 
 def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
-    """Rounding and constants are right, and no sum leaves int32 before it is rounded."""
+    """Refusal unless rounding and constants are right, and no sum exceeds int32 unrounded."""
     assert isinstance(node.attrs, Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs)
     if node.attrs.rounding is Rounding.SINGLE:
         return _ONCE

@@ -1,4 +1,4 @@
-"""The folder with CMSIS-NN's sources that the user names, and what a project takes from it."""
+"""The folder with CMSIS-NN's sources that the user names, and the files that a project needs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ INCLUDE = "Include"
 VERSIONS = {"18.0.0": "7.0.0"}  # revision of arm_nnfunctions.h -> version of CMSIS-NN
 _HEADER = "Include/arm_nnfunctions.h"
 _LICENSE = "LICENSE"
-_ZEPHYR_MODULE = Path("..", "modules", "lib", "cmsis-nn")  # from ZEPHYR_BASE, as west places it
+_ZEPHYR_MODULE = Path("..", "modules", "lib", "cmsis-nn")  # from ZEPHYR_BASE, where west puts it
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _REVISION = re.compile(r"\$Revision:\s*V\.([0-9.]+)")
 _WORD = re.compile(r"\barm_\w+(?=\s*\()")
-# A function that other files see: a type at the start of a line, its name, and behind the
-# parameters a body.
+# A function that other files see: a type at the start of a line, its name, its parameters, and
+# then a body.
 _DEFINED = re.compile(
     r"^(?!static\b|__STATIC|#|typedef\b|return\b)[A-Za-z_][\w \t*]*?\b(arm_\w+)\s*\([^;{}]*\)\s*\{",
     re.MULTILINE,
@@ -38,8 +38,8 @@ class Tree:
     root: Path
 
     def files(self, functions: Iterable[str]) -> dict[str, bytes]:
-        """Path -> contents of what ``functions`` take: the files that define them and what those
-        call, what they include, and the licence. MicrogenError if one is missing."""
+        """Path -> contents of the files for ``functions``: those that define them and everything
+        that they call, what they include, and the licence. MicrogenError if one is missing."""
         wanted, done = sorted(set(functions)), set[str]()
         sources: set[str] = set()
         while wanted:
@@ -105,7 +105,7 @@ def _without_comments(contents: bytes) -> str:
 
 def find(named: str | None, environment: Mapping[str, str] = os.environ) -> Tree:
     """The tree at the path that the user named: by the option, else by the environment, else
-    Zephyr's module beside ZEPHYR_BASE. MicrogenError if there is none, or of another version."""
+    Zephyr's module next to ZEPHYR_BASE. MicrogenError if there is none, or another version."""
     path = named or environment.get(VARIABLE) or _zephyr_module(environment)
     if not path:
         raise MicrogenError(

@@ -1,4 +1,4 @@
-"""The geometry of convolutions and pools as CMSIS-NN is told it."""
+"""The geometry of convolutions and pools in the form of CMSIS-NN."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PoolAttrs = AvgPool2DAttrs | MaxPool2DAttrs
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """``data`` and ``output`` are NHWC shapes; pairs are (height, width); ``depth`` is how many
-    input channels a filter reads. The dilation of a kernel of 1 is 1."""
+    """``data`` and ``output`` are NHWC shapes; pairs are (height, width). ``depth`` is the number
+    of input channels that a filter reads. The dilation of a kernel of 1 is 1."""
 
     data: Shape
     output: Shape
@@ -31,7 +31,7 @@ class Window:
 
     @property
     def groups(self) -> int:
-        """Of an ordinary convolution."""
+        """The number of groups of an ordinary convolution."""
         return self.data[3] // self.depth
 
     @property
@@ -41,8 +41,8 @@ class Window:
 
     @property
     def overshoot(self) -> Pair:
-        """By how many rows and columns the last window ends behind the input's end; 0 or less if
-        it ends within."""
+        """The number of rows and columns by which the last window ends after the input; 0 or less
+        if it ends within."""
         cover = extent(self.kernel, self.dilation)
         rows, columns = (
             (self.output[1 + i] - 1) * self.strides[i] - self.pads[i] + cover[i] - self.data[1 + i]

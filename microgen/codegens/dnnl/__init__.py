@@ -1,4 +1,4 @@
-"""DNNL's codegen: functions as JSON graphs, which a runtime of TVM's type key dnnl_json runs."""
+"""DNNL's codegen: functions become JSON graphs for a runtime with TVM's type key dnnl_json."""
 
 from microgen.codegens.dnnl.codegen import Dnnl
 

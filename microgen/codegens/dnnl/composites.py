@@ -1,4 +1,4 @@
-"""Composite functions: what their names mean, and what stands in their bodies.
+"""Composite functions: the meaning of their names, and the parts of their bodies.
 
 ``dnnl.conv2d_bias_sum_relu`` is a convolution whose result gets a bias, another tensor and a ReLU,
 in this order. Source: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``, pattern_table;
@@ -15,7 +15,7 @@ from microgen.relay.expr import Call, Expr, Op
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "clip", "swish")
 ROOTS = {"conv2d": "nn.conv2d", "dense": "nn.dense"}
-LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if named otherwise
+LAST = {"relu": "nn.relu", "swish": "multiply"}  # the last operator, if it has another name
 _NAME = re.compile(
     rf"dnnl\.({'|'.join(ROOTS)})(_bias)?(_sum)?(?:_({'|'.join(ACTIVATIONS)}))?", re.ASCII
 )
@@ -23,7 +23,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """What a name stands for: the operator in front, and what follows, in the order of fields.
+    """The meaning of a name: the first operator, and what follows, in the order of fields.
     ``activation`` is one of ``ACTIVATIONS`` or empty."""
 
     root: str
@@ -34,7 +34,7 @@ class Composite:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """An addition inside a body, and which of its operands is added."""
+    """An addition inside a body, and the operand that is added."""
 
     call: Call
     value: Expr
@@ -42,7 +42,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The parts of a composite function's body, from the front: the root's call, what is added,
+    """The parts of a composite function's body, from the beginning: the root's call, what is added,
     and the activation's call."""
 
     root: Call
@@ -58,7 +58,7 @@ class Body:
 
 
 def parse(name: str) -> Composite | None:
-    """What a node's name means; None if it is no composite function's."""
+    """The meaning of a node's name; None if it is not a composite function's."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -67,8 +67,8 @@ def parse(name: str) -> Composite | None:
 
 
 def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
-    """The parts of the body of the function ``name``, or of what is to become one: then with the
-    operands that are to stay ``outside``. ValueError if they are not what the name says."""
+    """The parts of the body of the function ``name``, or of expressions that will become one. In
+    this case the operands in ``outside`` remain outside. ValueError if the name does not fit."""
     wanted = parse(name)
     if wanted is None:
         raise ValueError(f"is {name}, which is no pattern of dnnl's")
@@ -84,7 +84,7 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
 
 
 def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | None, Added | None]]:
-    """All ways to see an expression as what the root computes, a bias and a summand."""
+    """All ways to split an expression into the root's result, a bias and a summand."""
     for before, summand in _sums(expr, ("add",)) if wanted.sum else [(expr, None)]:
         for call, bias in (
             _sums(before, ("add", "nn.bias_add")) if wanted.bias else [(before, None)]
@@ -93,7 +93,7 @@ def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | No
 
 
 def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
-    """What is computed, and what is added, either way round; nothing if this is no addition."""
+    """What is computed and what is added, in both orders; nothing if this is not an addition."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name in names:
         lhs, rhs = expr.args
         yield lhs, Added(expr, rhs)

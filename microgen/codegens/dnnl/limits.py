@@ -1,5 +1,5 @@
-"""What a function must be for the runtime, whoever made it: predicates have seen only those that
-microgen's own partitioner did."""
+"""The runtime's requirements for a function from any partitioner. Predicates have only seen those
+that microgen's own partitioner made."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_function(function: ExternalFunction, relay: Function) -> None:
 
 
 def check_graph(function: ExternalFunction, graph: JSONGraph) -> None:
-    """Raise UnsupportedError for a graph of more nodes than the runtime counts."""
+    """Raise UnsupportedError for a graph with more nodes than the runtime can count."""
     if len(graph.nodes) > MAX_NODES:
         raise UnsupportedError(
             f"{function.symbol} has {len(graph.nodes)} nodes, the runtime takes up to {MAX_NODES}",
@@ -49,7 +49,7 @@ def _problems(relay: Function, types: Mapping[Expr, Type]) -> Iterator[tuple[str
 
 
 def _refusal(call: Call, types: Mapping[Expr, Type]) -> tuple[str, str | None]:
-    """What is called, and why the runtime does not take it."""
+    """The name of the called operator or composite, and why the runtime does not take it."""
     if isinstance(call.op, Op):
         name = call.op.name
         predicate = OPERATORS.get(name)

@@ -1,7 +1,7 @@
-"""Why the runtime does not take what a pattern of dnnl's matched.
+"""Why the runtime does not take a match of one of dnnl's patterns.
 
 Source of the patterns: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``, pattern_table. There a
-bias is an ``add``; here it may be an ``nn.bias_add``, too. Left out are gelu and mish.
+bias is an ``add``; here it may also be an ``nn.bias_add``. gelu and mish are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _operator(call: Call, types: Mapping[Expr, Type]) -> str | None:
 
 
 def _channel_axis(root: Call) -> int:
-    """Of a convolution's result, or a dense layer's."""
+    """The axis of channels in the result of a convolution or a dense layer."""
     return str(root.attrs["data_layout"]).index("C") if "data_layout" in root.attrs else 1
 
 
@@ -51,7 +51,7 @@ def _tensor(expr: Expr, types: Mapping[Expr, Type]) -> TensorType:
 
 
 def _bias(added: Added, channel: int, types: Mapping[Expr, Type]) -> str | None:
-    """One value per channel: by ``axis``, or by a shape that broadcasts so."""
+    """Refusal unless there is one value per channel, by ``axis`` or by a shape that broadcasts."""
     result, bias = _tensor(added.call, types), _tensor(added.value, types)
     rank = len(result.shape)
     if added.call.op == Op("nn.bias_add"):

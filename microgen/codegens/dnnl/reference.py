@@ -1,7 +1,7 @@
-"""What the runtime computes, in numpy: the specification of the C runtime.
+"""The runtime's computation in numpy, which specifies the C runtime.
 
 Everything is float32. Composite functions are their operators one after another, each of which
-rounds to float32; a bias is part of the sum of products.
+rounds to float32. A bias is part of the sum of products.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def evaluate(
 ) -> tuple[Array, ...]:
     """The value of each head. ``inputs`` and ``constants`` are in the order of their nodes.
 
-    Raises ValueError for an operator that the runtime does not have.
+    Raises ValueError for an operator that the runtime does not support.
     """
     leaves = {"input": iter(inputs), "const": iter(constants)}
     values: list[Sequence[Array]] = []
@@ -61,7 +61,7 @@ def _kernel(node: JSONNode) -> Compute:
 
 
 def _op(name: str, attrs: Attrs, shape: Sequence[int], *values: Array) -> Array:
-    """An operator of microgen's on float32 values, with a result of this shape."""
+    """One of microgen's operators on float32 values, with a result of this shape."""
     types = tuple(TensorType(value.shape, DType.FLOAT32) for value in values)
     operands = Operands(values, types, (TensorType(tuple(shape), DType.FLOAT32),))
     return registry()[name].reference(attrs, operands)[0]
@@ -95,7 +95,7 @@ def _moved(values: Array, layout: str, wanted: str) -> Array:
 
 
 def _conv2d(node: JSONNode, data: Array, weight: Array, *bias: Array) -> Array:
-    """Grouped as the weight is: its I channels are those of a group."""
+    """A convolution, grouped like the weight, whose I channels are those of a group."""
     (layout,), (kernel_layout,) = node.attrs["data_layout"], node.attrs["kernel_layout"]
     strides, dilation = _pair(node, "strides"), _pair(node, "dilation")
     attrs = Conv2DAttrs(strides, dilation, _pads(node), Activation.NONE, Rounding.DOUBLE)
@@ -123,7 +123,7 @@ def _max_pool2d(node: JSONNode, data: Array) -> Sequence[Array]:
 
 
 def _avg_pool2d(node: JSONNode, data: Array) -> Sequence[Array]:
-    """Padding counts, if it does, as zeros."""
+    """An average pool. If padding counts, it counts as zeros."""
     (layout,) = node.attrs["layout"]
     pool, strides, pads = _pair(node, "pool_size"), _pair(node, "strides"), _pads(node)
     image = _moved(data, layout, "NHWC")
@@ -170,7 +170,7 @@ def _relu(_node: JSONNode, data: Array) -> Array:
 
 
 def _clip(node: JSONNode, data: Array) -> Array:
-    """NaN stays NaN."""
+    """A clip in which NaN remains NaN."""
     bounded: Array = np.clip(data, _number(node, "a_min"), _number(node, "a_max"))
     return bounded
 

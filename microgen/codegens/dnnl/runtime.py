@@ -1,4 +1,4 @@
-"""How many bytes of memory the C runtime takes for a graph.
+"""The sizes of the C runtime's memory for a graph, in bytes.
 
 The structures are those of ``crt/src/dnnl/dnnl_graph.h``, the rule for places in the workspace
 that of ``crt/src/dnnl/dnnl_memory.c``.
@@ -15,9 +15,9 @@ from microgen.formats.c_layout import struct_bytes
 from microgen.planner.layout import align
 
 TYPE_KEY = "dnnl_json"
-WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT, which placement has, too
+WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT; placement has the same
 
-_TEXT = "pi"  # mg_text, at the front of a structure
+_TEXT = "pi"  # mg_text, at the beginning of a structure
 _GRAPH = _TEXT + "pppp" + "iiiiii"
 _NODE = "iiiiii" + "ii" + "i" + "hhhhhhhhhh" + "bbbbbbbbbbbb"
 _CONSTANT = _TEXT + "pi"
@@ -25,7 +25,7 @@ _INDEX = "h"
 
 
 def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
-    """What ``mg_dnnl_json_load`` takes of a pool, with pointers of 4 or 8 bytes."""
+    """The bytes that ``mg_dnnl_json_load`` takes from a pool, with pointers of 4 or 8 bytes."""
     blocks = (
         (_GRAPH, 1),
         (_NODE, len(graph.nodes)),
@@ -37,8 +37,8 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
 
 
 def workspace_bytes(graph: JSONGraph) -> int:
-    """What a call of the function needs beside its arguments: for intermediates, each at the
-    lowest place that those which are still needed leave free."""
+    """The bytes that a call of the function needs in addition to its arguments: for intermediates,
+    each at the lowest place that is free of those that are still needed."""
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)
     spans = [

@@ -1,8 +1,8 @@
 """Relay function -> the JSON graph of DNNL's runtime.
 
 Source: TVM v0.14, ``src/relay/backend/contrib/dnnl/codegen.cc``, DNNLJSONSerializer. Unlike there,
-the operands of a composite function come in the runtime's order whatever that of its parameters,
-and a padding of one or two numbers becomes the four that the runtime reads.
+the operands of a composite function are in the runtime's order, whatever the order of its
+parameters, and a padding of one or two numbers becomes the four that the runtime reads.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from microgen.relay.op.layout import pads
 
 
 def serialize(symbol: str, function: Function, types: Mapping[Expr, Type]) -> Serialized:
-    """The graph of a function, whose own symbol is ``dnnl_<symbol>``, and so are its constants'.
+    """The graph of a function. Its own symbol is ``dnnl_<symbol>``, from which the names of its
+    constants are made.
 
-    Raises as ``json_graph.serialize`` does, and for a composite function that is none of dnnl's.
+    Raises like ``json_graph.serialize``, and for a composite function that is not one of dnnl's.
     """
     return json_graph.serialize(f"dnnl_{symbol}", function, types, kernel_of)
 
 
 def kernel_of(call: Call) -> Kernel:
-    """A call of an operator, or of a composite function: that has the attributes of the
-    operator in front, and of a clip at its end."""
+    """The node of an operator, or of a composite function, which has the attributes of its first
+    operator, and those of a clip at its end."""
     if isinstance(call.op, Op):
         return Kernel(call.op.name, tuple(call.args), _texts(call.attrs))
     name = composite_attr(call, "Composite")
@@ -46,7 +47,7 @@ def _texts(attrs: Attrs) -> Mapping[str, tuple[str, ...]]:
 
 
 def _bound(operand: Expr, given: Mapping[Expr, Expr]) -> Expr:
-    """What the caller passes for an operand of the body."""
+    """The caller's argument for an operand of the body."""
     if isinstance(operand, Constant):
         return operand
     if operand not in given:

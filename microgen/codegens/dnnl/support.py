@@ -1,5 +1,5 @@
-"""Which operators the runtime takes, each with the reason why not: TVM's list for DNNL as far as
-Relay here has the operators, without nn.bias_add, which only composite functions have.
+"""The operators that the runtime takes, each with reasons for refusals: TVM's list for DNNL, as far
+as Relay here has the operators, without nn.bias_add, which only composite functions have.
 
 Source of the list: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``.
 """
@@ -28,7 +28,7 @@ def tensors(call: OperatorCall) -> list[TensorType]:
 
 
 def _values(call: OperatorCall) -> str | None:
-    """Of all operators: float32, and shapes that the runtime has room for."""
+    """Refusal for every operator unless all is float32, with shapes for which there is room."""
     for tensor in tensors(call):
         if tensor.dtype != "float32":
             return f"a tensor is {tensor}; the runtime computes in float32 only"
@@ -60,7 +60,7 @@ def _conv2d(call: OperatorCall) -> str | None:
 
 
 def _multiplier(call: OperatorCall) -> str | None:
-    """Relay says "I" for the multiplier of channels, where each channel is a group."""
+    """The channel multiplier, which Relay calls "I" if each channel is a group."""
     data, weight = tensors(call)[:2]
     channels = data.shape[call.attrs["data_layout"].index("C")]
     inner = weight.shape[call.attrs["kernel_layout"].index("I")]

@@ -1,4 +1,4 @@
-"""What dnnl takes: operators by themselves, and patterns of several, the first that fits first.
+"""The operators and patterns that dnnl takes; of the patterns, the first that fits comes first.
 
 Source of the patterns and their order: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``,
 pattern_table.
@@ -23,7 +23,7 @@ def _names() -> Iterator[str]:
 
 
 def _pattern(made: Composite) -> Pattern:
-    """Additions match either way round; a bias may be an ``nn.bias_add``, too."""
+    """The pattern. Additions match in both orders; a bias may also be an ``nn.bias_add``."""
     found: Pattern = is_op(made.root)(wildcard(), wildcard())
     if made.bias:
         bias = wildcard()

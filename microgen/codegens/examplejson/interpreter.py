@@ -1,4 +1,4 @@
-"""What a subgraph computes: the specification of ``crt/src/examplejson/runtime_examplejson.c``."""
+"""Interprets a subgraph, which specifies ``crt/src/examplejson/runtime_examplejson.c``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPERATORS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 def run(subgraph: Subgraph, inputs: Sequence[FloatArray]) -> list[FloatArray]:
-    """Outputs, in order, for float32 inputs of the subgraph's shapes."""
+    """The outputs, in order, for float32 inputs of the subgraph's shapes."""
     values = {node.id: x for node, x in zip(subgraph.inputs, inputs, strict=True)}
     for node in subgraph.operators:
         a, b = (values[operand] for operand in node.operands)

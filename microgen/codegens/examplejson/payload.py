@@ -24,7 +24,7 @@ class ExampleJson(Payload):
 
     @classmethod
     def loads(cls, stream: Stream) -> ExampleJson:
-        """Read a payload; what the text means is not looked at."""
+        """Read a payload. The text is not interpreted."""
         return cls(stream.text())
 
     def dumps(self) -> bytes:
@@ -33,7 +33,7 @@ class ExampleJson(Payload):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The functions: names of subgraphs, or what the line ``<name>: <symbol>`` says instead."""
+        """The functions: names of subgraphs, or those that the line ``<name>: <symbol>`` gives."""
         found: list[str] = []
         for first, *rest in self._lines:
             if found and rest and first == f"{found[-1]}:":
@@ -55,7 +55,7 @@ class ExampleJson(Payload):
         return {"inputs": len(operators) - len(kernels), "kernels": kernels}
 
     def signature(self, symbol: str) -> Signature | None:
-        """What the text says of a function. Raises MicrogenError for what is no ExampleJSON."""
+        """A function's signature in the text. Raises MicrogenError if it is not ExampleJSON."""
         for graph in text.parse(self.graph):
             if graph.symbol == symbol:
                 shapes = {node.id: node.shape for node in graph.nodes}

@@ -1,4 +1,4 @@
-"""Which Relay operators ExampleJSON has, and Relay functions as its subgraphs."""
+"""The Relay operators of ExampleJSON, and Relay functions as its subgraphs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul"}
 
 
 def refusal(call: OperatorCall) -> str | None:
-    """Why a call of one of ``OPERATORS`` cannot be said, None if it can."""
+    """Why a call of one of ``OPERATORS`` has no form in ExampleJSON; None if it has."""
     if any(constant is not None for constant in call.constants):
         return "an operand is constant, and ExampleJSON has no constants"
     for type_ in (*call.args, call.result):
@@ -49,14 +49,14 @@ def _type_refusal(found: Type) -> str | None:
 
 
 def subgraphs(functions: Sequence[ExternalFunction]) -> list[Subgraph]:
-    """A subgraph for each function. Raises UnsupportedError for what cannot be said."""
+    """A subgraph for each function. Raises UnsupportedError for things that have no form."""
     headers = _headers([function.symbol for function in functions])
     return [_Serializer(f).subgraph(header) for f, header in zip(functions, headers, strict=True)]
 
 
 def _headers(symbols: Sequence[str]) -> list[str]:
-    """What the text calls functions: by their names, where the guide finds those, else by the
-    numbers that are left."""
+    """The names of functions in the text: their own if the guide's parser finds those, otherwise
+    the numbers that are left."""
     own = {symbol for symbol in symbols if MARK in symbol}
     numbered = (f"{MARK}{k}" for k in itertools.count())
     left = (name for name in numbered if name not in own)

@@ -1,4 +1,4 @@
-"""How many bytes a text takes on the board, on a target with pointers of some size.
+"""The bytes that a text takes on the board, on a target with pointers of a given size.
 
 The structures are those of ``examplejson_graph.h`` and ``runtime_examplejson.c`` in
 ``crt/src/examplejson``, the plan of the workspace is that of ``examplejson_plan.c``.
@@ -22,7 +22,7 @@ _DIM_BYTES = 8
 
 
 def pool_bytes(subgraphs: Sequence[Subgraph], pointer_bytes: int) -> int:
-    """What a module of these subgraphs takes of the module pool, with pointers of 4 or 8 bytes."""
+    """The bytes of the module pool for these subgraphs, with pointers of 4 or 8 bytes."""
     functions = (_function_bytes(subgraph, pointer_bytes) for subgraph in subgraphs)
     return _block(_MODULE, pointer_bytes) + sum(functions)
 
@@ -41,11 +41,12 @@ def _block(fields: str, pointer_bytes: int) -> int:
 
 
 def workspace_bytes(subgraph: Subgraph) -> int:
-    """What a call takes of the workspace: a value that is no output lies where one of its size was
-    that nothing reads any more, operands of its own operator among them, or behind all others."""
+    """The bytes of the workspace that a call takes. A value that is not an output takes the place
+    of one of its size that nothing reads any more, including operands of its own operator; if there
+    is none, it comes after all others."""
     last_reader = {operand: node.id for node in subgraph.operators for operand in node.operands}
     placed: set[int] = set()
-    free: Counter[int] = Counter()  # bytes -> how many places
+    free: Counter[int] = Counter()  # bytes -> number of free places
     total = 0
     for node in subgraph.operators:
         read = placed.intersection(node.operands)

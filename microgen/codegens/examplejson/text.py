@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from microgen.errors import MicrogenError, ModelError, UnsupportedError
 from microgen.names import cnames
 
-MARK = "subgraph_"  # what a subgraph's name has in it, by the guide's rule
+MARK = "subgraph_"  # a subgraph's name contains this, by the guide's rule
 INPUT = "input"
 OPERATORS = ("add", "sub", "mul")
 MAX_DIMS = 6
 MAX_NUMBER = 2**31 - 1
-ITEM_BYTES = 4  # of float32, which all tensors are
+ITEM_BYTES = 4  # of float32, the dtype of all tensors
 
 _MAX_DIGITS = len(str(MAX_NUMBER)) + 1
 _WORD = re.compile(r"[^ \t\r]+")
@@ -29,7 +29,7 @@ _HINT = "docs/examplejson.md has the format"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An input or an operator of two ``operands``, the ids of earlier nodes. ``shape`` is its
+    """An input, or an operator with two ``operands``, the ids of earlier nodes. ``shape`` is its
     value's: 1 to 6 dimensions of at least 1."""
 
     op: str
@@ -45,8 +45,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """A function. It is called with its inputs in the order of ``nodes``, then with its
-    ``outputs``, ids of nodes. ``header`` is what the text calls it, ``symbol`` its name."""
+    """A function. Its arguments are its inputs in the order of ``nodes``, then its
+    ``outputs``, which are ids of nodes. ``header`` is its name in the text, ``symbol`` its name."""
 
     header: str
     symbol: str
@@ -92,7 +92,7 @@ def _words(numbers: Sequence[int]) -> str:
 def parse(text: str) -> tuple[Subgraph, ...]:
     """The subgraphs of a text.
 
-    Raises ModelError for what is no ExampleJSON, UnsupportedError for an unknown operator.
+    Raises ModelError if it is not ExampleJSON, and UnsupportedError for an unknown operator.
     """
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
@@ -105,7 +105,7 @@ def parse(text: str) -> tuple[Subgraph, ...]:
 
 
 class _Reader:
-    """``subgraphs`` are complete but for the last while it ``is_open``."""
+    """``subgraphs`` are complete, except the last while it ``is_open``."""
 
     def __init__(self) -> None:
         self.subgraphs: list[Subgraph] = []
@@ -114,7 +114,7 @@ class _Reader:
         self._is_open = False
 
     def read(self, words: Sequence[str]) -> None:
-        """A line that is not empty."""
+        """Read a line that is not empty."""
         first, *rest = words
         if MARK in first and first.endswith(":"):
             self._name(first[:-1], rest)
@@ -128,7 +128,7 @@ class _Reader:
             self._operator(first, rest)
 
     def end(self) -> None:
-        """Complete the last subgraph; no two may have one symbol."""
+        """Complete the last subgraph. No two may have the same symbol."""
         self._close(())
         symbols = [subgraph.symbol for subgraph in self.subgraphs]
         for symbol in symbols:
@@ -138,7 +138,7 @@ class _Reader:
     def _header(self, name: str, rest: Sequence[str]) -> None:
         self._close(())
         if rest:
-            raise self._malformed(f"found {rest[0]!r} behind a subgraph's name")
+            raise self._malformed(f"found {rest[0]!r} after a subgraph's name")
         self.subgraphs.append(Subgraph(name, name, (), ()))
         self._is_open = True
 

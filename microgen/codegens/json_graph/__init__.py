@@ -1,8 +1,8 @@
-"""Functions as JSON graphs, the form in which TVM hands them to runtimes of their own.
+"""Functions as JSON graphs, the form in which TVM passes them to runtimes of their own.
 
-``serialize`` writes a Relay function, ``dumps`` and ``loads`` are the text,
-``JsonRuntime`` is the payload of a module that has one. What an operator's
-runtime makes of it is the codegen's: ``codegens/dnnl``.
+``serialize`` writes a Relay function, ``dumps`` and ``loads`` convert to text and back, and
+``JsonRuntime`` is the payload of a module that has one. The meaning of an operator
+belongs to the codegen: ``codegens/dnnl``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The graph as the JSON has it, and its text.
+"""The graph in the form of the JSON, and its text.
 
 Source of the format: TVM v0.14, ``src/runtime/contrib/json/json_node.h`` and
 ``src/relay/backend/contrib/codegen_json/codegen_json.h``.
@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Entry = tuple[int, int, int]  # node, which of its outputs, version: 0
+Entry = tuple[int, int, int]  # node, number of its output, version: 0
 Shape = tuple[int, ...]
 NodeAttrs = Mapping[str, tuple[str, ...]]
 
 OPS = ("input", "const", "kernel")
-# Keys of a node's ``attrs`` that are no attributes of its operator.
+# Keys of a node's ``attrs`` that are not attributes of its operator.
 COUNTS = ("num_inputs", "num_outputs")
 RESERVED = (*COUNTS, "dtype", "shape")
 
@@ -39,12 +39,12 @@ class JSONNode:
 
     @property
     def counts(self) -> dict[str, str]:
-        """The numbers of inputs and outputs, which only kernels have written down."""
+        """The numbers of inputs and outputs, which only kernels have in the JSON."""
         numbers = (len(self.inputs), len(self.shapes)) if self.inputs else ()
         return dict(zip(COUNTS, map(str, numbers), strict=False))
 
     def to_json(self) -> dict[str, Any]:
-        """The node as the JSON has it."""
+        """The node in the form of the JSON."""
         inputs = {"inputs": [list(entry) for entry in self.inputs]} if self.inputs else {}
         attrs = {
             **self.counts,
@@ -57,8 +57,8 @@ class JSONNode:
 
 @dataclass(frozen=True, slots=True)
 class JSONGraph:
-    """Nodes in execution order; ``heads`` are the outputs. ``symbol`` is None in texts of TVM
-    before v0.10, which lack it."""
+    """Nodes in execution order. ``heads`` are the outputs. ``symbol`` is None in texts from TVM
+    before v0.10, which do not have it."""
 
     symbol: str | None
     nodes: tuple[JSONNode, ...]
@@ -71,17 +71,17 @@ class JSONGraph:
 
     @property
     def node_row_ptr(self) -> tuple[int, ...]:
-        """The number of each node's first output, counted through all nodes; then of all."""
+        """The number of each node's first output, counted through all nodes; last, their total."""
         counts = (len(node.shapes) for node in self.nodes)
         return tuple(itertools.accumulate(counts, initial=0))
 
     def named(self, op: str) -> tuple[str, ...]:
-        """Names of the nodes of one ``op``, in order: of constants, say."""
+        """Names of the nodes of one ``op``, in order; for example, of constants."""
         return tuple(node.name for node in self.nodes if node.op == op)
 
 
 def dumps(graph: JSONGraph) -> str:
-    """The text: a line for each node, so that it is short and can be read."""
+    """The text with one line for each node, so that it is short but readable."""
     symbol = () if graph.symbol is None else (_member("symbol", graph.symbol),)
     nodes = ",\n".join(f"    {_text(node.to_json())}" for node in graph.nodes)
     members = (

@@ -21,7 +21,7 @@ from microgen.formats.byte_stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class JsonRuntime(Payload):
-    """One function, whose graph's constants must stand in the order of ``const_names``."""
+    """One function. Its graph's constants must be in the order of ``const_names``."""
 
     symbol: str
     graph_json: str
@@ -29,7 +29,7 @@ class JsonRuntime(Payload):
 
     @classmethod
     def loads(cls, stream: Stream) -> JsonRuntime:
-        """Read a payload; what the text means is not looked at."""
+        """Read a payload. The text is not interpreted."""
         return cls(name(stream), stream.text(), names(stream))
 
     def dumps(self) -> bytes:
@@ -44,7 +44,7 @@ class JsonRuntime(Payload):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """What the function is handed."""
+        """The constants that the function gets."""
         return self.const_names
 
     @property
@@ -68,8 +68,8 @@ class JsonRuntime(Payload):
             return {"malformed": "the text is not JSON with nodes and heads"}
 
     def signature(self, symbol: str) -> Signature:
-        """What the graph says of its function; ``symbol`` stands in where the text names none.
-        Raises ModelError for what is no graph."""
+        """The graph's signature of its function; ``symbol`` is used if the text has none.
+        Raises ModelError if it is not a graph."""
         graph = reader.loads(self.graph_json)
         heads = [(graph.nodes[node], index) for node, index, _ in graph.heads]
         return Signature(
@@ -80,7 +80,7 @@ class JsonRuntime(Payload):
         )
 
     def _constant_types(self, nodes: Sequence[JSONNode]) -> tuple[str, ...]:
-        """By the nodes' names, which the module must list in the same order."""
+        """Constants by the nodes' names, which the module must list in the same order."""
         if self.const_names != tuple(node.name for node in nodes):
             return self.const_names
         return tuple(f"{node.name}: {_type(node.shapes[0], node.dtypes[0])}" for node in nodes)

@@ -1,5 +1,5 @@
-"""Text -> graph. What is not exactly a graph of TVM's form is refused: the text may come out of
-an ELF of anybody's."""
+"""Text -> graph. Anything that is not exactly a graph of TVM's form is refused, because the text
+may come from an untrusted ELF."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _DTYPES = (*DTYPES, "uint1")  # TVM's name for bool here
 
 
 def loads(text: str | bytes, where: str = "JSON graph") -> JSONGraph:
-    """The graph of a text; ``where`` is what errors call it. ``symbol`` may be absent, ``attrs``
+    """The graph of a text; errors call it ``where``. ``symbol`` may be absent, ``attrs``
     may be ``attr``, and an entry's version may be left out.
 
-    Raises ModelError, naming the place, for anything that ``dumps`` would not write otherwise.
+    Raises ModelError with the place for anything else that ``dumps`` would not write.
     """
     place = parse(text, where)
     _known(place, ("nodes", "arg_nodes", "heads", "node_row_ptr"), ("symbol",))
@@ -102,7 +102,7 @@ def _entry(place: Place, nodes: Sequence[JSONNode]) -> Entry:
 
 
 def _wrapped(place: Place) -> Place:
-    """The only item of a list: TVM puts one around each attribute."""
+    """The only item of a list, which TVM puts around each attribute."""
     items = list(itertools.islice(place.items(), 2))
     if len(items) != 1:
         place.refuse("is no list of one item")

@@ -1,4 +1,4 @@
-"""Relay function -> graph, numbered and named as TVM's JSONSerializer does it.
+"""Relay function -> graph, numbered and named as in TVM's JSONSerializer.
 
 Source: TVM v0.14, ``src/relay/backend/contrib/codegen_json/codegen_json.h``.
 """
@@ -32,7 +32,7 @@ from microgen.relay.infer_type import place
 
 @dataclass(frozen=True, slots=True)
 class Serialized:
-    """A graph, and the arrays that its runtime is given: one per name, in order."""
+    """A graph, and the arrays that its runtime gets: one per name, in order."""
 
     graph: JSONGraph
     const_names: tuple[str, ...]
@@ -41,7 +41,7 @@ class Serialized:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a call becomes: the node's name and attributes, and the operands in its order."""
+    """The node for a call: its name and attributes, and the operands in its order."""
 
     name: str
     args: tuple[Expr, ...]
@@ -56,16 +56,16 @@ def serialize(
 ) -> Serialized:
     """The graph of a function. Constants are named ``<symbol>_const_<i>``, in the order of visits.
 
-    ``types``: of every expression of it, as ``infer_type`` finds them. ``kernel`` says what calls
-    become, ``kernel_of`` unless given; its ValueErrors are this function's errors. Raises
-    UnsupportedError for what the form has no place for, ModelError for a variable that nothing
-    defines; both name the place.
+    ``types`` has the type of each of its expressions, from ``infer_type``. ``kernel`` makes the
+    node for a call; the default is ``kernel_of``. Its ValueErrors become this function's errors.
+    Raises UnsupportedError for things that the form cannot express, and ModelError for a variable
+    that nothing defines; both name the place.
     """
     return _Serializer(symbol, types, kernel or kernel_of).serialized(function)
 
 
 def kernel_of(call: Call) -> Kernel:
-    """A call of an operator, or of a composite function, which is named by its ``Composite``."""
+    """The node of an operator, or of a composite function, which is named by its ``Composite``."""
     if isinstance(call.op, Op):
         return Kernel(call.op.name, tuple(call.args), texts(call.attrs))
     name, pattern = (composite_attr(call, key) for key in ("Composite", "PartitionedFromPattern"))
@@ -73,7 +73,7 @@ def kernel_of(call: Call) -> Kernel:
 
 
 def composite_attr(call: Call, key: str) -> str:
-    """A text attribute of the function that is called; ValueError if there is none."""
+    """A text attribute of the called function; ValueError if there is none."""
     attrs = call.op.attrs if isinstance(call.op, Function) else {}
     if not isinstance(attrs.get(key), str):
         raise ValueError(f"calls a function without the attribute {key}")
@@ -81,9 +81,9 @@ def composite_attr(call: Call, key: str) -> str:
 
 
 def texts(attrs: Attrs) -> NodeAttrs:
-    """Attributes as the JSON has them; ValueError for lists in lists.
+    """Attributes in the form of the JSON; ValueError for lists in lists.
 
-    Those named as what every node has are its types over again, and left out.
+    Attributes named like those that every node has only repeat its types, and are left out.
     """
     return {name: _listed(name, v) for name, v in attrs.items() if name not in RESERVED}
 

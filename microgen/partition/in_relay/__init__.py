@@ -1,7 +1,7 @@
-"""Nodes of the kernel graph said in Relay: what frontends/relay makes of Relay, the other way.
+"""Expresses nodes of the kernel graph in Relay: the inverse of frontends/relay.
 
-Of float32 nodes, and of plain int32 ones, whose numbers are the same in both. Quantized nodes have
-no form: TFLite rounds otherwise than Relay's qnn.
+This works for float32 nodes, and for plain int32 ones, whose numbers are the same in both.
+Quantized nodes have no form, because TFLite does not round as Relay's qnn does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def tensor_type(tensor: TensorType) -> relay.TensorType:
 
 
 def module(node: Node, graph: Graph) -> relay.IRModule:
-    """A module whose @main is the node: its parameters are the inputs that are not constant, each
-    once, by the tensors' names. It has its types. Raises NoFormError, with the reason."""
+    """A module whose @main is the node. Its parameters are the inputs that are not constant, each
+    once, with the tensors' names. It has its types. Raises NoFormError with the reason."""
     types = graph.type_of((*node.inputs, *node.outputs))
     for tensor in types:
         _check(tensor)

@@ -10,7 +10,7 @@ _IMAGE = (1, 2)  # the axes of height and width
 
 
 def _pool(said: Said) -> Expr:
-    """Padding does not count, as is Relay's default."""
+    """A pool. Padding is ignored, which is Relay's default."""
     attrs = said.attrs
     found = call(
         said.op,

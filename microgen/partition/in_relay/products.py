@@ -18,8 +18,8 @@ def _conv2d(said: Said) -> Expr:
 
 
 def _depthwise(said: Said) -> Expr:
-    """Relay counts the data's channels with O, and with I what becomes of each; of one channel
-    there is one group, and O counts what becomes of it."""
+    """Relay counts the data's channels with O, and the outputs of each with I. With one channel
+    there is one group, and O counts its outputs."""
     _, height, width, filters = said.types[1].shape
     channels = said.types[0].shape[3]
     shape, layout = (height, width, channels, filters // channels), "HWOI"

@@ -1,4 +1,4 @@
-"""What forms of nodes in Relay are made of."""
+"""Shared by the forms of nodes in Relay."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from microgen.relay.expr import Constant, Expr
 
 
 class NoFormError(Exception):
-    """Why a node cannot be said in Relay: a sentence."""
+    """The reason why a node has no form in Relay, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A node, as forms see it: ``attrs`` are its op's, ``types`` those of its inputs, ``output``
-    is its output's, ``operands`` are the expressions of its inputs."""
+    """A node as forms see it: ``attrs`` of its op, ``types`` of its inputs, ``output``, the type of
+    its output, and ``operands``, the expressions of its inputs."""
 
     op: str
     attrs: Any
@@ -33,14 +33,14 @@ Form = Callable[[Said], Expr]
 
 
 def call(name: str, *operands: Any, **attrs: Any) -> Expr:
-    """A call of an operator that has one result, as the builder makes it."""
+    """A call of an operator with one result, made by the builder."""
     made = build(name, *operands, **attrs)
     assert isinstance(made, Expr), "operators of several results are no form's"
     return made
 
 
 def activated(value: Expr, activation: Activation) -> Expr:
-    """A value clamped as a fused activation clamps it."""
+    """A value clamped like a fused activation."""
     if activation is Activation.NONE:
         return value
     if activation is Activation.RELU:

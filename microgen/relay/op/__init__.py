@@ -1,4 +1,4 @@
-"""The Relay ops, found by folder: a module's ``OPS`` are the ops that it defines."""
+"""The Relay ops, found by folder: ``OPS`` of each module are the ops that it defines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.relay.op.base import RelayOp
 
 @functools.cache
 def registry() -> Mapping[str, RelayOp]:
-    """Op name -> definition, for every op there is."""
+    """All ops: name -> definition."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     ops = [op for module in modules for op in getattr(module, "OPS", ())]

@@ -10,7 +10,7 @@ from microgen.relay.op.base import Field, Kind, RelayOp
 
 
 def softmax(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of types[0], which has the axis."""
+    """The type of types[0], which must have the axis."""
     layout.axis_of(attrs["axis"], len(types[0].shape))
     return types[0]
 

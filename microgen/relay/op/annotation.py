@@ -1,4 +1,4 @@
-"""Where a region of another compiler begins and ends: identities that the passes place."""
+"""Marks the beginning and end of another compiler's region: identities that the passes place."""
 
 from __future__ import annotations
 

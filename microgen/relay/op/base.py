@@ -1,4 +1,4 @@
-"""What a Relay op is: arguments, attributes with TVM v0.14's defaults, a type relation."""
+"""The parts of a Relay op: arguments, attributes with TVM v0.14's defaults, a type relation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.relay.expr import DTYPES, Attrs, TensorType, TupleType, Type
 
 
 class Kind(enum.Enum):
-    """What values an attribute takes; the value says it to the user."""
+    """The values that an attribute takes. The enum's value is the text for the user."""
 
     INT = "an integer"
     FLOAT = "a number"
@@ -38,9 +38,9 @@ REQUIRED: Any = _Required()
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An attribute. ``default`` is that of TVM's attribute struct, which the printer omits;
-    ``built`` the one of TVM's Python function, if another. None is a value of its own
-    where a default is None or ``nullable``."""
+    """An attribute. ``default`` is that of TVM's attribute struct, which the printer omits.
+    ``built`` is the default of TVM's Python function if it is another one. None is a valid value
+    only if a default is None, or with ``nullable``."""
 
     name: str
     kind: Kind
@@ -49,7 +49,7 @@ class Field:
     nullable: bool = False
 
     def typed(self, value: Any) -> Any:
-        """``value`` as this attribute holds it; ValueError with a sentence if it cannot be."""
+        """``value`` converted to this attribute's kind, or ValueError with a sentence."""
         if value is None and (self.nullable or self.default is None):
             return None
         typed = _typed(self.kind, value)
@@ -59,12 +59,12 @@ class Field:
 
     @property
     def fallback(self) -> Any:
-        """What a text means that leaves the attribute out."""
+        """The attribute's value in a text that leaves it out."""
         return self.built if self.default is REQUIRED else self.default
 
     @property
     def built_default(self) -> Any:
-        """What the Python builder takes when the attribute is not given."""
+        """The Python builder's value for an attribute that is not given."""
         return self.default if self.built is REQUIRED else self.built
 
 
@@ -126,10 +126,10 @@ class RelayOp:
     ``relation(attrs, types)`` is the type of the result; ``types`` are those of the arguments, in
     order. It raises ValueError with a sentence that names the argument, what was found and what
     was expected. Arguments named in ``tuples`` are tuples, those in ``either`` tuples or tensors,
-    the others tensors: this is checked before. ``positional`` is the order of arguments and
-    attributes in TVM's Python function, if another than ``args``, ``fields`` (those are in the
-    order of TVM's attribute struct, in which the printer writes them). ``defaults`` are scalars
-    that the Python builder takes for arguments that are not given.
+    all others tensors; this is checked before. ``positional`` is the order of arguments and
+    attributes in TVM's Python function, if it is not ``args``, then ``fields``. (``fields`` are in
+    the order of TVM's attribute struct, in which the printer writes them.) ``defaults`` are scalars
+    that the Python builder uses for arguments that are not given.
     """
 
     name: str

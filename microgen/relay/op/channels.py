@@ -20,7 +20,7 @@ def _per_channel(name: str, attrs: Attrs, types: Sequence[TensorType]) -> Tensor
 
 
 def bias_add(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of the data; a bias for each index along ``axis``."""
+    """The type of the data, which has a bias for each index along ``axis``."""
     return _per_channel("bias", attrs, types)
 
 

@@ -1,7 +1,7 @@
 """nn.conv2d: TVM's relation Conv2DRel (src/relay/op/nn/convolution.cc).
 
-Depthwise, as TVM has it: ``groups``, input channels and the kernel's O are equal; then the
-kernel's I is the multiplier of channels.
+As in TVM, a convolution is depthwise if ``groups``, the input channels and the kernel's O are
+equal; then the kernel's I is the channel multiplier.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def same(name: str, found: object, expected: object) -> None:
 
 
 def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
-    """Of a convolution of ``channels`` with a kernel of shape (O, I, H, W), all checked."""
+    """The output channels of a convolution of ``channels`` with a kernel of shape (O, I, H, W).
+
+    Everything is checked; ValueError if it does not fit."""
     groups = attrs["groups"]
     layout.positive("groups", [groups])
     out, inner = kernel[:2]
@@ -50,7 +52,7 @@ def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
 
 
 def spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
-    """Height and width of the output, from those of the data and the kernel."""
+    """Height and width of the output, from those of data and kernel."""
     layout.positive("strides", attrs["strides"])
     layout.positive("dilation", attrs["dilation"])
     top, left, bottom, right = layout.pads(attrs["padding"])

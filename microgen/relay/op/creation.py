@@ -1,4 +1,4 @@
-"""Ops that make a tensor of one value: zeros, ones, full."""
+"""Ops that make a tensor from one value: zeros, ones, full."""
 
 from __future__ import annotations
 

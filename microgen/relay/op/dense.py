@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op.base import Field, Kind, RelayOp
 
-# DenseAttrs. ``units`` may be None, but is always printed, as TVM does.
+# DenseAttrs. ``units`` may be None, but is always printed, as in TVM.
 FIELDS = (
     Field("units", Kind.INT, built=None, nullable=True),
     Field("out_dtype", Kind.DTYPE, ""),
@@ -15,7 +15,7 @@ FIELDS = (
 
 
 def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of data @ weight.T, a weight of shape (units, inputs)."""
+    """The type of data @ weight.T for a weight of shape (units, inputs)."""
     data, weight = types[0], types[1]
     if not data.shape:
         raise ValueError("data is a scalar, expected at least one axis")
@@ -32,7 +32,7 @@ def _swapped(shape: tuple[int, ...], swap: bool) -> tuple[int, ...]:
 
 
 def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of types[0] @ types[1] for each of a batch, transposed as the attributes say."""
+    """The type of types[0] @ types[1] for each batch, transposed as the attributes say."""
     for name, found in zip(("tensor_a", "tensor_b"), types, strict=True):
         if len(found.shape) != 3:
             raise ValueError(f"{name} is {found}, expected three axes")

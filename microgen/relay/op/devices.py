@@ -1,6 +1,6 @@
 """on_device and device_copy: where a value is computed.
 
-TVM's attribute is a VirtualDevice, which its text keeps in metadata. Here it is DLPack's device
+TVM's attribute is a VirtualDevice, which its text has in the metadata. Here it is DLPack's device
 type, a number: ``on_device(%0, device_type=12)``.
 """
 

@@ -12,7 +12,7 @@ from microgen.relay.op.relations import broadcast_shapes, same_dtype
 
 
 def tensors(data: TupleType) -> list[TensorType]:
-    """The fields of a tuple, which must be tensors of one dtype and rank, at least one."""
+    """The fields of a tuple, which must have at least one, all tensors of one dtype and rank."""
     fields = [f for f in data.fields if isinstance(f, TensorType)]
     if not fields or len(fields) != len(data.fields):
         raise ValueError(f"data is {data}, expected tensors")
@@ -23,7 +23,7 @@ def tensors(data: TupleType) -> list[TensorType]:
 
 
 def concatenated(axis: int, data: TupleType) -> TensorType:
-    """The type of the fields one after the other along ``axis``."""
+    """The type of the fields joined along ``axis``."""
     fields = tensors(data)
     shape = list(fields[0].shape)
     at = layout.axis_of(axis, len(shape))
@@ -48,7 +48,7 @@ def _stack(attrs: Attrs, types: Sequence[TupleType]) -> TensorType:
 
 
 def _sizes(parts: int | tuple[int, ...], size: int) -> list[int]:
-    """The lengths of the parts of an axis of ``size``."""
+    """The lengths of the parts into which an axis of ``size`` is split."""
     if isinstance(parts, int):
         if not 1 <= parts <= 1024 or size % parts:
             raise ValueError(f"cannot split an axis of {size} into {parts} equal parts")

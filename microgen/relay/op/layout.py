@@ -48,7 +48,7 @@ def positive(name: str, values: Sequence[int]) -> None:
 
 
 def axis_of(axis: int, rank: int, name: str = "axis") -> int:
-    """A possibly negative axis as one in [0, rank)."""
+    """The axis, which may be negative, as one in [0, rank)."""
     if not -rank <= axis < rank:
         raise ValueError(f"{name} is {axis}, expected one of a tensor of rank {rank}")
     return axis % rank

@@ -1,4 +1,4 @@
-"""Pools over height and width, of a window or of the whole image."""
+"""Pools over height and width, with a window or over the whole image."""
 
 from __future__ import annotations
 

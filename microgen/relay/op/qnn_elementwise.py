@@ -1,4 +1,4 @@
-"""Elementwise qnn ops, and qnn.concatenate: operands and result each with a scale of their own."""
+"""Elementwise qnn ops, and qnn.concatenate. Operands and result each have a scale of their own."""
 
 from __future__ import annotations
 

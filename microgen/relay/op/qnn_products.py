@@ -1,6 +1,6 @@
 """qnn.conv2d, qnn.conv2d_transpose, qnn.dense, qnn.batch_matmul: products of quantized values.
 
-The result is of accumulators: its scale is the product of the two scales, its zero point 0.
+The result has the accumulators' scale, which is the product of the two scales, and zero point 0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 def _accumulating(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """The fields with int32 as what the Python builder takes for ``out_dtype``."""
+    """The fields with int32 as the Python builder's default of ``out_dtype``."""
     return tuple(replace(f, built="int32") if f.name == "out_dtype" else f for f in fields)
 
 

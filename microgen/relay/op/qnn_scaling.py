@@ -1,4 +1,4 @@
-"""qnn.quantize, qnn.dequantize, qnn.requantize: between scales."""
+"""qnn.quantize, qnn.dequantize, qnn.requantize: conversions between scales."""
 
 from __future__ import annotations
 

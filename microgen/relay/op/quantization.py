@@ -1,4 +1,4 @@
-"""What qnn ops share: scales are float32, zero points int32, one of each, or one per channel."""
+"""Shared by qnn ops: scales are float32, zero points int32, one of each or one per channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def parameters(
 ) -> None:
     """Raise ValueError unless ``types`` are scales and zero points, as their names say.
 
-    ``channels`` is the length of a vector that may stand for a scalar, if one may.
+    ``channels`` is the length of the vector that is allowed instead of a scalar, if one is.
     """
     for name, found in zip(names, types, strict=True):
         expected = "float32" if "scale" in name else "int32"

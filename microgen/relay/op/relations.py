@@ -13,7 +13,7 @@ def identity(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 def floating(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of the first argument, which is of floats."""
+    """The type of the first argument, which must be floats."""
     if not types[0].dtype.startswith("float"):
         raise ValueError(f"the argument is {types[0]}, expected one of floats")
     return types[0]
@@ -29,7 +29,7 @@ def same_dtype(names: Sequence[str], types: Sequence[TensorType]) -> None:
 
 
 def broadcast_shapes(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape that ``shapes`` have in common, by numpy's rules."""
+    """The shape to which ``shapes`` broadcast, by numpy's rules."""
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     out = []
@@ -43,14 +43,14 @@ def broadcast_shapes(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) ->
 
 
 def broadcast(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """Of a binary op: operands of one dtype whose shapes broadcast."""
+    """The type of a binary op whose operands have one dtype and broadcast."""
     names = ("lhs", "rhs")
     same_dtype(names, types)
     return TensorType(broadcast_shapes(names, [t.shape for t in types]), types[0].dtype)
 
 
 def comparison(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """As ``broadcast``, but of bools."""
+    """As ``broadcast``, but the result is bool."""
     return TensorType(broadcast(attrs, types).shape, "bool")
 
 

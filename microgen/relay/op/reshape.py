@@ -1,7 +1,7 @@
 """reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
 
-Codes of ``newshape``: 0 copies an axis, -1 is what remains, -2 copies all that follow, -3 merges
-two axes, -4 splits one into the two numbers that follow (one may be -1).
+Codes of ``newshape``: 0 copies an axis, -1 is whatever remains, -2 copies all axes that follow, -3
+merges two axes, -4 splits one into the two numbers that follow (one of which may be -1).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LACKS = "newshape asks for more axes than the data has"
 
 
 class _NewShape:
-    """The output's axes so far, and how many of the input's they stand for."""
+    """The output's axes so far, and the number of the input's axes that they cover."""
 
     def __init__(self, shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) -> None:
         self._left = list(shape)
@@ -27,7 +27,7 @@ class _NewShape:
         self.out: list[int] = []
 
     def run(self) -> list[int]:
-        """The new shape; an axis that remains to be found is -1."""
+        """The new shape; an axis whose size is still to be found is -1."""
         while self._codes:
             self._step(self._codes.pop(0))
         return self.out

@@ -1,4 +1,4 @@
-"""nn.upsampling and image.resize2d: images of another size."""
+"""nn.upsampling and image.resize2d: images resized."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Passes over modules, called as TVM's: ``relay.transform.InferType()(module)``.
+"""Passes over modules, called as in TVM: ``relay.transform.InferType()(module)``.
 
-``docs/partition.md`` shows those that give parts of a module to other compilers, step by step. They
-keep ``module.types`` without inferring anything, so that operators which the registry does not have
-may stand in the module; they raise ModelError if the types are not known.
+``docs/partition.md`` shows, step by step, the passes that give parts of a module to other
+compilers. They keep ``module.types`` without inferring anything, so the module may contain
+operators that the registry does not have. They raise ModelError if the types are not known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""AnnotateTarget: says by ``compiler_begin`` and ``compiler_end`` who compiles an operator.
+"""AnnotateTarget: marks with ``compiler_begin`` and ``compiler_end`` who compiles an operator.
 
-Source: TVM v0.14, ``annotate_target.cc``. A call is the first codegen's that accepts it; a tuple,
-and a field of one, is of the codegen that all its operands are of, else "default". What an earlier
-run annotated stays as it is, but "default", which means that nobody took it yet.
+Source: TVM v0.14, ``annotate_target.cc``. The first codegen that accepts a call gets it. A tuple,
+or a field of one, goes to the codegen of all its operands, or to "default" if they differ. The
+annotations of an earlier run are kept, except "default", which means that no codegen took it.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class AnnotateTarget:
 
 
 def without_defaults(rewriter: Rewriter, body: Expr) -> Expr:
-    """A body without the annotations that name no compiler."""
+    """A body without annotations of "default"."""
     return rewriter.rewrite(body, lambda _, new: new.args[0] if is_default(new) else new)
 
 
 class _Annotator:
-    """One function. ``_targets`` says of each new expression whose it is."""
+    """The annotation of one function. ``_targets`` has the target of each new expression."""
 
     def __init__(
         self,
@@ -85,13 +85,13 @@ class _Annotator:
                 return new
 
     def _again(self, expr: Expr) -> Expr:
-        """What was annotated before. Only what its region takes from outside may end anew."""
+        """An expression annotated before. Only inputs of its region may get new ends."""
         if not is_begin(expr):
             return expr
         return self._rewriter.rebuilt(expr, {expr.args[0]: self._ended(expr.args[0])})
 
     def _marked(self, expr: Expr, target: str) -> Expr:
-        """``expr`` with its operands annotated as they enter ``target``."""
+        """``expr`` with its operands annotated for entering ``target``."""
         begun = [self._begun(value, target) for value in values(expr)]
         marked = self._rewriter.typed(with_values(expr, begun), self._rewriter.types[expr])
         self._targets[marked] = target
@@ -102,7 +102,7 @@ class _Annotator:
         return found.pop() if len(found) == 1 else DEFAULT
 
     def _ended(self, expr: Expr) -> Expr:
-        """What others read of ``expr``. Variables and calls without arguments begin anywhere."""
+        """``expr`` as others read it. Variables and calls without arguments begin anywhere."""
         if expr not in self._targets or not values(expr):
             return expr
         return self._rewriter.typed(end(expr, self._targets[expr]), self._rewriter.types[expr])

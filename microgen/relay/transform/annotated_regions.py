@@ -1,8 +1,8 @@
 """Regions: the expressions between annotations, by compiler.
 
 Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
-region, counted from 0 in the order of evaluation; an expression joins the regions of its operands
-to one, which keeps the number of the first.
+region, counted from 0 in the order of evaluation. An expression joins the regions of its operands
+into one, which keeps the number of the first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AnnotatedRegion:
 
     @property
     def computes(self) -> bool:
-        """Whether it has more in it than tuples and their fields."""
+        """Whether it contains more than tuples and their fields."""
         return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
 
 
@@ -97,7 +97,7 @@ class AnnotatedRegions:
         into.outs += source.outs
 
     def item(self, expr: Expr) -> Item:
-        """The expression's region, or itself if it is in none."""
+        """The expression's region, or the expression itself if it is in none."""
         return self.of.get(expr, expr)
 
     def below(self, item: Item) -> Sequence[Item]:
@@ -107,9 +107,9 @@ class AnnotatedRegions:
         return [self.item(e) for e in operands(item)]
 
     def ordered(self, body: Expr) -> list[Item]:
-        """Regions and what is in none, each after what it needs.
+        """Regions, and expressions that are in none, each after those that it needs.
 
-        Raises ModelError if a region needs, by way of others, what it gives: it is not convex.
+        Raises ModelError if a region is not convex: it needs, through others, its own results.
         """
         done: set[Item] = set()
         for item in (order := list(depth_first(self.item(body), self.below))):

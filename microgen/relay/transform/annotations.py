@@ -10,7 +10,7 @@ from microgen.relay.expr import Call, Expr, Op
 BEGIN = Op("annotation.compiler_begin")
 END = Op("annotation.compiler_end")
 
-# What no other compiler takes.
+# The name for operators that no other compiler takes.
 DEFAULT = "default"
 
 
@@ -25,12 +25,12 @@ def is_end(expr: Expr) -> TypeGuard[Call]:
 
 
 def is_mark(expr: Expr) -> TypeGuard[Call]:
-    """Whether this is an annotation, not a value's computation."""
+    """Whether this is an annotation, not the computation of a value."""
     return is_begin(expr) or is_end(expr)
 
 
 def compiler(mark: Call) -> str:
-    """Whose region an annotation is of."""
+    """The compiler whose region the annotation marks."""
     return str(mark.attrs["compiler"])
 
 
@@ -45,12 +45,12 @@ def end(expr: Expr, target: str) -> Call:
 
 
 def bare(expr: Expr) -> Expr:
-    """The expression within annotations."""
+    """The expression without the annotations around it."""
     while is_mark(expr):
         expr = expr.args[0]
     return expr
 
 
 def is_default(expr: Expr) -> TypeGuard[Call]:
-    """Whether this is an annotation that says no more than none would."""
+    """Whether this is an annotation of "default", which is equivalent to none."""
     return is_mark(expr) and compiler(expr) == DEFAULT

@@ -10,5 +10,5 @@ class InferType:
     """A pass: the module with its types known."""
 
     def __call__(self, module: IRModule) -> IRModule:
-        """Raises ModelError where types do not fit."""
+        """The module. Raises ModelError if types do not fit."""
         return infer_type(module)

@@ -1,9 +1,9 @@
 """MergeCompilerRegions: joins regions of one compiler that feed each other.
 
-Source: TVM v0.14, ``merge_compiler_regions.cc``. Going along the graph, a region takes in those of
-its own compiler that feed it. It stays convex: no way leads out of it and back into it. So each
-region knows which ones it needs by way of other compilers, and takes in none of those. Expressions
-without annotations count as another compiler's here; TVM overlooks them.
+Source: TVM v0.14, ``merge_compiler_regions.cc``. In the order of evaluation, each region absorbs
+the regions of its own compiler that feed it. It remains convex: no path leads out of it and back
+into it. So each region knows which regions it needs through other compilers, and absorbs none of
+these. Expressions without annotations are treated like another compiler's; TVM overlooks them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class MergeCompilerRegions:
     """The pass."""
 
     def __call__(self, module: IRModule) -> IRModule:
-        """Raises ModelError for annotations that fit no region, or regions that are not convex."""
+        """The module. ModelError for annotations that fit no region, or if one is not convex."""
         return each_body(module, _merged)
 
 
@@ -40,7 +40,7 @@ def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
 
 
 class _Merger:
-    """Sets of regions are the bits of integers: bit i is the region that began as number i."""
+    """A set of regions is an integer: bit i is the region that began as number i."""
 
     def __init__(self, regions: AnnotatedRegions) -> None:
         self._regions = regions
@@ -48,7 +48,7 @@ class _Merger:
         self._behind: dict[Item, int] = {}  # those that an item reaches through others
 
     def visit(self, item: Item) -> None:
-        """Visit a region, or an expression in none, after all that it needs."""
+        """Visit a region, or an expression in none, after everything that it needs."""
         needed = list(dict.fromkeys(self._regions.below(item)))
         behind = 0
         for other in needed:

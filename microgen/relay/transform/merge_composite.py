@@ -1,10 +1,10 @@
-"""MergeComposite: makes one call of several operators that a codegen compiles as one.
+"""MergeComposite: merges several operators that a codegen compiles as one into one call.
 
-What a pattern matches becomes a function with the attributes ``Composite``, the pattern's name, and
+The match of a pattern becomes a function with the attributes ``Composite``, the pattern's name, and
 ``PartitionedFromPattern``, its operators in order. Source: TVM v0.14, ``merge_composite.cc`` and
-``dataflow_matcher.cc``: patterns one after the other, each from the end of the function to its
-beginning, so that the biggest match is found first. Unlike TVM's, no match is made if a value
-within it is used outside: TVM computes such a value twice if its other uses lead into the match.
+``dataflow_matcher.cc``: patterns are tried one after the other, each from the end of the function
+to its beginning, so the largest match is found first. Unlike in TVM, no match is made if a value
+within it is used outside. TVM computes such a value twice if its other uses lead into the match.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class MergeComposite:
 
 @dataclass(frozen=True)
 class _Group:
-    """A match, and the number of those that were tried before."""
+    """A match, and the number of matches that were tried before it."""
 
     match: Match
     number: int
 
 
 class _Merger:
-    """One pattern in one function."""
+    """The search for one pattern in one function."""
 
     def __init__(
         self, rewriter: Rewriter, pattern: CompositePattern, refusals: list[Refusal[Expr]]
@@ -63,7 +63,7 @@ class _Merger:
         self._refusals = refusals
 
     def body(self, body: Expr) -> Expr:
-        """The body with what matches merged."""
+        """The body with the matches merged."""
         groups = self._groups(body)
         known: dict[Expr, Expr] = {}
         for expr in depth_first(body, operands):
@@ -75,7 +75,7 @@ class _Merger:
         return known[body]
 
     def _groups(self, body: Expr) -> dict[Expr, _Group]:
-        """Matches by their roots. None overlaps another."""
+        """Matches by their roots. They do not overlap."""
         exprs = list(depth_first(body, operands))
         users: dict[Expr, list[Expr]] = {}
         for expr in exprs:
@@ -112,7 +112,7 @@ class _Merger:
         return reason is None
 
     def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:
-        """The call of a composite function, whose body is as it was before."""
+        """The call of a composite function, whose body is the matched expressions."""
         found, types = group.match, self._rewriter.types
         params: dict[Expr, Var] = {}
         for i, expr in enumerate(found.inputs):
@@ -140,19 +140,19 @@ def _inside(found: Match) -> list[Expr]:
 
 
 def _is_shared(expr: Expr) -> bool:
-    """Whether several matches may hold it."""
+    """Whether several matches may contain it."""
     return isinstance(expr, Constant | Function)
 
 
 def _is_closed(
     root: Expr, inside: Mapping[Expr, None], users: Mapping[Expr, Sequence[Expr]]
 ) -> bool:
-    """Whether only the root is used outside."""
+    """Whether nothing but the root is used outside."""
     return all(u in inside for e in inside if e is not root for u in users.get(e, ()))
 
 
 def _inputs(pattern: Pattern, matched: Mapping[Pattern, Expr]) -> tuple[Expr, ...]:
-    """What stays outside of a composite function, in the order of the pattern's parts."""
+    """The inputs of a composite function, in the order of the pattern's parts."""
     found: dict[Expr, None] = {}
     for part in depth_first(pattern, below):
         expr = matched.get(part)
@@ -172,12 +172,12 @@ def _takes_any(part: Pattern) -> bool:
 
 
 def _is_held(part: Pattern, expr: Expr) -> bool:
-    """Whether a composite function holds the constant itself."""
+    """Whether the constant is part of the composite function."""
     return isinstance(part, ConstantPattern) and isinstance(expr, Constant)
 
 
 def _word(expr: Expr) -> str:
-    """What TVM calls an expression in ``PartitionedFromPattern``."""
+    """TVM's name of an expression in ``PartitionedFromPattern``."""
     match expr:
         case Call(op=Op(name)):
             return f"{name}_"

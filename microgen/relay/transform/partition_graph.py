@@ -1,10 +1,10 @@
-"""PartitionGraph: makes a function of every region, and calls it where the region was.
+"""PartitionGraph: turns every region into a function, and calls it where the region was.
 
-Source: TVM v0.14, ``partition_graph.cc``. ``tvmgen_<module>_<compiler>_<function>_<region>`` is a
-function's name, ``<compiler>_<region>_i<index>`` a parameter's, where a region counts its
-``compiler_begin`` calls. A value that enters a region in several places is one parameter; constants
-are bound. Of several values that leave a region the function makes a tuple, in which tuples among
-them are dissolved. Regions that only make and read tuples stay where they are.
+Source: TVM v0.14, ``partition_graph.cc``. A function's name is
+``tvmgen_<module>_<compiler>_<function>_<region>``, a parameter's ``<compiler>_<region>_i<index>``,
+where a region numbers its ``compiler_begin`` calls. A value that enters a region in several places
+is one parameter; constants are bound. If several values leave a region, the function returns a
+flat tuple of them. Regions that only make and read tuples are not changed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from microgen.relay.visit import depth_first, operands
 
 
 class PartitionGraph:
-    """The pass. ``mod_name`` is the model's name, which the functions' names begin with."""
+    """The pass. ``mod_name`` is the model's name, with which the functions' names begin."""
 
     def __init__(self, mod_name: str = "default", bind_constants: bool = True) -> None:
         self._prefix = f"tvmgen_{mod_name}" if mod_name else "tvmgen"
         self._binds = bind_constants
 
     def __call__(self, module: IRModule) -> IRModule:
-        """The module with its regions' functions after those that it had, in the order of their
-        first use. Raises ModelError for annotations that fit no region, or that are not convex."""
+        """The module, with its regions' functions after its own, in the order of first use.
+
+        Raises ModelError for annotations that fit no region, and for regions that are not convex.
+        """
         rewriter = Rewriter(module)
         functions = dict(module.functions)
         for name, function in module.functions.items():
@@ -52,7 +54,7 @@ def _prepared(rewriter: Rewriter, function: Function) -> Expr:
 
 
 def _flattened(rewriter: Rewriter, expr: Expr) -> Expr:
-    """A tuple of values that leave a region, in the place of a tuple that leaves it."""
+    """A tuple of values that leave a region, in place of a tuple that leaves it."""
     if not is_end(expr) or not isinstance(expr.args[0], Tuple):
         return expr
     leaving = expr.args[0]
@@ -66,9 +68,9 @@ def _end(rewriter: Rewriter, value: Expr, target: str) -> Expr:
 
 @dataclass(eq=False)
 class _External:
-    """What a region becomes. ``outs`` leave it, in order; ``results`` are what stands for them
-    outside. ``params`` has a parameter by the expression that enters, without annotations;
-    ``given`` is what enters there."""
+    """The function for a region. ``outs`` leave the region, in order, and ``results`` replace them
+    outside. ``params`` has a parameter for each expression that enters, without annotations, and
+    ``given`` is the argument for it."""
 
     outs: list[Expr]
     params: dict[Expr, Var] = field(default_factory=dict)
@@ -77,7 +79,8 @@ class _External:
 
 
 class _Partitioner:
-    """One function of the module. ``functions`` are all, to which those of regions are added."""
+    """Partitions one function of the module. The functions of regions are added to ``functions``,
+    which has all functions."""
 
     def __init__(
         self, rewriter: Rewriter, functions: dict[str, Function], bind_constants: bool
@@ -101,13 +104,13 @@ class _Partitioner:
         return self._known[body]
 
     def _external(self, mark: Expr) -> _External | None:
-        """What the region of an annotation becomes; None if it stays, or gives what it takes."""
+        """The function for an annotation's region; None if it stays, or returns its inputs."""
         if is_end(mark) and is_begin(mark.args[0]):
             return None
         return self._externals.get(self._regions.of[mark])
 
     def _below(self, expr: Expr) -> Sequence[Expr]:
-        """What is ready before ``expr``: before the first use of a region, all that leaves it."""
+        """Expressions needed before ``expr``; before a region's first use, all that leaves it."""
         if not is_end(expr):
             return operands(expr)
         external = self._external(expr)
@@ -139,7 +142,7 @@ class _Partitioner:
         return external.params[source]
 
     def _create(self, external: _External, target: str, name: str) -> None:
-        """Add the region's function to the module, and call it."""
+        """Add the region's function to the module, and make its call."""
         given = external.given
         bound: dict[Expr, Expr] = {
             v: e for v, e in given.items() if self._binds and _is_constant(e)
@@ -171,7 +174,7 @@ class _Partitioner:
         return self._rewriter.tuple(fields)
 
     def _read(self, external: _External, call: Call) -> None:
-        """Make what stands outside for what leaves: the call, or fields of its tuple."""
+        """Make the replacements for values that leave: the call, or fields of its tuple."""
         if len(external.outs) == 1:
             external.results[external.outs[0]] = call
             return
@@ -181,7 +184,7 @@ class _Partitioner:
 
 
 def _source(mark: Call) -> Expr:
-    """What an annotation reads; of a value that a region only passes on, what enters it."""
+    """The operand of an annotation; if a region only passes a value on, the one that enters it."""
     value = mark.args[0]
     return value.args[0] if is_end(mark) and is_begin(value) else value
 

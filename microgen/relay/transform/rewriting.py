@@ -1,8 +1,8 @@
-"""Rewriting a module's functions: new expressions, each with its type.
+"""Rewrites a module's functions: makes new expressions, each with its type.
 
-Passes see functions in graph normal form: a let is gone, its value stands where its variable did. A
-function inside another is one value to them, whose body they leave as it is; it must not use what
-is outside, but by its parameters.
+Passes see functions in graph normal form, without lets: each variable is replaced by its value. A
+function inside another is one value to them, and they do not change its body. It must not use
+anything outside except through its parameters.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from microgen.relay.visit import depth_first, operands, post_order
 
 AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
-# An expression as it was, and as it is with what is below it rewritten.
+# An expression as it was, and the same with its operands rewritten.
 Rule = Callable[[Expr, Expr], Expr]
 
 
 class Rewriter:
-    """The types of a module's expressions, and of those that a pass makes."""
+    """The types of a module's expressions, and of those that a pass creates."""
 
     def __init__(self, module: IRModule) -> None:
         if module.types is None:
@@ -46,19 +46,19 @@ class Rewriter:
         self._origins: dict[Expr, Expr] = {}
 
     def typed(self, expr: AnyExpr, type_: Type) -> AnyExpr:
-        """A new expression, whose type is ``type_``."""
+        """The new expression, now with the type ``type_``."""
         self.types[expr] = type_
         return expr
 
     def rebuilt(self, expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
-        """``expr`` with those below it replaced that are ``known``; its type stays."""
+        """``expr`` with operands that are ``known`` replaced, of the same type."""
         new = rebuilt(expr, known)
         if new is not expr:
             self._origins[new] = self.origin(expr)
         return self.typed(new, self.types[expr])
 
     def origin(self, expr: Expr) -> Expr:
-        """The expression of the module, before any rewriting, that ``expr`` was."""
+        """The expression of the original module from which ``expr`` was made."""
         return self._origins.get(expr, expr)
 
     def rewrite(
@@ -81,7 +81,7 @@ class Rewriter:
         return self.typed(Tuple(fields), TupleType(tuple(self.types[f] for f in fields)))
 
     def parts(self, expr: Expr) -> list[Expr]:
-        """The tensors of a value: itself, or the fields of its tuple, nested ones too."""
+        """The tensors of a value: itself, or the fields of its tuple, including nested ones."""
         type_ = self.types[expr]
         if not isinstance(type_, TupleType):
             return [expr]
@@ -89,7 +89,7 @@ class Rewriter:
         return [part for item in items for part in self.parts(item)]
 
     def gathered(self, type_: Type, parts: Iterator[Expr]) -> Expr:
-        """A value of the type, made of the next ``parts``."""
+        """A value of the type, made from the next ``parts``."""
         if not isinstance(type_, TupleType):
             return next(parts)
         return self.tuple([self.gathered(t, parts) for t in type_.fields])
@@ -101,14 +101,14 @@ class Rewriter:
         return again
 
     def module(self, functions: Mapping[str, Function]) -> IRModule:
-        """A module of these functions, with the types of what is in them."""
+        """A module of these functions, with the types of their expressions."""
         types = {e: self.types[e] for f in functions.values() for e in post_order(f)}
         return IRModule(MappingProxyType(dict(functions)), MappingProxyType(types))
 
 
 def each_body(module: IRModule, rewrite: Callable[[Rewriter, str, Expr], Expr]) -> IRModule:
-    """The module with the bodies of its functions rewritten, but of those that are some other
-    compiler's already. ``rewrite`` gets the function's name and its body in graph normal form."""
+    """The module with the bodies of its functions rewritten, except those that already belong to
+    another compiler. ``rewrite`` gets the function's name and its body in graph normal form."""
     rewriter = Rewriter(module)
     functions = dict(module.functions)
     for name, function in functions.items():
@@ -119,7 +119,7 @@ def each_body(module: IRModule, rewrite: Callable[[Rewriter, str, Expr], Expr]) 
 
 
 def graph_normal_form(rewriter: Rewriter, body: Expr) -> Expr:
-    """The body without lets. UnsupportedError if an inner function uses what is around it."""
+    """The body without lets. UnsupportedError if an inner function uses something outside."""
     lets = [e for e in depth_first(body, operands) if isinstance(e, Let)]
     bound = {let.var: let.value for let in lets}
 

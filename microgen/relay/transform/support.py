@@ -1,4 +1,4 @@
-"""What a codegen says that it can compile: predicates of operators, and patterns of several."""
+"""A codegen's statement of what it can compile: predicates of operators, patterns of several."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OperatorCall:
     """A call of an operator, as predicates see it.
 
     ``op`` is its name; ``args`` and ``result`` are types, of tensors or of tuples; ``constants``
-    has an argument's Constant, or None where the argument is none.
+    has the Constant of each argument, or None if the argument is not a constant.
     """
 
     op: str
@@ -35,9 +35,9 @@ Predicate = Callable[[OperatorCall], str | None]
 
 @dataclass(frozen=True)
 class Match:
-    """What a pattern matched: ``root`` is the last expression, ``inputs`` those that stay outside,
-    in the order of the composite function's parameters; ``matched`` says which expression each
-    part of the pattern stands for."""
+    """A pattern's match. ``root`` is the last expression. ``inputs`` are those that remain outside,
+    in the order of the composite function's parameters. ``matched`` says which expression each
+    part of the pattern means."""
 
     root: Expr
     inputs: tuple[Expr, ...]
@@ -46,7 +46,7 @@ class Match:
 
     @property
     def calls(self) -> tuple[OperatorCall, ...]:
-        """The operators within, in the order of evaluation: the last is the root."""
+        """The operators inside, in the order of evaluation: the last is the root."""
         outside = set(self.inputs)
         exprs = depth_first(self.root, lambda e: () if e in outside else operands(e))
         inside = (e for e in exprs if e not in outside)
@@ -57,7 +57,7 @@ class Match:
         )
 
     def call(self, op: str) -> OperatorCall | None:
-        """The first call within of an operator of this name."""
+        """The first call inside of an operator of this name."""
         return next((c for c in self.calls if c.op == op), None)
 
 
@@ -65,7 +65,7 @@ class Match:
 class CompositePattern:
     """Several operators that a codegen compiles as one, named ``<codegen>.<what it is>``.
 
-    ``check`` returns None to accept what the pattern matched, else a sentence why not.
+    ``check`` returns None to accept a match, or a sentence that says why not.
     """
 
     name: str
@@ -75,8 +75,8 @@ class CompositePattern:
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """What the codegen ``name`` takes. A predicate of an operator returns None to accept a call,
-    else a sentence why not."""
+    """What the codegen ``name`` takes. The predicate of an operator returns None to accept a call,
+    or a sentence that says why not."""
 
     name: str
     operators: Mapping[str, Predicate] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Result:
-    """What a pass makes of a module, and what it did not do, in the order of evaluation."""
+    """A pass's new module, and what it refused, in the order of evaluation."""
 
     module: IRModule
     refusals: tuple[Refusal[Expr], ...]
@@ -98,7 +98,7 @@ def refused(by: str, what: str, expr: Expr, why: str) -> Refusal[Expr]:
 
 
 def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
-    """A call of an operator with its types. Constants are seen through annotations."""
+    """A call of an operator with its types. Annotations around constants are ignored."""
     assert isinstance(call.op, Op)
     bares = [bare(a) for a in call.args]
     constants = tuple(b if isinstance(b, Constant) else None for b in bares)
@@ -107,7 +107,7 @@ def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
 
 
 def answer(question: Callable[[Any], Any], about: Any, of: str) -> str | None:
-    """What a predicate or a check returns. CodegenError unless that is None or a sentence."""
+    """The answer of a predicate or a check. CodegenError unless it is None or a sentence."""
     with of_codegen("partition", of):
         given = question(about)
     if given is None or (isinstance(given, str) and given):

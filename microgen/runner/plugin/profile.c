@@ -14,7 +14,7 @@
  * number.
  *
  * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, number of
- * models; for each first address of the runner, first address behind it, number of operator calls,
+ * models; for each first address of the runner, first address after it, number of operator calls,
  * entry of each. out=FILE, one line of decimal numbers per inference: the total, then one count per
  * call made.
  */
@@ -49,7 +49,7 @@ __attribute__((visibility("default"))) int qemu_plugin_version = API_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void *info,
                                                                int argc, char **argv);
 
-/* A translation block: address of its first instruction, and of the one behind its last; how many
+/* A translation block: address of its first instruction, and of the one after its last; how many
  * there are. */
 struct block {
     uint64_t start;

@@ -14,7 +14,7 @@ typedef uint16_t tvm_function_index_t;
 typedef uint16_t tvm_module_index_t;
 
 typedef struct TVMFuncRegistry {
-    /* The number of functions in two bytes, the low one first; their names, a NUL behind each; one
+    /* The number of functions in two bytes, the low one first; their names, a NUL after each; one
      * NUL more: "\2\0first\0second\0". */
     const char *names;
     const TVMBackendPackedCFunc *funcs; /* in the order of names */

@@ -44,7 +44,7 @@ tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *tvm_runtime_workspace,
 tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *tvm_runtime_workspace, size_t nbytes,
                                             void **current_alloc);
 
-/* Frees the block and all behind it. kTvmErrorPlatformStackAllocBadFree if `ptr` cannot be the
+/* Frees the block and all after it. kTvmErrorPlatformStackAllocBadFree if `ptr` cannot be the
  * start of a block in use, or with the check if it is not the last one's. */
 tvm_crt_error_t StackMemoryManager_Free(tvm_workspace_t *tvm_runtime_workspace, void *ptr);
 
