@@ -317,11 +317,12 @@ def _source(
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
     """The graph, the model's files, and if it is Relay that generators partition, its module."""
     kinds = options.target_map.kinds
-    if not (generators and frontends.is_relay(model)):
+    relay = frontends.relay_module(model) if generators else None
+    if relay is None:
         graph = frontends.load(model, numerics=options.numerics, targets=kinds)
         return graph, frontends.files(model), None
     module = external.partition_module(
-        frontends.relay_module(model),
+        relay,
         generators,
         name=options.name,
         **_partitioning(options),

@@ -1,10 +1,16 @@
-"""Finds ``crt/``, ``templates/`` and ``boards/`` in a checkout or an installed wheel."""
+"""Finds ``crt/``, ``templates/``, ``boards/`` and LICENSE in a checkout or an installed wheel."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+
+
+def licence() -> bytes:
+    """The text of microgen's licence."""
+    installed = _PACKAGE / "_data" / "LICENSE"
+    return (installed if installed.is_file() else _PACKAGE.parent / "LICENSE").read_bytes()
 
 
 def folder(name: str) -> Path:

@@ -68,7 +68,7 @@ ONLY_IN = {
     "subprocess": {"building", "runner"},
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
-    "ai_edge_litert": {"comparing"},
+    "ai_edge_litert": {"frontends"},
     "argparse": {"cli", "commands"},
 }
 
@@ -122,6 +122,20 @@ def test_libraries_are_used_only_in_their_parts() -> None:
         for module in MODULES
         if (found := {x for x in _libraries(module) if _part(module) not in ONLY_IN[x]})
     }
+    assert not strayed
+
+
+def test_model_formats_do_not_import_each_other() -> None:
+    frontends = PACKAGE / "frontends"
+    formats = {folder.name for folder in frontends.iterdir() if (folder / "__init__.py").exists()}
+    strayed = {
+        str(module.relative_to(frontends)): found
+        for module in frontends.rglob("*.py")
+        for found in _imports(module)
+        if found.startswith("microgen.frontends.")
+        and found.split(".")[2] in formats - {module.relative_to(frontends).parts[0]}
+    }
+    assert len(formats) >= 2
     assert not strayed
 
 

@@ -158,7 +158,7 @@ def test_a_reset_between_runs_forgets_all_that_came_before(tmp_path: Path) -> No
     (tmp_path / "own.c").write_text(RESETTING_MAIN)
     command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", str(tmp_path / "own")]
     command += [f"-I{host / 'include'}", f"-I{project / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), tmp_path / "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), tmp_path / "own.c"]
     subprocess.run([*command, *map(str, sources)], check=True)
     samples = _samples()
     done = subprocess.run(

@@ -63,9 +63,8 @@ def test_02_digits_in_the_names_of_hooks() -> None:
 @NEEDS_NINJA
 def test_03_an_error_between_the_hooks(tmp_path: Path) -> None:
     """The operator, which is called fourth, fails."""
-    called, status = stubs.run(
-        stubs.build(program_of(chain("npu0", "npu1"), Options(targets=BOTH)), tmp_path), {4: 7}
-    )
+    program = stubs.fallible(program_of(chain("npu0", "npu1"), Options(targets=BOTH)))
+    called, status = stubs.run(stubs.build(program, tmp_path), {4: 7})
     assert status == 7
     hooks = [call.split()[-1] for call in sequences.hooks(called)]
     assert hooks == ["Activate", "Activate", "Open", "Close", "Deactivate", "Deactivate"]

@@ -54,12 +54,6 @@ class Registry(Mapping[str, Codegen]):
         own = (OWN,) if name in self._own else ()
         return (*own, *(found.origin for found in self._others.get(name, ())))
 
-    def is_installed(self, name: str) -> bool:
-        """Whether only packages bring it, which are imported when it is asked for."""
-        return all(found.is_installed for found in self._others.get(name, ())) and (
-            name not in self._own
-        )
-
     def broken(self, name: str) -> MicrogenError | None:
         """Why it cannot be had, None if it can."""
         try:

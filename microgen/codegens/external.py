@@ -83,6 +83,12 @@ class ExternalFunction:
         """What it computes, in order."""
         return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.outputs)
 
+    def declarations(self, made: CFunction) -> list[str]:
+        """The C declarations of the parameters of what was made of it, in their order; a device's
+        context is left out."""
+        ins, outs = ([t.type for t in tensors] for tensors in (self.inputs, self.outputs))
+        return [_declaration(p) for p in _parameters(ins, made.constants, outs, made.scratch)]
+
     @classmethod
     def of(cls, node: Node) -> ExternalFunction:
         """The function that a node of the graph stands for."""
@@ -172,17 +178,10 @@ def _primitive(
     held = function.constants if isinstance(function, RuntimeFunction) else ()
     scratch = function.scratch if isinstance(function, CFunction) else function.workspace
     inputs, outputs = graph.type_of(node.inputs), graph.type_of(node.outputs)
-    parameters = [Parameter(f"in{i}", C_TYPES[t.dtype], Role.INPUT) for i, t in enumerate(inputs)]
-    parameters += [Parameter(name, _ctype(a), Role.CONSTANT) for name, a in passed]
-    parameters += [
-        Parameter(f"out{i}", C_TYPES[t.dtype], Role.OUTPUT) for i, t in enumerate(outputs)
-    ]
-    if scratch:
-        parameters.append(Parameter("scratch", "uint8_t", Role.SCRATCH))
     return Primitive(
         words=(codegen,),
         target=codegen,
-        parameters=tuple(parameters),
+        parameters=_parameters(inputs, passed, outputs, scratch),
         body=(),
         inputs=node.inputs,
         constants=tuple(_constant(node.function, name, array) for name, array in passed),
@@ -196,6 +195,26 @@ def _primitive(
         made=made,
         held=tuple(_constant(node.function, name, array) for name, array in held),
     )
+
+
+def _parameters(
+    inputs: Sequence[TensorType],
+    constants: Sequence[tuple[str, Array]],
+    outputs: Sequence[TensorType],
+    scratch: int,
+) -> tuple[Parameter, ...]:
+    """Those of a C function, in the order that CFunction says."""
+    return (
+        *(Parameter(f"in{i}", C_TYPES[t.dtype], Role.INPUT) for i, t in enumerate(inputs)),
+        *(Parameter(name, _ctype(array), Role.CONSTANT) for name, array in constants),
+        *(Parameter(f"out{i}", C_TYPES[t.dtype], Role.OUTPUT) for i, t in enumerate(outputs)),
+        *([Parameter("scratch", "uint8_t", Role.SCRATCH)] if scratch else []),
+    )
+
+
+def _declaration(parameter: Parameter) -> str:
+    const = "const " if parameter.role in (Role.INPUT, Role.CONSTANT) else ""
+    return f"{const}{parameter.ctype} *{parameter.name}"
 
 
 def _constant(symbol: str, name: str, array: Array) -> KernelConstant:

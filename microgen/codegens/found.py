@@ -29,13 +29,12 @@ _NAME = re.compile("[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True)
 class Found:
-    """A code generator that there is: its name, who brings it, how to get it, and whether that
-    imports a package. ``load`` raises MicrogenError if it cannot be had."""
+    """A code generator that there is: its name, who brings it, and how to get it. ``load`` raises
+    MicrogenError if it cannot be had."""
 
     name: str
     origin: str
     load: Callable[[], ExternalCodegen]
-    is_installed: bool = True
 
 
 def installed() -> Iterator[Found]:
@@ -147,4 +146,4 @@ def _of_module(name: str, folder: Path) -> Found | None:
     if not hasattr(module, ATTRIBUTE):
         return None
     codegen = _checked(getattr(module, ATTRIBUTE), where)
-    return Found(codegen.name, str(folder), lambda: codegen, is_installed=False)
+    return Found(codegen.name, str(folder), lambda: codegen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from microgen import codegens
@@ -18,7 +18,8 @@ def readers(
     """Type key -> reader: of what every blob may have, of microgen's codegens and those of
     ``folders``, and of the installed ones among ``names``, those that made a firmware.
 
-    A codegen that cannot be had has no readers. Raises MicrogenError for a type key with two.
+    An installed codegen that cannot be had has no readers. Raises MicrogenError for one of a folder
+    that cannot, and for a type key with two readers.
     """
     found: dict[str, PayloadReader] = {}
     owner: dict[str, str] = {}
@@ -36,9 +37,12 @@ def readers(
     return payloads.table(found)
 
 
-def _codegens(names: Collection[str], folders: Sequence[Path]) -> list[ExternalCodegen]:
+def _codegens(names: Collection[str], folders: Sequence[Path]) -> Iterator[ExternalCodegen]:
     """Packages are imported only if they are named."""
     known = codegens.registry(*folders)
-    wanted = [n for n in known if n in names or not known.is_installed(n)]
-    found = [known[name] for name in wanted if not known.broken(name)]
-    return [codegen for codegen in found if isinstance(codegen, ExternalCodegen)]
+    asked = {name for folder in folders for name in codegens.from_folder(folder)}
+    for name in known:
+        is_meant = name in names or codegens.OWN in known.origins(name)
+        codegen = known[name] if name in asked or (is_meant and not known.broken(name)) else None
+        if isinstance(codegen, ExternalCodegen):
+            yield codegen

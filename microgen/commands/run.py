@@ -131,7 +131,7 @@ def _profile_table(module: ModuleRecord, calls: Sequence[int], total: int, title
     numbers = [Column(heading, right=True) for heading in ("instructions", "%")]
     table = Table([*names, *numbers], title)
     for call, count in zip(module.calls, calls, strict=True):
-        name = cnames.short(call.layer, 60)
+        name = cnames.layer(call.layer)
         table.add(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
     rest = total - sum(calls)
     table.add("", "runner", "", f"{rest:,}", _share(rest, total))

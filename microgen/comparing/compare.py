@@ -1,8 +1,10 @@
-"""Compares what the firmware computes with the numpy reference and with LiteRT, layer by layer.
+"""Compares what the firmware computes with the numpy reference and with the oracle of the model's
+format, layer by layer.
 
 A layer is compared with what it should give for what the firmware itself had as its inputs, within
-the bound of its op (``microgen.ops``). So is LiteRT, with its own: what follows the same reference
-is the same network. Outputs are also compared from end to end, where bounds grow with every layer.
+the bound of its op (``microgen.ops``). So is the oracle, with its own: what follows the same
+reference is the same network. Outputs are also compared from end to end, where bounds grow with
+every layer.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from microgen import frontends, manifest, passes, runner
-from microgen.comparing import oracle
 from microgen.errors import InternalError, ToolError, short
 from microgen.files import inside
+from microgen.frontends.model_format import Oracle, OracleError
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
 from microgen.ir.graph import Array, DType, Graph
@@ -129,7 +131,8 @@ def compare(
 ) -> tuple[Verdict, ...]:
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference and, where it is installed and its profile is the project's,
-    with LiteRT; each model by itself. All arrays have a leading axis of N samples.
+    with the oracle of the model's format; each model by itself. All arrays have a leading axis of N
+    samples.
 
     Raises what ``runner.run`` raises.
     """
@@ -142,7 +145,7 @@ def compare(
         made = samples.of_module(record, module, "outputs", outputs)
         one = _Module(project, module, _rows(module.inputs, given), made, traces)
         lead = f"{module.module}: " if record.more else ""
-        found = (one.by_reference(), one.by_litert())
+        found = (one.by_reference(), one.by_oracle())
         verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
     return tuple(verdicts)
 
@@ -234,26 +237,26 @@ class _Module:
         verdict, _ = self._verdict(name, graph, self._ends(graph))
         return verdict
 
-    def by_litert(self) -> Verdict:
-        """Against LiteRT, as the file has the network."""
-        name = f"LiteRT {oracle.KERNELS}"
-        why = self._why_no_litert()
+    def by_oracle(self) -> Verdict:
+        """Against the oracle of the model's format, as the file has the network."""
+        oracle = frontends.oracle(self.model)
+        if oracle is None:
+            why = f"there is none for {self.model.suffix} files"
+            return Verdict("outside oracle", 0, 0, None, why, is_skipped=True)
+        name = f"{oracle.name} {oracle.kernels}"
+        why = self._why_not_by(oracle)
         if why:
             return Verdict(name, 0, 0, None, why, is_skipped=True)
         try:
-            verdict, chosen = self._verdict(name, self.source, self._litert_ends())
-            return replace(verdict, other=self._of_litert(chosen))
-        except oracle.OracleError as error:
+            verdict, chosen = self._verdict(name, self.source, self._oracle_ends(oracle))
+            return replace(verdict, other=self._of_oracle(oracle, chosen))
+        except OracleError as error:
             return Verdict(name, 0, 0, None, str(error), is_skipped=True)
 
-    def _why_no_litert(self) -> str:
-        if self.model.suffix != ".tflite":
-            return f"it reads .tflite files, not {self.model.suffix}"
-        if self.record.options["numerics"] != oracle.PROFILE:
-            return f"it rounds as --numerics {oracle.PROFILE} does"
-        if not oracle.is_installed():
-            return "ai-edge-litert is not installed (pip install ai-edge-litert)"
-        return ""
+    def _why_not_by(self, oracle: Oracle) -> str:
+        if self.record.options["numerics"] != oracle.profile:
+            return f"it rounds as --numerics {oracle.profile} does"
+        return oracle.lacking()
 
     def _ends(self, graph: Graph) -> list[list[_End]]:
         """The outputs that a graph should give for each sample."""
@@ -273,9 +276,9 @@ class _Module:
         size = bound.reshape(found.shape) if bound.ndim else np.broadcast_to(bound, found.shape)
         return _End(found, values.reshape(found.shape), size)
 
-    def _litert_ends(self) -> list[list[_End]]:
-        """LiteRT's outputs. It may be as far from the reference as the firmware."""
-        layers = oracle.layers(self.model.read_bytes(), self.samples, self._names)
+    def _oracle_ends(self, oracle: Oracle) -> list[list[_End]]:
+        """The oracle's outputs. It may be as far from the reference as the firmware."""
+        layers = self._layers_by(oracle, "samples", self.samples)
         found = [[every[name] for name in self.source.outputs] for every in layers]
         bounds = [[np.zeros(())] * len(arrays) for arrays in found]
         if not self.is_exact:
@@ -285,9 +288,9 @@ class _Module:
             for i, pairs in enumerate(zip(found, bounds, strict=True))
         ]
 
-    @cached_property
-    def _names(self) -> Sequence[str]:
-        return frontends.tensor_names(self.model)
+    def _layers_by(self, oracle: Oracle, what: str, samples: Sequence[Sample]) -> Iterator[Found]:
+        layers = oracle.layers(frontends.files(self.model), samples)
+        return progress.counted(f"{what} by {oracle.name}", layers, len(samples))
 
     def _verdict(
         self, name: str, graph: Graph, ends: Sequence[Sequence[_End]]
@@ -330,17 +333,16 @@ class _Module:
             for one in beside.walk(graph, given, registry(), known, kept):
                 yield i, one
 
-    def _of_litert(self, chosen: range) -> Comparison:
-        """LiteRT's own layers beside the reference."""
-        inputs = [self.samples[i] for i in chosen]
-        own = oracle.layers(self.model.read_bytes(), inputs, self._names, "layers by LiteRT")
+    def _of_oracle(self, oracle: Oracle, chosen: range) -> Comparison:
+        """The oracle's own layers beside the reference."""
+        own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
         found = [_fitting(self.source, layers) for layers in own]
         layers = self._beside(self.source, chosen, found)
-        slack = ((i, _with_slack(one, found[i - chosen.start])) for i, one in layers)
+        slack = ((i, _with_slack(one, found[i - chosen.start], oracle)) for i, one in layers)
         return compare_layers(self.record, slack)
 
 
-def _with_slack(one: Expected, found: Found) -> Expected:
+def _with_slack(one: Expected, found: Found, oracle: Oracle) -> Expected:
     inputs = [found[name] for name in one.node.inputs if name in found]
     slack = oracle.slack(one.node.op, inputs) if inputs else 0.0
     return replace(one, bound=one.bound + slack)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgen.emit import literals, symbols
+from microgen.emit import layout, literals, symbols
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.types import Constant, Pool
@@ -40,16 +40,16 @@ def _attribute(pool: str) -> str:
 
 def _constant(constant: Constant, unit: Unit) -> dict[str, Any]:
     shape = ",".join(map(str, constant.array.shape))
-    source = ", ".join(constant.transform.sources)
-    text = f"{constant.name}: {constant.array.dtype.name}[{shape}]"
-    layer = cnames.comment(constant.origin)
-    made = "" if constant.transform.kind == "identity" else f", {constant.transform.kind}"
+    sources = ", ".join(constant.transform.sources)
+    is_as_it_was = constant.transform.kind == "identity"
+    source = sources if is_as_it_was else f"{constant.transform.kind} of {sources}"
+    text = f"{constant.array.dtype.name}[{shape}] of {cnames.layer(constant.origin)}: {source}"
     place = unit.plan.constant_places.get(constant.name)
+    attribute = _attribute(place.pool if place else "")
+    declared = f"const {constant.ctype} {unit.constants[constant.name]}[{constant.array.size}]"
     return {
-        "attribute": _attribute(place.pool if place else ""),
-        "ctype": constant.ctype,
-        "symbol": symbols.constant(unit.module, constant.name),
-        "size": constant.array.size,
-        "comment": f'{text} of "{layer}"{made} from {source}',
+        "declared": declared,
+        "defined": layout.words(attribute, f"{declared} = {{"),
+        "comment": layout.comment(text),
         "initialisers": literals.table(constant.array, constant.ctype),
     }

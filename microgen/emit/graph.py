@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from typing import Any
 
-from microgen.emit import symbols
 from microgen.emit.header import device, header
 from microgen.emit.signature import described
 from microgen.emit.unit import Unit
@@ -58,12 +57,12 @@ def _device(found: Device) -> dict[str, Any]:
 
 
 def data(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/graph.s.j2``: each constant is a symbol inside the parameter file."""
+    """Values of ``src/graph.S.j2``: each constant is a symbol inside the parameter file."""
     places = list(_places(unit))
     first = places[0]["offset"] if places else 0
     return {
         **unit.common(),
-        "file": f"{unit.module}_graph.s",
+        "file": f"{unit.module}_graph.S",
         "alignment": _ALIGNMENT,
         "padding": -first % _ALIGNMENT,
         "constants": places,
@@ -74,8 +73,11 @@ def _places(unit: Unit) -> Iterator[dict[str, Any]]:
     found = parameters(unit)
     offsets = params_file.data_offsets({name: c.array for name, c in found.items()})
     for name, constant in found.items():
-        symbol = symbols.constant(unit.module, name)
-        yield {"symbol": symbol, "offset": offsets[name], "nbytes": constant.array.nbytes}
+        yield {
+            "symbol": unit.constants[name],
+            "offset": offsets[name],
+            "nbytes": constant.array.nbytes,
+        }
 
 
 def _port(port: Port, index: int, given: str, unit: Unit) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from microgen.emit import ports
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
-from microgen.program.types import Device, Pool, Port
+from microgen.program.types import Device, Pool
 
 _PER_LINE = 16  # bytes of a constant pool
 
@@ -20,10 +21,11 @@ def header(unit: Unit) -> dict[str, Any]:
 
     Raises UnsupportedError if two macros would have one name.
     """
-    inputs = [_port(port, unit) for port in unit.program.inputs]
-    outputs = [_port(port, unit) for port in unit.program.outputs]
+    inputs = [ports.described(port, "input", unit) for port in unit.program.inputs]
+    outputs = [ports.described(port, "output", unit) for port in unit.program.outputs]
     pools = [_pool(pool, unit) for pool in unit.plan.passed_pools]
-    macros = [entry["size_macro"] for entry in (*inputs, *outputs, *pools)]
+    macros = [name for port in (*inputs, *outputs) for name in port["macros"]]
+    macros += [pool["size_macro"] for pool in pools]
     _check_macros([*macros, f"{unit.prefix.upper()}_WORKSPACE_SIZE"])
     return {
         **unit.common(),
@@ -31,6 +33,7 @@ def header(unit: Unit) -> dict[str, Any]:
         "outputs": outputs,
         "pools": pools,
         "structs": unit.structs,
+        "has_helpers": any(port["quantized"] for port in (*inputs, *outputs)),
         "has_workspace_io": unit.program.has_workspace_io,
         "workspace_owner": _owner(unit),
         "has_state": bool(unit.program.state),
@@ -52,23 +55,6 @@ def device(device: Device) -> dict[str, Any]:
         "hooks": device.hooks,
         "driver": device.driver,
     }
-
-
-def _port(port: Port, unit: Unit) -> dict[str, Any]:
-    return {
-        "name": port.name,
-        "nbytes": port.type.nbytes,
-        "size_macro": f"{unit.prefix}_{port.name}_SIZE".upper(),
-        "comment": f"{cnames.comment(port.tensor, 60)}: {port.type}{_fixed(port)}",
-        "place": unit.field(port.buffer) if port.buffer else "",
-        "is_passed": bool(port.buffer) and unit.plan.by_name[port.buffer].pool in unit.passed_pools,
-        "pool": unit.plan.by_name[port.buffer].pool if port.buffer else "",
-    }
-
-
-def _fixed(port: Port) -> str:
-    """What the header says of an input that has one value only."""
-    return f", always {list(port.fixed)}: not read" if port.fixed else ""
 
 
 def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:

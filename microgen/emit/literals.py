@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from microgen.errors import InternalError
 from microgen.ir.graph import Array
 from microgen.program.types import Value
 
-_PER_LINE = 12
+# Numbers in a line of a table, which is then no longer than layout.WIDTH whatever they are.
+_PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "int64_t": 4}
+_PER_LINE_OF_OTHERS = 6
 _INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}
 
 
 def table(array: Array, ctype: str) -> str:
-    """The elements as initialisers, twelve a line (floats six), indented by four."""
+    """The elements as initialisers, so many in a line, indented by four."""
     if array.dtype.kind not in "iubf":
         raise InternalError(f"no C literal for {array.dtype}", where=ctype)
     flat = array.reshape(-1)
-    per_line = _PER_LINE // 2 if ctype == "float" else _PER_LINE
+    per_line = _PER_LINE.get(ctype, _PER_LINE_OF_OTHERS)
     # One line's numbers at a time are Python objects, which take ten times the space of text.
     lines = (flat[i : i + per_line].tolist() for i in range(0, len(flat), per_line))
     return "\n".join(f"    {', '.join(_literal(v, ctype) for v in line)}," for line in lines)
@@ -39,6 +43,17 @@ def _float(value: float) -> str:
     mantissa, exponent = float(value).hex().split("p")
     digits = mantissa.rstrip("0") if "." in mantissa else mantissa
     return f"{digits}0p{exponent}F" if digits.endswith(".") else f"{digits}p{exponent}F"
+
+
+def decimal(value: float) -> str:
+    """A positive, finite float32 value, exactly, in decimal: C++ had no hexadecimal ones once."""
+    text = str(np.float32(value))  # as many digits as tell it from others
+    return f"{text}F" if "." in text or "e" in text else f"{text}.0F"
+
+
+def negatable(value: int) -> str:
+    """An integer that may stand anywhere in an expression."""
+    return f"({value})" if value < 0 else str(value)
 
 
 def scalar(value: Value) -> str:

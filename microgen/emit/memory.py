@@ -10,11 +10,11 @@ from microgen.program.types import Pool
 
 
 def memory(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/memory.s.j2``: the pools that are linked in."""
+    """Values of ``src/memory.S.j2``: the pools that are linked in."""
     pools = [p for p in unit.plan.used_pools if p.is_internal and not p.is_constant]
     return {
         **unit.common(),
-        "file": f"{unit.module}_memory.s",
+        "file": f"{unit.module}_memory.S",
         "pools": [_pool(pool, unit) for pool in pools],
     }
 

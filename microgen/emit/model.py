@@ -47,7 +47,7 @@ def emit_common(units: Sequence[Unit]) -> FileTree:
     common = shared.shared(units)
     if common:
         values = shared.workspace(common, units)
-        outputs[f"src/{shared.FILE}"] = ("src/workspace.s.j2", values)
+        outputs[f"src/{shared.FILE}"] = ("src/workspace.S.j2", values)
     return _rendered(outputs)
 
 
@@ -69,7 +69,7 @@ def emit_model(unit: Unit) -> FileTree:
     if unit.blob:
         outputs |= _loaded(unit)
     if any(p.is_internal and p.nbytes for p in unit.plan.pools):
-        outputs[f"src/{module}_memory.s"] = ("src/memory.s.j2", memory(unit))
+        outputs[f"src/{module}_memory.S"] = ("src/memory.S.j2", memory(unit))
     return _rendered(outputs).merged(_graph_data(unit)).merged(_blob(unit))
 
 
@@ -114,7 +114,7 @@ def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
     return {
         f"include/tvmgen_{module}_graph.h": ("include/tvmgen_graph.h.j2", unit.common("GRAPH_")),
         f"src/{module}_lib0.c": ("src/graph_lib0.c.j2", graph.runner(unit, executor_graph)),
-        f"src/{module}_graph.s": ("src/graph.s.j2", graph.data(unit)),
+        f"src/{module}_graph.S": ("src/graph.S.j2", graph.data(unit)),
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
         f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
         f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),

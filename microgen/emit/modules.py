@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from microgen.blob import c_source
-from microgen.emit import symbols
+from microgen.emit import layout, symbols
 from microgen.emit.operators import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
-from microgen.emit.unit import Unit
+from microgen.emit.unit import Unit, model_files
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
 from microgen.program.external import (
@@ -80,7 +80,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     return {
         "name": unit.implementation(function.name),
         "symbol": function.name,
-        "layer": cnames.comment(call.tensor),
+        "comment": layout.comment(cnames.layer(call.origin.layer)),
         "parameters": [declaration(p) for p in function.parameters],
         "tensors": tensors,
         "workspace": "scratch" if call.scratch else "NULL",
@@ -93,7 +93,7 @@ def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
     constant = next(c for c in unit.program.constants if c.name == held.constant)
     return {
         "name": held.name,
-        "symbol": symbols.constant(unit.module, constant.name),
+        "symbol": unit.constants[constant.name],
         **described(held_type(constant), unit),
     }
 
@@ -117,7 +117,7 @@ def loaders(units: Sequence[Unit]) -> dict[str, Any]:
     """Values of ``src/loaders.c.j2``."""
     needed = runtimes(units)
     return {
-        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "model": model_files(units),
         "headers": sorted({runtime.header for runtime in needed}),
         "names": [f"runtime.module.loadbinary_{r.type_key}" for r in needed],
         "prefixes": [runtime.prefix for runtime in needed],

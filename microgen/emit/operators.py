@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.emit import literals
+from microgen.emit import layout, literals
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.types import Inner, KernelCall, Parameter, PrimFunc, Program, Role, Value
@@ -26,6 +26,7 @@ def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     return {
         "name": unit.implementation(function.name),
         "parameters": [declaration(p) for p in function.parameters],
+        "can_fail": function.can_fail,
     }
 
 
@@ -34,17 +35,16 @@ def _layers(program: Program) -> dict[str, list[str]]:
     layers: dict[str, list[str]] = {function.name: [] for function in program.functions}
     for call in program.calls:
         if call.function in layers:
-            layers[call.function].append(cnames.comment(call.tensor))
+            layers[call.function].append(cnames.layer(call.origin.layer))
     return layers
 
 
 def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str, Any]:
     return {
         **_prototype(function, unit),
-        "layers": ", ".join(f'"{layer}"' for layer in layers),
+        "comment": layout.comment(", ".join(layers)),
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],
-        "can_fail": any(k.can_fail for k in function.body),
         "is_one_kernel": len(function.body) == 1,
     }
 

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from microgen.emit import layout
 from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
-from microgen.emit.unit import Unit
-from microgen.names import cnames
+from microgen.emit.unit import Unit, model_files
 from microgen.program.types import PrimFunc, Role
 
 
@@ -25,10 +25,13 @@ def packed(unit: Unit) -> dict[str, Any]:
 
 
 def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    takes = [_spec(taken, unit) for taken in taken_arguments(function, unit)]
+    specs = f"{function.name}_takes[{len(takes)}] = {{"
     return {
         "name": function.name,
         "implementation": unit.implementation(function.name),
-        "takes": [_spec(taken, unit) for taken in taken_arguments(function, unit)],
+        "takes": takes,
+        "defined": layout.words("static const mg_tensor_spec", specs),
         "arguments": list(_arguments(function, unit)),
         "device": _device(function, unit),
     }
@@ -80,7 +83,7 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
     operators = [f.name for unit in packed_units for f in unit.program.functions]
     count = len(entries) + len(operators)
     return {
-        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "model": model_files(units),
         "headers": [f"{unit.prefix}.h" for unit in units]
         + [f"{unit.module}_packed.h" for unit in packed_units],
         "entries": entries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.emit import packed, symbols
+from microgen.emit import layout, packed, symbols
 from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
@@ -21,6 +21,8 @@ from microgen.program.types import (
     Storage,
 )
 
+_INDENT = 4  # of the calls
+
 
 def runner(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib0.c.j2``."""
@@ -28,18 +30,22 @@ def runner(unit: Unit) -> dict[str, Any]:
     fields = _fields(unit)
     calls = [_call(call, unit) for call in program.calls]
     used = _used(unit)
+    main = f"{unit.prefix}___tvm_main__"
+    declared = [f"{p.ctype} *{p.name}" for p in fields] or ["void"]
     values = {
         **header(unit),
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
         "state": [(unit.place(b.name), b) for b in program.state],
-        "main_parameters": ", ".join(f"{p.ctype} *{p.name}" for p in fields) or "void",
-        "main_arguments": ", ".join(p.name for p in fields),
+        "main": layout.call(f"int32_t {main}", declared),
+        "run_operators": layout.call("int32_t run_operators", declared),
+        "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),
+        "call_main": layout.call(main, [p.source for p in fields], 11),
         "unused": [p.name for p in fields if p.name not in used],
         "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
         "pointers": [p.source for p in fields if not p.may_be_null],
         "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
-        "run_arguments": ", ".join(p.source for p in fields),
         "calls": calls,
+        "has_status": any(call["can_fail"] or call["device"] for call in calls),
     }
     if unit.options.interface == "packed":
         values |= packed.entry(unit)
@@ -108,15 +114,16 @@ def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
 
 def _call(call: Call, unit: Unit) -> dict[str, Any]:
     devices = {d.name: device(d) for d in unit.program.devices}
+    function = unit.program.function(call.function)
     number = f"{call.index + 1}/{len(unit.program.calls)}"
-    why = "; ".join((call.reason, *(f"not {refusal}" for refusal in call.refusals)))
+    text = f"{number} {cnames.layer(call.origin.layer)}: {call.summary}, {call.kernel}"
     return {
-        "title": f'{number} "{cnames.comment(call.tensor)}"',
-        "types": cnames.comment(call.summary),
-        "kernel": cnames.comment(f"{call.kernel}: {why}", 400),
+        "comment": layout.comment(text, _INDENT),
         "function": call.function,
+        # A packed function checks what it is passed.
+        "can_fail": function.can_fail or not unit.options.unpacked,
         "device": devices.get(call.device),
-        "args": _arguments(call, unit.program.function(call.function), unit)
+        "args": _arguments(call, function, unit)
         if unit.options.unpacked
         else _packed_arguments(call),
         "index": call.index,
@@ -154,8 +161,9 @@ def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
 def _constant(name: str, parameter: Parameter, unit: Unit) -> str:
     place = unit.plan.constant_places.get(name)
     if place is None or place.pool not in unit.passed_pools:
-        return symbols.constant(unit.module, name)
-    return f"(const {parameter.ctype} *)&{unit.base(place.pool)}[{place.offset}] /* {name} */"
+        return unit.constants[name]
+    what = unit.constants[name].removeprefix(f"{unit.prefix}_")
+    return f"(const {parameter.ctype} *)&{unit.base(place.pool)}[{place.offset}] /* {what} */"
 
 
 def _row(placement: Placement, is_state: bool) -> str:

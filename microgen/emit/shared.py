@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.emit import symbols
-from microgen.emit.unit import Unit
-from microgen.names import cnames
+from microgen.emit.unit import Unit, model_files
 
-FILE = "workspace.s"  # no file of a model has a name without its module's and a _
+FILE = "workspace.S"  # no file of a model has a name without its module's and a _
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +41,9 @@ def shared(units: Sequence[Unit]) -> Shared | None:
 
 
 def workspace(memory: Shared, units: Sequence[Unit]) -> dict[str, Any]:
-    """Values of ``src/workspace.s.j2``."""
+    """Values of ``src/workspace.S.j2``."""
     return {
-        "model": ", ".join(cnames.comment(unit.options.model_file) for unit in units),
+        "model": model_files(units),
         "modules": ", ".join(memory.modules),
         "file": FILE,
         "symbol": memory.symbol,

@@ -12,7 +12,7 @@ def prefix(module: str) -> str:
 
 def arena(module: str, pool: str) -> str:
     """The ELF symbol of a workspace pool."""
-    return f"{prefix(module)}_{pool}"
+    return named(module, pool)
 
 
 def workspace_section(memory: str) -> str:
@@ -36,6 +36,6 @@ def implementation(function: str, *, is_packed: bool) -> str:
     return f"{function}_unpacked" if is_packed else function
 
 
-def constant(module: str, name: str) -> str:
-    """The ELF symbol of a constant."""
+def named(module: str, name: str) -> str:
+    """The ELF symbol of what a model calls ``name``."""
     return f"{prefix(module)}_{name}"

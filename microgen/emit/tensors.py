@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.emit import symbols
+from microgen.emit import layout
 from microgen.emit.signature import argument_types, described
 from microgen.emit.unit import Unit
 from microgen.ir.graph import TensorType
@@ -49,20 +49,26 @@ class Tensors:
 
     def described(self, *, callers: bool) -> list[dict[str, Any]]:
         """The tensors in the caller's buffers, or all others, for templates."""
+        indent = 8 if callers else 4
         return [
             {
                 "name": f"tensor_{number}",
-                "data": self._data(argument),
                 "comment": cnames.comment(f"{argument.name}: {kind}"),
-                **described(kind, self.unit),
+                "initialiser": self._initialiser(argument, kind, indent),
             }
             for number, argument, kind in self.rows
             if (argument.storage in _CALLERS) is callers
         ]
 
+    def _initialiser(self, argument: Argument, kind: TensorType, indent: int) -> str:
+        facts = described(kind, self.unit)
+        names = ("ndim", "shape", "code", "bits")
+        values = [self._data(argument), *(str(facts[name]) for name in names)]
+        return layout.call("MG_TENSOR", values, indent, end=";")
+
     def _data(self, argument: Argument) -> str:
         if argument.storage is Storage.CONSTANT:
-            return symbols.constant(self.unit.module, argument.name)
+            return self.unit.constants[argument.name]
         if argument.storage is Storage.SID:
             return self.unit.place(argument.name)
         return argument.name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from microgen.emit import symbols
+from microgen.emit import constant_names, symbols
 from microgen.executors.graph import ExecutorGraph
 from microgen.names import cnames
 from microgen.program.types import MemoryPlan, Program
@@ -28,6 +29,9 @@ class EmitOptions:
     constant_alignment: int = 4
     pointer_bytes: int = 4
     blob_prefix: str = ""
+
+
+_LONGEST_NAMES = 60
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class Unit:
             for number, pool in enumerate(self.plan.passed_pools)
         }
 
+    @cached_property
+    def constants(self) -> Mapping[str, str]:
+        """The ELF symbols of the constants, by their names in the program."""
+        return constant_names.of(self.program, self.plan, has_graph=self.graph is not None)
+
     def base(self, pool: str) -> str:
         """What C calls the first byte of a pool, inside main."""
         return self.passed_pools.get(pool) or symbols.arena(self.module, pool)
@@ -107,9 +116,14 @@ class Unit:
             "module": self.module,
             "prefix": self.prefix,
             "macro_prefix": self.prefix.upper(),
-            "model": cnames.comment(self.options.model_file),
+            "model": model_files([self]),
             "guard": f"{self.prefix.upper()}_{guard}H_",
             "workspace_bytes": self.plan.peak,
             "interface": self.options.interface,
             "unpacked": self.options.unpacked,
         }
+
+
+def model_files(units: Sequence[Unit]) -> str:
+    """The names of the models' files, as the heads of generated files have them."""
+    return cnames.comment(", ".join(unit.options.model_file for unit in units), _LONGEST_NAMES)

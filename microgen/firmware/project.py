@@ -13,10 +13,11 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
+from microgen.emit.ports import ctype, is_scaled
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory, kernel_sources
+from microgen.firmware import app_memory, kernel_sources, readme
 from microgen.ir.graph import DType
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
@@ -27,7 +28,14 @@ _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # what external code generators brought of their own
 _MODEL_DATA = "model/executor-config/graph"
-_BUILD_FILES = ("CMakeLists.txt", "README.md", "boards/zephyr.ld", "prj.conf", "sample.yaml")
+_BUILD_FILES = (
+    "CMakeLists.txt",
+    "NOTICE",
+    "README.md",
+    "boards/zephyr.ld",
+    "prj.conf",
+    "sample.yaml",
+)
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
@@ -39,17 +47,6 @@ _ZEPHYR_HOST_STACK_BYTES = 4096
 
 # What the linker keeps though nothing in the project may refer to it.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
-
-# How main.c declares an output's elements, and what prints one: integers as such, others by words.
-_PRINTED = {
-    DType.INT8: ("int8_t", "mg_io_print_int"),
-    DType.UINT8: ("uint8_t", "mg_io_print_int"),
-    DType.BOOL: ("uint8_t", "mg_io_print_int"),
-    DType.INT16: ("int16_t", "mg_io_print_int"),
-    DType.INT32: ("int32_t", "mg_io_print_int"),
-    DType.INT64: ("uint32_t", "mg_io_print_hex"),
-    DType.FLOAT32: ("uint32_t", "mg_io_print_hex"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +105,8 @@ def assemble(
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
     }
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
-    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt}))
+    licence = {"LICENSE": resources.licence()}
+    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt, **licence}))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
@@ -191,7 +189,7 @@ def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
-    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.s" for m in models if m.shares_workspace]
+    sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
 
@@ -206,7 +204,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
     return [_MODEL_HEADERS, _MODEL_DATA] if has_data else [_MODEL_HEADERS]
 
 
-_C_OR_ASM = (".c", ".s")
+_C_OR_ASM = (".c", ".S")
 _RUNTIME_HEADERS = (
     "src/",
     "include/tvm/runtime/crt/",
@@ -217,12 +215,6 @@ _RUNTIME_HEADERS = (
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other, and takes one that it finds.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
-
-# Debian's packages, by the compiler's prefix.
-_COMPILERS = {
-    "arm-none-eabi-": "gcc-arm-none-eabi",
-    "riscv64-unknown-elf-": "gcc-riscv64-unknown-elf",
-}
 
 
 def _render(name: str, values: dict[str, Any]) -> bytes:
@@ -244,10 +236,11 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
     return {
         "models": described,
         "several": several,
-        "title": " and ".join(prefixes),
+        "title": readme.title(prefixes),
         "project": "_".join(prefixes),
         "inputs": [port for model in described for port in model["inputs"]],
         "outputs": [port for model in described for port in model["outputs"]],
+        "prints_floats": any(p.type.dtype is DType.FLOAT32 for m in models for p in m.outputs),
         "passed_pools": [pool for model in described for pool in model["passed_pools"]],
         "devices": list(devices.values()),
         "shared_workspace": symbols.SHARED_WORKSPACE,
@@ -270,6 +263,7 @@ def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
         "suffix": suffix,
         "inputs": [_port(model.module, port, several) for port in model.inputs],
         "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "has_scales": any(is_scaled(p.type) for p in (*model.inputs, *model.outputs)),
         "has_state": model.has_state,
         "has_modules": model.has_modules,
         "devices": [device(d) for d in model.devices],
@@ -291,8 +285,8 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
         "has_fpu": Feature.FPU in board.cpu.features,
         "linker_script": f"boards/{board.name}.ld",
         "startup": "boards/startup.c",
-        "qemu_command": _qemu_command(board),
-        "toolchain_note": _toolchain_note(board, toolchain),
+        "qemu_command": readme.qemu_command(board),
+        "toolchain_note": readme.toolchain_note(board, toolchain),
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
         + _ZEPHYR_OWN_STACK_BYTES,
     }
@@ -300,53 +294,22 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
 
 def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
     """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
-    ctype, print_function = _PRINTED[port.type.dtype]
+    macro = f"tvmgen_{module}_{port.name}".upper()
     return {
         "name": f"{module}_{port.name}" if several else port.name,
         "field": port.name,
         "label": f"{module}.{port.name}" if several else port.name,
-        "ctype": ctype,
-        "print": print_function,
+        "ctype": ctype(port.type.dtype),
         "dims": port.type.shape,
+        "declared": f"{ctype(port.type.dtype)}{''.join(f'[{dim}]' for dim in port.type.shape)}",
+        "meaning": readme.meaning(port),
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
-        "size_macro": f"tvmgen_{module}_{port.name}_SIZE".upper(),
+        **{
+            f"{what}_macro": f"{macro}_{what.upper()}"
+            for what in ("size", "count", "rank", "shape")
+        },
     }
-
-
-def _qemu_command(board: Board) -> str:
-    if board.qemu is None:
-        return ""
-    return " ".join(
-        (
-            board.qemu.system,
-            f"-M {board.qemu.machine}",
-            *board.qemu.args,
-            "-nographic -semihosting-config enable=on,target=native",
-            "-kernel build/firmware.elf",
-        )
-    )
-
-
-def _toolchain_note(board: Board, toolchain: str) -> str:
-    if toolchain == "llvm":
-        helpers = "" if board.is_host else _libgcc_note(board)
-        return (
-            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
-        )
-    if board.is_host:
-        return "It needs CMake, Ninja and a C compiler."
-    return (
-        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
-        f"{_COMPILERS[board.toolchain]}); no C library."
-    )
-
-
-def _libgcc_note(board: Board) -> str:
-    return (
-        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
-        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
-    )
 
 
 def _crt_file(name: str) -> bytes:

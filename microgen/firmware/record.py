@@ -86,10 +86,10 @@ def module(
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
-        calls=tuple(_call(call, program, board.cpu.name, options) for call in program.calls),
+        calls=tuple(_call(call, unit, board.cpu.name, options) for call in program.calls),
         kernels=tuple(sorted({k.symbol for f in program.functions for k in f.body})),
         plan=_plan(program, plan, options),
-        constants=tuple(_constant(c, program.module, plan) for c in program.constants),
+        constants=tuple(_constant(c, unit) for c in program.constants),
         devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
         external=tuple(_external(module, unit) for module in program.external_modules),
         blob=_blob(unit) if unit.blob else None,
@@ -116,8 +116,8 @@ def _port(port: Port) -> PortRecord:
     )
 
 
-def _call(call: Call, program: Program, host: str, options: Options) -> CallRecord:
-    function = program.function(call.function)
+def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
+    function = unit.program.function(call.function)
     given = iter(call.args)
     args = []
     for parameter in function.parameters:
@@ -126,7 +126,7 @@ def _call(call: Call, program: Program, host: str, options: Options) -> CallReco
             continue
         argument = next(given)
         is_constant = argument.storage is Storage.CONSTANT
-        name = symbols.constant(program.module, argument.name) if is_constant else argument.name
+        name = unit.constants[argument.name] if is_constant else argument.name
         args.append(ArgumentRecord(argument.storage.value, name))
     roles = [p.role for p in function.parameters]
     return CallRecord(
@@ -189,12 +189,12 @@ def _pool(pool: Pool, module: str) -> PoolRecord:
     )
 
 
-def _constant(constant: Constant, module: str, plan: MemoryPlan) -> ConstantRecord:
-    place = plan.constant_places.get(constant.name)
-    pool = plan.pool(place.pool) if place else None
+def _constant(constant: Constant, unit: Unit) -> ConstantRecord:
+    place = unit.plan.constant_places.get(constant.name)
+    pool = unit.plan.pool(place.pool) if place else None
     is_passed = pool is not None and not pool.is_internal
     return ConstantRecord(
-        symbol="" if is_passed else symbols.constant(module, constant.name),
+        symbol="" if is_passed else unit.constants[constant.name],
         nbytes=constant.array.nbytes,
         ctype=constant.ctype,
         transform=constant.transform.kind,
@@ -237,17 +237,16 @@ def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:
         inputs=tuple(kind for role, kind in types if role is Role.INPUT),
         outputs=tuple(kind for role, kind in types if role is Role.OUTPUT),
         constants=tuple(
-            _held(held.name, held.constant, program)
+            _held(held.name, held.constant, unit)
             for held in module.constants
             if held.function == name
         ),
     )
 
 
-def _held(name: str, constant: str, program: Program) -> HeldRecord:
-    kind = held_type(next(c for c in program.constants if c.name == constant))
-    symbol = symbols.constant(program.module, constant)
-    return HeldRecord(name, symbol, kind.shape, kind.dtype.value)
+def _held(name: str, constant: str, unit: Unit) -> HeldRecord:
+    kind = held_type(next(c for c in unit.program.constants if c.name == constant))
+    return HeldRecord(name, unit.constants[constant], kind.shape, kind.dtype.value)
 
 
 def _blob(unit: Unit) -> BlobRecord:

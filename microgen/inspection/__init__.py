@@ -87,7 +87,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         why = ["; ".join((call.reason, *call.refusals))] if verbose else []
         shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
         place = (call.target or "host", call.device or "-") if has_targets else ()
-        name = cnames.short(call.layer, 60)
+        name = cnames.layer(call.layer)
         table.add(str(call.index + 1), name, call.op, *place, call.kernel, *why, shape)
     lines = (
         f"{module.module}: {module.model.file} for {record.board['name']}, "

@@ -38,6 +38,6 @@ def kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
 
     dtypes = {"s8": DType.INT8, "s32": DType.INT32, "f32": DType.FLOAT32}
     return tuple(
-        base.Kernel(f"mg_argmax_{suffix}", base.REFERENCE, _refusal(dtype), params)
+        base.Kernel(f"mg_argmax_{suffix}", base.REFERENCE, _refusal(dtype), params, family="argmax")
         for suffix, dtype in dtypes.items()
     )

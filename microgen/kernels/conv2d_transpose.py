@@ -6,7 +6,8 @@ import functools
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, window
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs, crop
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.conv2d_transpose"
 
@@ -14,8 +15,8 @@ OP_NAME = "nn.conv2d_transpose"
 def _params(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DTransposeAttrs)
-    (data, weight, *_), output = base.types(node, graph)
-    top, left = crop(attrs, base.spatial(weight))
+    (data, *_), output = base.types(node, graph)
+    top, left, _, _ = explicit(attrs.padding)  # rows and columns that lie before the output
     return (
         *window.sizes(node, graph),
         ("stride_height", attrs.strides[0]),
@@ -32,7 +33,7 @@ def _shaped_params(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DTransposeAttrs)
     inputs, output = base.types(node, graph)
-    top, left = crop(attrs, base.spatial(inputs[1]))
+    top, left, _, _ = explicit(attrs.padding)
     shape = (
         *window.sizes(node, graph),
         ("filter_channels", inputs[1].shape[3]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.geometry import resolve
+from microgen.ops.geometry import explicit
 from microgen.target.cpu import Feature
 
 NEEDS = frozenset({Feature.MVE})
@@ -26,11 +26,10 @@ def pointwise(node: Node, graph: Graph) -> str | None:
     """Refusal unless the kernel is 1x1, in one group, without padding."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
-    data, weight = graph.type_of(node.inputs[:2])
-    kernel = base.spatial(weight)
+    kernel = base.spatial(graph.types[node.inputs[1]])
     if kernel != (1, 1):
         return f"the convolution's kernel is {kernel[0]}x{kernel[1]}, not 1x1"
-    pads = resolve(attrs.padding, base.spatial(data), kernel, attrs.strides, attrs.dilation)
+    pads = explicit(attrs.padding)
     if any(pads):
         return f"the input is padded by {pads}, the kernel pads nothing"
     return one_group(node, graph)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.geometry import resolve
+from microgen.ops.geometry import explicit
 from microgen.ops.pooling import PoolAttrs
 
 
@@ -14,7 +14,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, PoolAttrs)
     inputs, output = base.types(node, graph)
     data = inputs[0].shape
-    pads = resolve(attrs.padding, base.spatial(inputs[0]), attrs.pool_size, attrs.strides, (1, 1))
+    top, left, _, _ = explicit(attrs.padding)
     return (
         ("batches", data[0]),
         ("input_height", data[1]),
@@ -26,8 +26,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         ("pool_width", attrs.pool_size[1]),
         ("stride_height", attrs.strides[0]),
         ("stride_width", attrs.strides[1]),
-        ("pad_top", pads[0]),
-        ("pad_left", pads[1]),
+        ("pad_top", top),
+        ("pad_left", left),
         *base.activation_fields(attrs.activation, output),
     )
 

@@ -11,7 +11,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
-from microgen.ops.geometry import resolve
+from microgen.ops.geometry import explicit
 
 # Of float32 sums. n roundings err by n units at worst, by about sqrt(n) of a random sum's; outputs
 # that cancel or are clamped are small beside their sums.
@@ -28,13 +28,11 @@ def fields(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     (data, *_), output = base.types(node, graph)
     clamp = base.activation_fields(attrs.activation, output)
-    return (*_steps(attrs, node, graph), *base.offsets(data, output), *clamp)
+    return (*_steps(attrs), *base.offsets(data, output), *clamp)
 
 
-def _steps(attrs: Windowed, node: Node, graph: Graph) -> base.Fields:
-    data, weight = graph.type_of(node.inputs[:2])
-    size, kernel = base.spatial(data), base.spatial(weight)
-    top, left, _, _ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+def _steps(attrs: Windowed) -> base.Fields:
+    top, left, _, _ = explicit(attrs.padding)
     return (
         ("stride_height", attrs.strides[0]),
         ("stride_width", attrs.strides[1]),
@@ -114,5 +112,5 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
 
 def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.Fields:
     """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
-    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs, node, graph))
+    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs))
     return tuple((f"shape.{name}", value) for name, value in shape)

@@ -245,7 +245,8 @@ class _Lowering:
         array = transforms.apply(
             transform.kind, [self.parameters[source]], dict(transform.arguments)
         )
-        return Constant(name, constant.ctype, frozen(array), transform, str(region.origin.layer))
+        layer = str(region.origin.layer)
+        return Constant(name, constant.ctype, frozen(array), transform, layer, constant.name)
 
     def _parameter(self, constant: KernelConstant) -> str:
         """The name, ``p<n>``, of the model's array that a constant is computed from."""

@@ -191,11 +191,21 @@ def short(name: str, limit: int = 48) -> str:
     return errors.short(name.split(";", 1)[0], limit)
 
 
+def layer(name: str) -> str:
+    """A layer's name as tables and generated code print it."""
+    return short(name, 60)
+
+
+def inert(text: str) -> str:
+    """The text made safe in a C comment: printable ASCII without ``*/``, ``\\`` or trigraphs."""
+    ascii_only = "".join(c if " " <= c <= "~" and c != "\\" else "_" for c in text)
+    return ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+
+
 def comment(text: str, limit: int = 200) -> str:
     """The text made safe inside a C comment or string: printable ASCII, no ``*/``, no trigraph.
 
     A quote, a backslash and ``%`` become ``_``; longer text is cut.
     """
-    ascii_only = "".join(c if " " <= c <= "~" and c not in '"\\%' else "_" for c in text)
-    safe = ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+    safe = re.sub('["%]', "_", inert(text))
     return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."

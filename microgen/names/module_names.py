@@ -17,7 +17,7 @@ DEFAULT = "default"
 _TEXT = re.compile(rb'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 # What a model defines starts with its prefix. Inside main.c it has the same ending.
 _NAME = re.compile(rb"\btvmgen_\w+", re.IGNORECASE)
-_SOURCES = (".c", ".h", ".s")
+_SOURCES = (".c", ".h", ".S")
 
 
 def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds, convolution
 from microgen.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.ops.cost import Cost
-from microgen.ops.geometry import output_size, resolve
+from microgen.ops.geometry import output_size
 from microgen.ops.window import Along, axes, nhwc, spatial, taps, window_cost
 
 
@@ -81,12 +81,6 @@ def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Arr
 def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
     """Those of the convolution that goes the other way: its places are the pixels of the data."""
     return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
-
-
-def crop(attrs: Conv2DTransposeAttrs, kernel: Pair) -> Pair:
-    """Rows and columns of the full result that lie before the output."""
-    top, left, _, _ = resolve(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
-    return top, left
 
 
 def cost(

@@ -21,7 +21,15 @@ def extent(kernel: Pair, dilation: Pair) -> Pair:
 
 
 def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pair:
-    """Output (height, width) of a window over an input of (height, width) ``size``.
+    """``fitted``, the output only."""
+    return fitted(padding, size, kernel, strides, dilation)[1]
+
+
+def fitted(
+    padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair
+) -> tuple[Pads, Pair]:
+    """The padding in numbers and the output (height, width) of a window over an input of
+    (height, width) ``size``.
 
     ValueError if kernel, strides, dilation or padding make no sense, are more than TFLite's
     kernels hold, or leave no output.
@@ -38,7 +46,7 @@ def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilat
             f"the window covers {cover[0]}x{cover[1]}, but the padded input is only "
             f"{room[0]}x{room[1]}: there is no output"
         )
-    return (room[0] - cover[0]) // strides[0] + 1, (room[1] - cover[1]) // strides[1] + 1
+    return pads, ((room[0] - cover[0]) // strides[0] + 1, (room[1] - cover[1]) // strides[1] + 1)
 
 
 def _check_steps(kernel: Pair, strides: Pair, dilation: Pair) -> None:
@@ -72,6 +80,12 @@ def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation:
     cover = extent(kernel, dilation)
     total_h, total_w = (_same(n, k, s) for n, k, s in zip(size, cover, strides, strict=True))
     return total_h // 2, total_w // 2, total_h - total_h // 2, total_w - total_w // 2
+
+
+def explicit(padding: Padding) -> Pads:
+    """The padding of a node after the pass ``canonical_padding``, which has made it numbers."""
+    assert not isinstance(padding, str), "canonical_padding comes first"
+    return padding
 
 
 def _same(size: int, cover: int, stride: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.ir.graph import MAX_BYTES, Array, TensorType
 from microgen.ops.base import Padding, Pair, Shape, one_input
 from microgen.ops.cost import Cost, products
-from microgen.ops.geometry import output_size, resolve
+from microgen.ops.geometry import fitted
 
 Pool = tuple[Padding, Pair, Pair]  # padding, pool size, strides
 
@@ -93,8 +93,7 @@ def axes(
     padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair
 ) -> tuple[Along, Along]:
     """The window along rows and columns of an input of (height, width) ``size``."""
-    pads = resolve(padding, size, kernel, strides, dilation)
-    places = output_size(padding, size, kernel, strides, dilation)
+    pads, places = fitted(padding, size, kernel, strides, dilation)
     each = zip(size, places, kernel, strides, dilation, pads[:2], strict=True)
     rows, columns = (Along(*numbers) for numbers in each)
     return rows, columns
@@ -121,8 +120,7 @@ def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
     batches, *_, channels = nhwc("input", inputs[0])
     padding, pool_size, strides = pool
     size = spatial(inputs[0].shape)
-    height, width = output_size(padding, size, pool_size, strides, (1, 1))
-    pads = resolve(padding, size, pool_size, strides, (1, 1))
+    pads, (height, width) = fitted(padding, size, pool_size, strides, (1, 1))
     if max(pads[0], pads[2]) >= pool_size[0] or max(pads[1], pads[3]) >= pool_size[1]:
         raise ValueError(f"padding {pads} must be smaller than the pool's {pool_size}")
     return batches, height, width, channels

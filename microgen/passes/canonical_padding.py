@@ -1,11 +1,12 @@
-"""Replaces SAME and VALID by explicit pads."""
+"""Replaces SAME and VALID by explicit pads: what comes after sees numbers only."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from microgen.ir.graph import Graph, Node
-from microgen.passes.windows import pads_of, window_of
+from microgen.ops.geometry import resolve
+from microgen.passes.windows import window_of
 
 
 def canonical_padding(graph: Graph) -> Graph:
@@ -17,5 +18,6 @@ def _explicit(node: Node, graph: Graph) -> Node:
     window = window_of(node, graph)
     if window is None:
         return node
-    attrs = dataclasses.replace(window.attrs, padding=pads_of(window))
-    return dataclasses.replace(node, attrs=attrs)
+    attrs = window.attrs
+    pads = resolve(attrs.padding, window.data, window.size, attrs.strides, window.dilation)
+    return dataclasses.replace(node, attrs=dataclasses.replace(attrs, padding=pads))

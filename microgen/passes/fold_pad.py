@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import Graph, Node
-from microgen.ops.geometry import MOST
+from microgen.ops.geometry import MOST, explicit
 from microgen.ops.pad import PadAttrs
-from microgen.passes.windows import pads_of, window_of
+from microgen.passes.windows import window_of
 
 
 def fold_pad(graph: Graph) -> Graph:
@@ -26,7 +26,7 @@ def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
     if pad.place != node.place:
         return node
     (_, _), (top, bottom), (left, right), (_, _) = pad.attrs.pads
-    own = pads_of(window)
+    own = explicit(window.attrs.padding)
     padding = (own[0] + top, own[1] + left, own[2] + bottom, own[3] + right)
     if max(padding) > MOST:
         return node

@@ -6,27 +6,35 @@ from dataclasses import dataclass
 
 from microgen.ir.graph import Graph, Node
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Pads, Pair
+from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.geometry import resolve
+from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.window import spatial
 
-WindowAttrs = Conv2DAttrs | DepthwiseConv2DAttrs | AvgPool2DAttrs | MaxPool2DAttrs
+ConvolutionAttrs = (
+    Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
+)
+WindowAttrs = ConvolutionAttrs | Conv2DTransposeAttrs | AvgPool2DAttrs | MaxPool2DAttrs
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A node's window: its attributes, the spatial input size, window size and dilation."""
+    """A node's window: its attributes, the height and width that it slides over, its own, and its
+    dilation."""
 
     attrs: WindowAttrs
     data: Pair
     size: Pair
-    dilation: Pair
+    dilation: Pair = (1, 1)
 
     @property
     def pads_with_zero_point(self) -> bool:
-        """Whether the node reads cells outside the data as real zero (pooling skips them)."""
+        """Whether a pad with the zero point before the node may become its own padding (pools skip
+        cells outside the data, other kinds of sums have no zero point there)."""
         return isinstance(self.attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
 
 
@@ -34,19 +42,10 @@ def window_of(node: Node, graph: Graph) -> Window | None:
     """The node's window, or None if it has none."""
     attrs = node.attrs
     shapes = [t.shape for t in graph.type_of(node.inputs)]
-    if isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs):
-        return Window(attrs, _spatial(shapes[0]), _spatial(shapes[1]), attrs.dilation)
+    if isinstance(attrs, ConvolutionAttrs):
+        return Window(attrs, spatial(shapes[0]), spatial(shapes[1]), attrs.dilation)
+    if isinstance(attrs, Conv2DTransposeAttrs):  # of the convolution that goes the other way
+        return Window(attrs, attrs.size, spatial(shapes[1]))
     if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
-        return Window(attrs, _spatial(shapes[0]), attrs.pool_size, (1, 1))
+        return Window(attrs, spatial(shapes[0]), attrs.pool_size)
     return None
-
-
-def pads_of(window: Window) -> Pads:
-    """The window's padding in numbers."""
-    return resolve(
-        window.attrs.padding, window.data, window.size, window.attrs.strides, window.dilation
-    )
-
-
-def _spatial(shape: tuple[int, ...]) -> Pair:
-    return shape[1], shape[2]

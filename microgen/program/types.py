@@ -91,6 +91,11 @@ class PrimFunc:
     body: tuple[KernelCall, ...]
     made: Made | None = None
 
+    @property
+    def can_fail(self) -> bool:
+        """Whether it may return anything but 0."""
+        return self.made is not None or any(kernel.can_fail for kernel in self.body)
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -98,8 +103,7 @@ class Device:
 
     ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
     ``context`` the C parameter that passes its context to the runner and to operators. The others
-    are the hooks' C functions. ``driver``: who answers them in a project, None if microgen has
-    nobody who drives the device.
+    are the hooks' C functions. ``driver``: who answers them, None if microgen has nobody.
     """
 
     name: str
@@ -119,8 +123,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """Parameter positions that may be one buffer: the input is dead, the output takes its place
-    at the same address."""
+    """Positions of parameters that may be one buffer: the output takes the dead input's place."""
 
     input: int
     output: int
@@ -190,13 +193,15 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters."""
+    """A constant of the firmware: ``array`` = ``transform`` of the model's parameters. ``origin``:
+    the first layer that reads it; ``role``: what it is to that layer, ``weight``, say."""
 
     name: str
     ctype: str
     array: Array
     transform: Transform
     origin: str
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +257,7 @@ class Program:
     @property
     def io_bytes(self) -> int:
         """Bytes of the caller's input and output buffers."""
-        ports = (*self.inputs, *self.outputs)
-        return sum(port.type.nbytes for port in ports if not port.buffer)
+        return sum(p.type.nbytes for p in (*self.inputs, *self.outputs) if not p.buffer)
 
     @property
     def has_workspace_io(self) -> bool:

@@ -25,7 +25,7 @@ class Image:
     def buffer(self, module: str, name: str) -> int:
         """Where a planned buffer is: by its module's file, as every model numbers its own; else as
         ``address``."""
-        found = self.buffers.get((f"{module}_memory.s", name))
+        found = self.buffers.get((f"{module}_memory.S", name))
         return self.address(name) if found is None else found
 
     def address(self, name: str) -> int:

@@ -214,7 +214,7 @@ def _extents(subject: Subject) -> dict[str, _Extent]:
 
 def _memory_file(subject: Subject) -> str:
     """The STT_FILE symbol of the generated assembler file."""
-    return f"{subject.manifest.module}_memory.s"
+    return f"{subject.manifest.module}_memory.S"
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:

@@ -134,7 +134,7 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 def _is_planned_buffer(symbol: Symbol) -> bool:
     """Planned buffers lie in the arena, which counts once."""
     return (
-        symbol.file.endswith("_memory.s")
+        symbol.file.endswith("_memory.S")
         and symbol.binding == "local"
         and (symbol.name.startswith(("sid_", "scratch_", "module_pool")))
     )

@@ -123,7 +123,7 @@ def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Arra
     command = ["cc", *_FLAGS, f"-I{host / 'include'}", f"-I{host / 'src'}", f"-I{CRT / 'include'}"]
     command += [f"-I{CRT / 'src'}"] if made.program.runtime_modules else []
     command += [f"-Wa,-I{folder / 'model/executor-config/graph'}", "-o", str(folder / "app")]
-    sources = [folder / "unit.c", *sorted((host / "src").glob("*.s")), *_external(host)]
+    sources = [folder / "unit.c", *sorted((host / "src").glob("*.S")), *_external(host)]
     if made.metadata.executor == "graph":
         sources += sorted(Path(_runtime().name).glob("*.o"))
     if made.program.runtime_modules:

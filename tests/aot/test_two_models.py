@@ -95,7 +95,7 @@ def _printed(models: list[Compiled], main: str, folder: Path) -> list[float]:
         made.files.write_to(folder / made.program.module)
         host = folder / made.program.module / "model" / "codegen" / "host"
         command.append(f"-I{host / 'include'}")
-        sources += [p for p in sorted(host.glob("src/*.[cs]")) if "registry" not in p.name]
+        sources += [p for p in sorted(host.glob("src/*.[cS]")) if "registry" not in p.name]
     (folder / "main.c").write_text(main)
     subprocess.run([*command, *map(str, sources), "main.c"], check=True, cwd=folder)
     done = subprocess.run(["./app"], cwd=folder, check=True, capture_output=True, text=True)

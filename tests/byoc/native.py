@@ -28,6 +28,6 @@ def built(firmware: Firmware, folder: Path, samples: int = 1) -> program.Program
     """The program; its sources are in ``folder``. ProgramError."""
     firmware.files.write_to(folder / "p", force=True)
     units = [_unit(compiled.program.module, folder) for compiled in firmware.models]
-    others = [*(folder / "p" / _HOST).glob("*_loaders.c"), *(folder / "p" / _HOST).glob("*.s")]
+    others = [*(folder / "p" / _HOST).glob("*_loaders.c"), *(folder / "p" / _HOST).glob("*.S")]
     words = [*_FLAGS, *(f"-Ip/{part}" for part in _INCLUDED), *units, *map(str, sorted(others))]
     return program.linked(firmware.models, folder, samples, [*words, str(runtimes.archive())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from microgen import cli, codegens
 from microgen.codegens.builtin import Builtin
+from microgen.codegens.payloads import readers
 from microgen.errors import MicrogenError
 
 GOOD = """
@@ -104,6 +106,31 @@ def test_a_broken_package_hurts_who_asks_for_it(code: str, why: str, site: Path)
     assert str(caught.value).startswith(f"vendor-b 1.2, {module}:CODEGEN: ")
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+PAYLOADS = '    payloads = {"vendor_key": lambda stream: None}\n'
+
+
+def test_readers_of_packages_are_those_of_the_named(site: Path) -> None:
+    module = f"reading_{site.name}"
+    code = good("vend-r").replace("    def compile", PAYLOADS + "\n    def compile")
+    _write(site, {f"{module}.py": code})
+    _install(site, "vendor-r", f"vend-r = {module}:CODEGEN")
+    assert "vendor_key" not in readers()
+    assert module not in sys.modules
+    assert "vendor_key" in readers({"vend-r"})
+
+
+def test_a_package_that_is_broken_or_gone_reads_nothing(site: Path) -> None:
+    _install(site, "vendor-s", "vend-s = no_such_module:CODEGEN")
+    assert readers({"vend-s", "gone"}) == readers()
+
+
+def test_a_folder_s_codegen_that_is_installed_too_is_refused(site: Path, tmp_path: Path) -> None:
+    _write(tmp_path / "own", {"mine.py": good("vend-t")})
+    _install(site, "vendor-t", "vend-t = no_such_module:CODEGEN")
+    with pytest.raises(MicrogenError, match="each bring a codegen of this name"):
+        readers(folders=[tmp_path / "own"])
 
 
 def test_entry_points_that_cannot_be_read(site: Path) -> None:

@@ -65,7 +65,8 @@ def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None
     assert _run(_block("sh"), tmp_path) == _block("text")
 
 
-FLOATS = re.compile(r"_f32|^cast|^comparison|^extremum|quantize|_s16$")  # who computes with them
+# Who computes with them.
+FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^extremum|quantize|_s16$")
 GROUPS = {
     "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],
     "integers": [kernel for kernel in KERNELS if not FLOATS.search(kernel.stem)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from microgen import planner
@@ -35,6 +36,15 @@ static int32_t step(const char *who, const char *what)
 """
 
 
+def fallible(program: Program) -> Program:
+    """The program, each of whose operators may return an error."""
+    functions = tuple(
+        replace(f, body=tuple(replace(kernel, can_fail=True) for kernel in f.body))
+        for f in program.functions
+    )
+    return replace(program, functions=functions)
+
+
 def build(program: Program, folder: Path) -> Path:
     """The program that runs the network once. Its arguments are numbers of calls, each followed by
     the status that the call returns; it prints every call, then run's status."""
@@ -43,7 +53,7 @@ def build(program: Program, folder: Path) -> Path:
     host = folder / "model" / "model" / "codegen" / "host"
     (folder / "stubs.c").write_text(_stubs(program))
     sources = [host / "src" / "default_lib0.c", host / "src" / "default_params.c"]
-    sources += [*host.glob("src/*_memory.s"), folder / "stubs.c"]
+    sources += [*host.glob("src/*_memory.S"), folder / "stubs.c"]
     includes = [f"-I{host / 'include'}", f"-I{host / 'src'}"]
     command = ["cc", *WARNINGS, "-fsanitize=undefined", *includes]
     command += ["-o", str(folder / "stubs"), *map(str, sources)]

@@ -65,7 +65,7 @@ def test_it_compiles_unchanged_and_brings_its_own_driver(tmp_path: Path) -> None
     host = tmp_path / "p" / "model" / "codegen" / "host"
     (tmp_path / "own.c").write_text(PROGRAM)
     includes = [f"-I{host / 'include'}", f"-I{tmp_path / 'p' / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), tmp_path / "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), tmp_path / "own.c"]
     command = ["cc", *WARNINGS, *includes, "-o", str(tmp_path / "own"), *map(str, sources)]
     subprocess.run(command, check=True)
     done = subprocess.run([tmp_path / "own"], capture_output=True, text=True, check=True)

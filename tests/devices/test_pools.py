@@ -50,13 +50,13 @@ def test_parameters_are_inputs_outputs_pools_devices_everywhere(tmp_path: Path) 
     pools = ("a:20", "dram:*:external", "flash:*:external:const")
     write_project(chain(*PLACES), tmp_path / "p", Options(targets=BOTH, pool=pools))
     source = next((tmp_path / "p").rglob("default_lib0.c")).read_text()
-    (declared,) = set(re.findall(r"___tvm_main__\((\w[^)]* \*[^)]*)\)", source))
+    (declared,) = set(re.findall(r"___tvm_main__\((\s*\w[^)]* \*[^)]*)\)", source))
     names = re.findall(r"\*(\w+)", declared)
     contexts = ["device_context_npu0", "device_context_npu1"]
     assert names[:2] == ["input0", "output"]
     assert ["dram" in names[2], "flash" in names[3], names[4:]] == [True, True, contexts]
-    (passed,) = re.findall(r"return tvmgen_default___tvm_main__\((.*)\);", source)
-    assert passed.split(", ") == [
+    (passed,) = re.findall(r"return tvmgen_default___tvm_main__\(([^)]*)\);", source)
+    assert re.split(r",\s+", passed.strip()) == [
         *("inputs->input0", "outputs->output", "workspace_pools->dram", "workspace_pools->flash"),
         *("devices->npu0", "devices->npu1"),
     ]

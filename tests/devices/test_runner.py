@@ -56,10 +56,20 @@ def _expected(program: Program, failing: dict[int, int]) -> tuple[list[str], int
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_call_made_to_fail_in_turn(name: str, tmp_path: Path) -> None:
-    program = _network(name)
+    program = stubs.fallible(_network(name))
     built = stubs.build(program, tmp_path)
     count = len(_expected(program, {})[0])
     for failing in [{}, *({n: 100 + n} for n in range(1, count + 1))]:
+        assert stubs.run(built, failing) == _expected(program, failing), failing
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_each_hook_made_to_fail_around_operators_that_cannot(name: str, tmp_path: Path) -> None:
+    program = _network(name)
+    built = stubs.build(program, tmp_path)
+    called, _ = _expected(program, {})
+    hooks = [n for n, what in enumerate(called, 1) if ":" not in what]
+    for failing in [{}, *({n: 100 + n} for n in hooks)]:
         assert stubs.run(built, failing) == _expected(program, failing), failing
 
 
@@ -67,7 +77,7 @@ def test_each_call_made_to_fail_in_turn(name: str, tmp_path: Path) -> None:
 def test_the_first_of_several_errors_is_returned_and_everything_is_cleaned_up(
     name: str, tmp_path: Path
 ) -> None:
-    program = _network(name)
+    program = stubs.fallible(_network(name))
     built = stubs.build(program, tmp_path)
     count = len(_expected(program, {})[0])
     rng = np.random.default_rng(0)

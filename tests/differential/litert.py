@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.comparing import oracle
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite.litert import LiteRT
 from tests.differential import evaluation
 from tests.differential.network import Network
 from tests.differential.stock import SAMPLES, Array
@@ -34,9 +33,8 @@ def difference(net: Network) -> str:
     if not part.operators:
         return ""
     model = part.model(part.computed)
-    names = frontend.tensor_names(model, file="network.tflite")
     samples = [[part.values[name][i] for name in part.inputs] for i in range(SAMPLES)]
-    found = [dict(values) for values in oracle.layers(model, samples, names)]
+    found = [dict(values) for values in LiteRT().layers({".tflite": model}, samples)]
     for op in part.operators:
         wrong = _layer_difference(part, op, found)
         if wrong:

@@ -114,7 +114,7 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
     for compiled in networks:
         project = folder / compiled.program.module
         compiled.files.write_to(project, force=True)
-        for path in sorted((project / "model/codegen/host/src").glob("*.[cs]")):
+        for path in sorted((project / "model/codegen/host/src").glob("*.[cS]")):
             sources[path.name] = path
         for path in sorted((project / "crt/kernels").glob("*.c")):
             sources[path.name] = path  # one for all networks

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.comparing import oracle
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
 from microgen.ir.graph import Array, Graph
@@ -74,9 +73,8 @@ def _by_litert(case: Case) -> list[str]:
     if not part.operators:
         return []
     model, graph = part.model(part.computed), evaluation.graph_of(part, part.computed)
-    names = frontend.tensor_names(model, file="network.tflite")
     samples = [[part.values[name][i] for name in part.inputs] for i in range(SAMPLES)]
-    layers = [dict(every) for every in oracle.layers(model, samples, names)]
+    layers = [dict(every) for every in LiteRT().layers({".tflite": model}, samples)]
     found = [{name: every[name] for name in part.computed} for every in layers]
     walked = _walked(graph, dataclasses.replace(case, net=part), found)
     return _beyond("LiteRT", case, ((i, _with_slack(one, layers[i])) for i, one in walked))
@@ -84,13 +82,13 @@ def _by_litert(case: Case) -> list[str]:
 
 def _with_slack(one: Expected, layers: dict[str, Array]) -> Expected:
     inputs = [layers[name] for name in one.node.inputs if name in layers]
-    return dataclasses.replace(one, bound=one.bound + oracle.slack(one.node.op, inputs))
+    return dataclasses.replace(one, bound=one.bound + LiteRT().slack(one.node.op, inputs))
 
 
 def _check(seeds: Sequence[int], folder: Path) -> None:
     cases = [_case(seed) for seed in seeds]
     wrong = _by_c(cases, folder)
-    if oracle.is_installed():
+    if not LiteRT().lacking():
         wrong += [what for case in cases for what in _by_litert(case)]
     assert not wrong, "\n".join(wrong)
     shutil.rmtree(folder)

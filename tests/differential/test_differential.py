@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from microgen.comparing import oracle
+from microgen.frontends.tflite.litert import LiteRT
 from tests.differential import harness
 from tests.differential.generator import generate
 
-pytestmark = pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 KEPT = Path(__file__).parents[2] / "build" / "differential"
 AT_ONCE = 8  # networks of one compilation
 

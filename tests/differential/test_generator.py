@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.errors import MicrogenError
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import importers
 from microgen.ops.base import StatusError
 from tests.differential import coverage, generator, makers
 from tests.differential.makers import EVERY
@@ -24,7 +24,7 @@ def test_a_seed_gives_the_same_network_and_samples() -> None:
 
 
 def test_every_supported_operator_has_a_maker() -> None:
-    assert {code for code, _ in KINDS} == set(frontend.supported())
+    assert {code for code, _ in KINDS} == set(importers.registry())
 
 
 def _made(kind: tuple[str, str], maker: makers.Maker, seed: int) -> bool:

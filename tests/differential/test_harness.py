@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.comparing import oracle
 from microgen.files import FileTree
 from microgen.frontends import load
+from microgen.frontends.tflite.litert import LiteRT
 from microgen.pipeline import Compiled
 from tests.differential import evaluation, harness
 from tests.differential.generator import Case, generate
 
-pytestmark = pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 SOURCE = "model/codegen/host/src/n{seed}_lib1.c"
 
 

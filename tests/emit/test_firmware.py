@@ -15,9 +15,11 @@ from microgen.building import builder
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import RunError
-from microgen.ir.graph import Graph, Origin
+from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from microgen.ops.take import TakeAttrs
+from microgen.ops.transpose import TransposeAttrs
 from tests.compiling import program_of, write_project
 from tests.graphs import Builder, random_graph
 from tests.tools import NEEDS_NINJA
@@ -76,22 +78,47 @@ def test_hostile_names_cannot_leave_comments_and_strings(name: str, tmp_path: Pa
     built = builder.build(tmp_path / "p")
     result = runner.run(tmp_path / "p", elf=built.elf)
     assert result.status == 0
-    for path in (tmp_path / "p" / "model" / "codegen").rglob("*.[chs]"):
+    for path in (tmp_path / "p" / "model" / "codegen").rglob("*.[chS]"):
         assert path.read_bytes().isascii()
         assert "??" not in path.read_text()
 
 
 def _failing(project: Path, status: int) -> None:
-    """Make the second operator fail."""
+    """Make the last operator fail."""
     path = next(project.rglob("default_lib1.c"))
-    head, found, tail = path.read_text().rpartition("return 0;")
+    head, found, tail = path.read_text().rpartition("return mg_take")
     assert found
-    path.write_text(f"{head}return {status};{tail}")
+    path.write_text(f"{head}return {status};\n    {found}{tail}")
+
+
+def _taken() -> Graph:
+    """A copy of ``x``, which cannot fail, and rows of it, which an index outside makes fail."""
+    types = {
+        "x": TensorType((2, 3), DType.INT16),
+        "i": TensorType((2,), DType.INT32),
+        "t": TensorType((3, 2), DType.INT16),
+        "y": TensorType((2, 2), DType.INT16),
+    }
+    nodes = (
+        Node("transpose", ("x",), ("t",), TransposeAttrs((1, 0)), Origin("m", "turned")),
+        Node("take", ("t", "i"), ("y",), TakeAttrs(0), Origin("m", "rows")),
+    )
+    return Graph("m", ("x", "i"), ("y",), nodes, types, {})
+
+
+def test_only_what_can_fail_is_checked() -> None:
+    program = program_of(_taken())
+    files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
+    runner_text = files["model/codegen/host/src/default_lib0.c"].decode()
+    assert re.findall(r"(status = |\(void\))(\w+)\(", runner_text) == [
+        ("(void)", "tvmgen_default_fused_transpose"),
+        ("status = ", "tvmgen_default_fused_take"),
+    ]
+    assert runner_text.count("if (status != 0)") == 1
 
 
 def test_an_operators_error_code_is_what_run_returns(tmp_path: Path) -> None:
-    b = Builder()
-    write_project(b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3)), tmp_path / "p")
+    write_project(_taken(), tmp_path / "p")
     _failing(tmp_path / "p", 42)
     built = builder.build(tmp_path / "p")
     with pytest.raises(RunError, match="42"):
@@ -127,7 +154,7 @@ def test_the_model_drops_into_a_program_of_ones_own_and_null_is_an_error_code(
     (tmp_path / "own.c").write_text(NULL_MAIN)
     command = ["cc", "-std=c99", "-Wall", "-Werror", "-o", str(tmp_path / "own")]
     command += [f"-I{host / 'include'}", f"-I{tmp_path / 'p' / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), tmp_path / "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), tmp_path / "own.c"]
     subprocess.run([*command, *map(str, sources)], check=True)
     done = subprocess.run([str(tmp_path / "own")], capture_output=True, text=True, check=True)
     assert done.stdout == "0 1 1 1 1"
@@ -137,7 +164,7 @@ def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
     b = Builder()
     program = program_of(b.graph(b.conv(b.input(1, 4, 4, 2), 2)))
     files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
-    assert not [name for name in files if name.endswith(".s")]
+    assert not [name for name in files if name.endswith(".S")]
     assert not [text for text in files.values() if b"global_workspace" in text]
 
 

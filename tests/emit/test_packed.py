@@ -106,7 +106,7 @@ def _program(project: Path, source: str, tmp_path: Path) -> subprocess.Completed
     command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command += [f"-I{host / 'include'}", f"-I{crt / 'include'}", "-o", str(tmp_path / "own")]
-    sources = [*sorted((host / "src").glob("*.[cs]")), crt / "src" / "func_registry.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), crt / "src" / "func_registry.c"]
     subprocess.run([*command, *map(str, sources), str(HERE / source)], check=True)
     return subprocess.run([str(tmp_path / "own")], capture_output=True, text=True, check=False)
 
@@ -145,6 +145,6 @@ def test_hostile_names_stay_inside_their_strings(tmp_path: Path) -> None:
 
     write_project(_renamed(random_graph(1003), HOSTILE), tmp_path / "p", PACKED)
     builder.build(tmp_path / "p")
-    for path in (tmp_path / "p" / HOST).rglob("*.[chs]"):
+    for path in (tmp_path / "p" / HOST).rglob("*.[chS]"):
         assert path.read_bytes().isascii()
         assert "??" not in path.read_text()

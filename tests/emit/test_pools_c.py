@@ -104,7 +104,7 @@ def _own(project: Path, text: str) -> str:
     (project / "own.c").write_text(text)
     command = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-o", "own"]
     command += [f"-I{host / 'include'}", f"-I{project / 'crt' / 'include'}"]
-    sources = [*sorted((host / "src").glob("*.[cs]")), "own.c"]
+    sources = [*sorted((host / "src").glob("*.[cS]")), "own.c"]
     subprocess.run([*command, *map(str, sources)], check=True, cwd=project)
     return subprocess.run(["./own"], capture_output=True, text=True, check=True, cwd=project).stdout
 
@@ -179,12 +179,16 @@ def test_a_workspace_that_is_linked_in_is_owed_by_nobody(tmp_path: Path) -> None
     assert "workspace_pools" not in header
 
 
+def _in_one_line(broken: re.Match[str]) -> str:
+    return "(" if broken[0].startswith("(") else ", "
+
+
 def test_mains_parameters_are_inputs_outputs_pools(tmp_path: Path) -> None:
     """TVM v0.14 swaps a pool and a device where there are two devices, and drops external pools
     from packed interfaces; the order here is one, and no pool is dropped."""
     declared = ("a:40:external", "b:*:external", "w:*:external:const")
     write_project(_chain(), tmp_path / "p", Options(pool=declared))
-    runner_text = _text(tmp_path / "p", "default_lib0.c")
+    runner_text = re.sub(r"\(\n\s+|,\n\s+", _in_one_line, _text(tmp_path / "p", "default_lib0.c"))
     parameters = "void *input0, void *output, uint8_t *a_0_var, uint8_t *b_1_var"
     assert f"___tvm_main__({parameters}, const uint8_t *w_2_var);" in runner_text
     arguments = "inputs->input0, outputs->output, workspace_pools->a, workspace_pools->b"

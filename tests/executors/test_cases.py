@@ -99,7 +99,7 @@ def test_a_parameter_file_that_begins_aligned_has_every_array_aligned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = _compiled(_of_every_dtype(), "graph_dtypes", tmp_path, monkeypatch)
-    source = found.files.files["model/codegen/host/src/graph_dtypes_graph.s"].decode()
+    source = found.files.files["model/codegen/host/src/graph_dtypes_graph.S"].decode()
     places = dict(
         line.removeprefix("    .set ").split(", tvmgen_graph_dtypes_graph_params + ")
         for line in source.splitlines()

@@ -87,7 +87,7 @@ def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     compiled(_graph(), options, tmp_path, monkeypatch).files.write_to(tmp_path / "p")
     (tmp_path / "main.c").write_text(MAIN)
     host, crt = tmp_path / "p/model/codegen/host", tmp_path / "p/crt"
-    sources = [*sorted((host / "src").glob("*.[cs]")), *sorted((crt / "kernels").glob("*.c"))]
+    sources = [*sorted((host / "src").glob("*.[cS]")), *sorted((crt / "kernels").glob("*.c"))]
     sources += [*EXECUTOR_SOURCES, CRT / "src/platform/platform_posix.c", tmp_path / "main.c"]
     folders = [host / "include", tmp_path / "p/model/executor-config/graph"]
     folders += [crt / "include", CRT / "src"]

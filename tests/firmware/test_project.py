@@ -11,6 +11,8 @@ from tests.minimal_project import assemble, model_files
 
 COMMON = {
     "CMakeLists.txt",
+    "LICENSE",
+    "NOTICE",
     "README.md",
     "boards/zephyr.ld",
     "prj.conf",
@@ -97,7 +99,7 @@ def test_zephyr_is_told_of_an_fpu_where_there_is_one() -> None:
 
 def test_the_readme_says_how_to_run_the_firmware() -> None:
     readme = assemble("microbit").files["README.md"].decode()
-    assert "`qemu-system-arm -M microbit -nographic" in readme
+    assert "qemu-system-arm -M microbit -nographic" in readme
     assert "| input | `x` | 24 |" in readme
 
 

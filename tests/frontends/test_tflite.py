@@ -11,7 +11,7 @@ import pytest
 from microgen import frontends
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import DType, Graph, Origin, Quant
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs

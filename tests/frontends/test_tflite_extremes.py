@@ -10,6 +10,7 @@ import pytest
 from microgen import kernels
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, Graph
+from microgen.passes.canonical_padding import canonical_padding
 from tests.frontends.tweaked import Network, integers
 from tests.tflite_builder import OperatorSpec, TensorSpec
 
@@ -92,6 +93,7 @@ def _transposed(rng: np.random.Generator) -> Network:
 
 
 def _check_fields(graph: Graph) -> None:
+    graph = canonical_padding(graph)
     for node in graph.nodes:
         for kernel in kernels.registry().get(node.op, ()):
             if kernel.refusal(node, graph) is None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.frontends import tflite as frontend
 from microgen.frontends.numerics import profile
+from microgen.frontends.tflite import convert as frontend
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from microgen.errors import MicrogenError, ModelError
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import Graph
 from tests.frontends.tweaked import Network, activation, int8_constant, integers
 from tests.tflite_builder import OperatorSpec, TensorSpec

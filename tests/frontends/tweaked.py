@@ -12,7 +12,7 @@ import pytest
 
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import Graph
 from tests.tflite_builder import OperatorSpec, Ref, TensorSpec, _Writer
 

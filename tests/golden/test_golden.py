@@ -20,7 +20,7 @@ FILES = (
     f"{HOST}/src/default_lib0.c",
     f"{HOST}/src/default_lib1.c",
     f"{HOST}/src/default_lib1.h",
-    f"{HOST}/src/default_memory.s",
+    f"{HOST}/src/default_memory.S",
     f"{HOST}/src/default_params.h",
     "prj.conf",
     "sample.yaml",

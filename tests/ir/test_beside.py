@@ -10,7 +10,7 @@ import pytest
 
 from microgen import kernels
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
 from microgen.ir.graph import Array, Graph

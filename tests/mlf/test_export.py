@@ -95,7 +95,7 @@ def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
         f"    return (int)tvmgen_{LONG}_run(&in, &out);\n}}\n"
     )
     host = tmp_path / "codegen/host"
-    sources = [p for p in sorted((host / "src").iterdir()) if p.suffix in (".c", ".s")]
+    sources = [p for p in sorted((host / "src").iterdir()) if p.suffix in (".c", ".S")]
     include = [f"-I{host}/include", f"-I{tmp_path}/runtime/include"]
     command = ["cc", "-std=c99", *include, main_c, *sources, "-o", tmp_path / "a.out"]
     subprocess.run(command, check=True)

@@ -104,7 +104,7 @@ def test_the_archive_stands_alone(project: Path, tmp_path: Path) -> None:
     subprocess.run(["tar", "xf", "x.tar"], cwd=tmp_path, check=True)
     (tmp_path / "main.c").write_text(PROGRAM)
     host, runtime = tmp_path / "codegen/host", tmp_path / "runtime"
-    sources = [p for p in (host / "src").iterdir() if p.suffix in (".c", ".s")]
+    sources = [p for p in (host / "src").iterdir() if p.suffix in (".c", ".S")]
     sources += [p for p in (runtime / "src").rglob("*.c") if not p.name.startswith(OF_PROGRAMS)]
     sources += [tmp_path / "main.c", *(tmp_path / "codegens").rglob("*.c")]
     folders = (host / "include", runtime / "include", runtime / "src")

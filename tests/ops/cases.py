@@ -9,6 +9,7 @@ import numpy as np
 from microgen import ops
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.ops.base import Operands, StatusError
+from microgen.passes.canonical_padding import canonical_padding
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,16 @@ class Case:
 
     @property
     def node(self) -> Node:
-        names = tuple(f"input{i}" for i in range(len(self.inputs)))
-        return Node(self.op, names, ("output",), self.attrs, Origin("case", self.name))
+        """As kernels get it: its padding is numbers."""
+        (node,) = self.graph.nodes
+        return node
 
     @property
     def graph(self) -> Graph:
-        node = self.node
-        tensors = dict(zip(node.inputs, self.inputs, strict=True))
-        return Graph(
+        names = tuple(f"input{i}" for i in range(len(self.inputs)))
+        node = Node(self.op, names, ("output",), self.attrs, Origin("case", self.name))
+        tensors = dict(zip(names, self.inputs, strict=True))
+        graph = Graph(
             name="case",
             inputs=tuple(name for name, tensor in tensors.items() if not tensor.is_constant),
             outputs=node.outputs,
@@ -98,6 +101,7 @@ class Case:
             types={**{n: t.type for n, t in tensors.items()}, "output": self.output_type},
             constants={n: t.array for n, t in tensors.items() if t.is_constant},
         )
+        return canonical_padding(graph)
 
 
 def quant(scale: float, zero_point: int = 0) -> Quant:

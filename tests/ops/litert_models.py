@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir import verify
 from microgen.ir.graph import Array, DType, Graph
 from microgen.ir.interpreter import evaluate

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir import beside, verify
 from microgen.ir.beside import Kept
 from microgen.ir.graph import Array, Graph

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.frontends.relay import from_module
+from microgen.frontends.relay.models import from_module
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Operands, StatusError
 from microgen.ops.external import OP, ExternalAttrs

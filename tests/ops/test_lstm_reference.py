@@ -8,7 +8,7 @@ import pytest
 
 from microgen.errors import MicrogenError
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.lstm import OP, LstmAttrs
 from tests.ops import lstm_cases, stateful

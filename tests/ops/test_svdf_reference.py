@@ -8,7 +8,7 @@ import pytest
 from microgen.arithmetic.terms import Activation
 from microgen.errors import MicrogenError
 from microgen.frontends import numerics
-from microgen.frontends import tflite as frontend
+from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import DType
 from microgen.ops.svdf import OP, SvdfAttrs
 from tests.ops import stateful, svdf_cases

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgen.comparing import oracle
+from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir import beside
 from microgen.ir.beside import Expected
 from microgen.ir.graph import Array, Attrs, Graph, Node, Origin
@@ -40,7 +40,7 @@ def wrong(one: Expected) -> Array:
 def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> Array:
     """Where LiteRT's output is beyond what the op and its kernels' own choices allow."""
     (one,) = expected(op, attrs, operands, found)
-    return wrong(replace(one, bound=one.bound + oracle.slack(op, operands.inputs)))
+    return wrong(replace(one, bound=one.bound + LiteRT().slack(op, operands.inputs)))
 
 
 def far(found: Array, wanted: Array) -> bool:

@@ -7,8 +7,8 @@ import numpy as np
 from microgen import passes
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.numerics import profile
-from microgen.frontends.relay import from_module
-from microgen.frontends.tflite import load
+from microgen.frontends.relay.models import from_module
+from microgen.frontends.tflite.convert import load
 from microgen.ir import interpreter
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType, frozen
 from microgen.ops import registry

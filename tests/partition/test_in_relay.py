@@ -43,6 +43,7 @@ from microgen.ops.sum import SumAttrs
 from microgen.ops.tanh import TanhAttrs
 from microgen.ops.transpose import TransposeAttrs
 from microgen.partition import in_relay
+from microgen.passes.canonical_padding import canonical_padding
 from microgen.relay.expr import Call, Op
 from microgen.relay.visit import post_order
 from tests.partition.networks import Builder, of_relay, outputs, samples
@@ -72,7 +73,7 @@ class Case:
         b = Builder(dtype=self.dtype)
         names = [b.input(*shape) for shape in self.inputs]
         names += [b.constant(*shape) for shape in self.constants]
-        return b.graph(b.node(self.op, self.attrs, *names))
+        return canonical_padding(b.graph(b.node(self.op, self.attrs, *names)))
 
 
 def _conv(padding: object = "SAME", activation: Activation = NONE, stride: int = 1) -> Conv2DAttrs:

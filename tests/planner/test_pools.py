@@ -315,7 +315,14 @@ def _with_constants(*sizes: int) -> Program:
     builder = Builder().call(["constant"] * len(sizes), ["output"])
     program = builder.build()
     constants = [
-        Constant(f"p{i}", "int8_t", np.zeros(n, np.int8), Transform("identity", (f"p{i}",)), "conv")
+        Constant(
+            f"p{i}",
+            "int8_t",
+            np.zeros(n, np.int8),
+            Transform("identity", (f"p{i}",)),
+            "conv",
+            "weight",
+        )
         for i, n in enumerate(sizes)
     ]
     args = (*(Argument(Storage.CONSTANT, c.name) for c in constants), program.calls[0].args[-1])

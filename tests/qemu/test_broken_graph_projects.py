@@ -20,7 +20,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 REGISTRY = f"{SOURCES}/default_registry.c"
-MEMORY = f"{SOURCES}/default_memory.s"
+MEMORY = f"{SOURCES}/default_memory.S"
 DATA = "model/executor-config/graph"
 PACKED = "TVMValue *args, int *codes, int count, TVMValue *value, int *code, void *resource_handle"
 SOFTMAX = "tvmgen_default_fused_nn_softmax"

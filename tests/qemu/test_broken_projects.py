@@ -41,15 +41,15 @@ def _edit(project: Path, name: str, pattern: str, replacement: str) -> None:
 
 
 def _move_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.set sid_5, \S+ \+) \d+", r"\1 3056")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.set sid_5, \S+ \+) \d+", r"\1 3056")
 
 
 def _grow_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.size sid_5,) 1024", r"\1 1025")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size sid_5,) 1024", r"\1 1025")
 
 
 def _shrink_the_arena(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.s", r"(\.size tvmgen_\w+,) 3072", r"\1 3071")
+    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size tvmgen_\w+,) 3072", r"\1 3071")
 
 
 def _misname_the_entry(project: Path) -> None:
@@ -67,15 +67,25 @@ def _change_a_requantization_table(project: Path) -> None:
     _edit(
         project,
         f"{SOURCES}/default_params.c",
-        r"(default_p2_multiplier\[\d+\] = \{\n\s+)(\d+)\d",
+        r"(_conv1_Relu_multiplier\[\d+\] = \{\n\s+)(\d+)\d",
         r"\g<1>\g<2>1",
     )
 
 
 def _put_weights_in_ram(project: Path) -> None:
-    in_data = r'__attribute__((section(".data.p0"))) \1'
-    _edit(project, f"{SOURCES}/default_params.c", r"^TVM_CONSTANT const (\w+ \w+_p0\[)", in_data)
-    _edit(project, f"{SOURCES}/default_params.h", r"^extern const (\w+ \w+_p0\[)", r"extern \1")
+    in_data = r'__attribute__((section(".data.weight"))) \1'
+    _edit(
+        project,
+        f"{SOURCES}/default_params.c",
+        r"^TVM_CONSTANT const (\w+ \w+_conv1_Relu_weight\[)",
+        in_data,
+    )
+    _edit(
+        project,
+        f"{SOURCES}/default_params.h",
+        r"^extern const (\w+ \w+_conv1_Relu_weight\[)",
+        r"extern \1",
+    )
 
 
 def _into_main(project: Path, functions: str, statement: str) -> None:
@@ -90,7 +100,7 @@ def _add_malloc(project: Path) -> None:
 __attribute__((noinline)) void *malloc(unsigned n);
 void *malloc(unsigned n)
 {
-    return &input_image[n];
+    return &image_buffer[n];
 }
 """
     _into_main(project, own, '__asm__ volatile("" : : "r"(malloc(1U)) : "memory");')
@@ -139,7 +149,9 @@ def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_p
 
 def test_a_weight_flipped_in_the_elf_itself_is_found(sound: Path, tmp_path: Path) -> None:
     built = sound / "build" / "firmware.elf"
-    symbol = next(s for s in elf_reader.load(built).symbols if s.name == "tvmgen_default_p0")
+    symbol = next(
+        s for s in elf_reader.load(built).symbols if s.name == "tvmgen_default_conv1_Relu_weight"
+    )
     before = elf_reader.load(built).read(symbol.address, symbol.size)
     data = built.read_bytes()
     assert data.count(before) == 1

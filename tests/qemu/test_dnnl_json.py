@@ -51,7 +51,7 @@ def firmware(board: str, folder: Path) -> Path:
     changed = {minimal_project.OPERATORS: f'#include "dnnl/runtime_dnnl_json.h"\n{text}'}
     project = minimal_project.write(folder / "project", board, changed)
     (project / "src" / "main.c").write_text(MAIN.read_text())
-    assert (project / "crt" / "src" / "dnnl_operators.c").is_file()
+    assert (project / "crt/src/dnnl/dnnl_operators.c").is_file()
     return build(project).elf
 
 

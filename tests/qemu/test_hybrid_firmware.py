@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.comparing import oracle
+from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir.graph import Array
 from tests.frontends.tweaked import Network, int8_constant
 from tests.ops.within import far
@@ -16,7 +16,7 @@ from tests.tflite_builder import OperatorSpec, TensorSpec
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 needs_litert = pytest.mark.skipif(
-    not oracle.is_installed(), reason="ai-edge-litert is not installed"
+    bool(LiteRT().lacking()), reason="ai-edge-litert is not installed"
 )
 KWS = "kws_ref_model_float32.tflite"  # hybrid convolutions between float depthwise ones
 
@@ -28,8 +28,7 @@ def _assert_outputs_equal_litert(
     microgen.build(project)
     result = microgen.run(project, inputs)  # verifies before it runs
     samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
-    names = microgen.frontends.tensor_names(path)
-    expected = list(oracle.layers(path.read_bytes(), samples, names))
+    expected = list(LiteRT().layers(microgen.frontends.files(path), samples))
     for name, found in result.outputs.items():
         for sample, layers in zip(found, expected, strict=True):
             assert not far(sample, layers[name].reshape(sample.shape))

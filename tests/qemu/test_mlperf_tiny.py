@@ -11,7 +11,8 @@ import pytest
 
 import microgen
 from microgen import manifest, verifier
-from microgen.comparing import oracle, stimuli
+from microgen.comparing import stimuli
+from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir.graph import Array
 from microgen.target import board as boards
 from tests.ops.within import far
@@ -85,14 +86,15 @@ def expected(mlperf_models: Path) -> dict[str, Expected]:
         ports = microgen.compile_model(path, "native").manifest.inputs
         inputs = stimuli.samples(ports, random=RANDOM_FLOAT if name in FLOAT_FILES else RANDOM)
         samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
-        names = microgen.frontends.tensor_names(path)
-        found[name] = Expected(inputs, list(oracle.layers(path.read_bytes(), samples, names)))
+        found[name] = Expected(
+            inputs, list(LiteRT().layers(microgen.frontends.files(path), samples))
+        )
     return found
 
 
 @NEEDS_NINJA
 @NEEDS_ARM
-@pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+@pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize(("model", "board"), CASES, ids=lambda value: value)
 def test_every_output_equals_litert(
     model: str, board: str, mlperf_models: Path, expected: dict[str, Expected], tmp_path: Path

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.comparing import oracle, stimuli
+from microgen.comparing import stimuli
+from microgen.frontends.tflite.litert import LiteRT
 from tests.qemu.test_mlperf_tiny import ALL_FILES, HELD, SMALL_BOARDS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -25,7 +26,7 @@ CASES = [
 ]
 
 
-@pytest.mark.skipif(not oracle.is_installed(), reason="ai-edge-litert is not installed")
+@pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize(("model", "board"), CASES)
 def test_outputs_are_litert_s_and_the_executor_costs_little(
     model: str, board: str, mlperf_models: Path, tmp_path: Path

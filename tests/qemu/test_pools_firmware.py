@@ -122,7 +122,7 @@ def test_what_the_fast_memory_cannot_hold_moves(
     where = _addresses(tmp_path / "p")
     tops = {"ram": 0x20, "sram": 0x21}
     assert where["tvmgen_default_global_workspace"] >> 24 == tops[moved["arena"]]
-    assert where["output_output"] >> 24 == tops[moved["buffers"]]
+    assert where["output_buffer"] >> 24 == tops[moved["buffers"]]
 
 
 def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_each_models_own_files_are_those_it_has_alone(executor: str, tmp_path: P
         own = [
             file
             for file in alone.files.files
-            if file.startswith("model/") and file.endswith((".c", ".h", ".s", ".params", ".graph"))
+            if file.startswith("model/") and file.endswith((".c", ".h", ".S", ".params", ".graph"))
         ]
         assert len(own) > 6
         for file in own:

@@ -32,7 +32,7 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 
 SOURCES = Path(__file__).parent / "fixture"
-NAMES = ("startup.c", "main.c", "default_lib0.c", "default_lib1.c", "default_memory.s")
+NAMES = ("startup.c", "main.c", "default_lib0.c", "default_lib1.c", "default_memory.S")
 
 PARAMETERS = {
     "p0": (np.arange(64) * 7 % 251 - 125).astype(np.int8),
@@ -153,7 +153,7 @@ class Project:
 
     def build(self) -> Project:
         self.write()
-        compiled = [n for n in self.sources if n.endswith((".c", ".s"))]
+        compiled = [n for n in self.sources if n.endswith((".c", ".S"))]
         flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-Wl,--gc-sections"]
         flags += ["-Wl,--build-id=none", "-T", self.linker_script()]
         flags += ["-no-pie"] if self.board.is_host else ["-nostdlib", "-ffreestanding"]

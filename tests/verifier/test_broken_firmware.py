@@ -26,12 +26,12 @@ def failed(project: Any, **options: Any) -> list[str]:
 
 
 def test_sid_at_another_address(project: Make) -> None:
-    broken = project().edit("default_memory.s", "_workspace + 0", "_workspace + 16").build()
+    broken = project().edit("default_memory.S", "_workspace + 0", "_workspace + 16").build()
     assert failed(broken) == ["sids"]
 
 
 def test_sid_that_has_grown(project: Make) -> None:
-    broken = project().edit("default_memory.s", "sid_1, 112", "sid_1, 120").build()
+    broken = project().edit("default_memory.S", "sid_1, 112", "sid_1, 120").build()
     assert failed(broken) == ["sids"]
 
 
@@ -41,13 +41,13 @@ def test_sid_that_is_global(project: Make) -> None:
 
 
 def test_sid_under_another_file(project: Make) -> None:
-    broken = project().edit("default_memory.s", '"default_memory.s"', '"other.s"').build()
+    broken = project().edit("default_memory.S", '"default_memory.S"', '"other.s"').build()
     assert failed(broken) == ["sids"]
 
 
 def test_sid_that_is_not_in_the_plan(project: Make) -> None:
     more = ".type sid_9, %object\n.set sid_9, tvmgen_default_global_workspace\n.size sid_9, 1\n"
-    broken = project().edit("default_memory.s", "    .section .note", f"{more}    .section .note")
+    broken = project().edit("default_memory.S", "    .section .note", f"{more}    .section .note")
     assert failed(broken.build()) == ["sids"]
 
 
@@ -72,12 +72,12 @@ def test_in_place_pair_that_is_not_recorded(project: Make) -> None:
 
 
 def test_arena_of_another_size(project: Make) -> None:
-    broken = project().edit("default_memory.s", "_workspace, 256", "_workspace, 255").build()
+    broken = project().edit("default_memory.S", "_workspace, 256", "_workspace, 255").build()
     assert failed(broken) == ["arena"]
 
 
 def test_arena_in_another_section(project: Make) -> None:
-    names = ("default_memory.s", ".bss.noinit.tvm", ".bss.arena")
+    names = ("default_memory.S", ".bss.noinit.tvm", ".bss.arena")
     broken = project().edit(*names).build()
     assert failed(broken) == ["sids", "arena"]
 

@@ -118,7 +118,7 @@ def test_the_arena_is_in_ram_and_constants_are_not(digits: tuple[str, Path, Path
         assert isinstance(table, SymbolTableSection)
         symbols = {symbol.name: symbol for symbol in table.iter_symbols()}
         arena = symbols["tvmgen_default_global_workspace"]
-        constant = symbols["tvmgen_default_p0"]
+        constant = symbols["tvmgen_default_conv1_Relu_weight"]
         holders = [elf.get_section(symbol["st_shndx"]) for symbol in (arena, constant)]
         assert "sid_5" in symbols
     assert arena["st_value"] % 16 == 0

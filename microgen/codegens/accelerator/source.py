@@ -6,9 +6,8 @@ import numpy as np
 
 from microgen.codegens.accelerator import commands, memories, stream
 from microgen.codegens.accelerator.memories import Memories
-from microgen.codegens.element_types import C_TYPES
-from microgen.codegens.external import CFunction, ExternalFunction, Tensor
-from microgen.ir.graph import Array, DType
+from microgen.codegens.external import CFunction, ExternalFunction
+from microgen.ir.graph import Array
 
 HEAD = '#include "microgen/accelerator.h"\n\n#include <stddef.h>\n'
 
@@ -38,7 +37,7 @@ def _text(function: ExternalFunction, declared: CFunction, places: Memories) -> 
         f"{{{name}, {name if is_written else 'NULL'}, {size}U}}"
         for (name, is_written), size in zip(_bases(function, places), places.sizes, strict=True)
     )
-    parameters = ",\n    ".join(_parameters(function, declared))
+    parameters = ",\n    ".join([*function.declarations(declared), "void *context"])
     nbytes = declared.constants[0][1].size
     return f"""\
 int32_t {function.symbol}(
@@ -51,19 +50,6 @@ int32_t {function.symbol}(
     return mg_accelerator_run(context, commands, {nbytes}U, memories, {len(places.sizes)}U);
 }}
 """
-
-
-def _parameters(function: ExternalFunction, declared: CFunction) -> list[str]:
-    inputs = [f"const {_ctype(t)} *in{i}" for i, t in enumerate(function.inputs)]
-    kinds = [(name, C_TYPES[DType(array.dtype.name)]) for name, array in declared.constants]
-    constants = [f"const {kind} *{name}" for name, kind in kinds]
-    outputs = [f"{_ctype(t)} *out{i}" for i, t in enumerate(function.outputs)]
-    scratch = ["uint8_t *scratch"] if declared.scratch else []
-    return [*inputs, *constants, *outputs, *scratch, "void *context"]
-
-
-def _ctype(tensor: Tensor) -> str:
-    return C_TYPES[tensor.type.dtype]
 
 
 def _bases(function: ExternalFunction, places: Memories) -> list[tuple[str, bool]]:

@@ -48,7 +48,7 @@ def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
         kernel="ccompiler",
     )
     declarations = [_declaration(s, names) for s in sorted(flow.steps, key=lambda s: s.number)]
-    functions = _functions(function, flow, made, names[-1], body)
+    functions = _functions(function, made, names[-1], body)
     code = "\n\n".join(["\n".join(declarations), *functions] if declarations else functions)
     return Written(made, code, tuple(_use(s) for s in flow.steps), bool(copies))
 
@@ -117,18 +117,11 @@ def _use(step: Step) -> Use:
 
 
 def _functions(
-    function: ExternalFunction, flow: Flow, made: CFunction, inner: str, body: list[str]
+    function: ExternalFunction, made: CFunction, inner: str, body: list[str]
 ) -> list[str]:
     """The function that calls the operators, and the entry around it."""
-    types = {name: C_TYPES[DType(a.dtype.name)] for name, a in flow.constants.items()}
-    inputs = {f"in{i}": C_TYPES[t.type.dtype] for i, t in enumerate(function.inputs)}
-    outputs = {f"out{i}": C_TYPES[t.type.dtype] for i, t in enumerate(function.outputs)}
-    read = [f"const {ctype} *{name}" for name, ctype in {**inputs, **types}.items()]
-    parameters = [*read, *(f"{ctype} *{name}" for name, ctype in outputs.items())]
-    passed = [*inputs, *types, *outputs]
-    if made.scratch:
-        parameters.append("uint8_t *scratch")
-        passed.append("scratch")
+    parameters = function.declarations(made)
+    passed = [parameter.rpartition("*")[2] for parameter in parameters]
     return [
         _defined(f"static void {inner}", parameters, body),
         _defined(

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from microgen.codegens.cmsis_nn import calls
 from microgen.codegens.cmsis_nn.calls import Call
 from microgen.codegens.cmsis_nn.cpus import Form
-from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, ExternalFunction
 from microgen.codegens.placement import Span, placed
-from microgen.ir.graph import Array, DType, Graph
+from microgen.ir.graph import Array, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
 _INDENT = " " * 4
@@ -54,18 +53,8 @@ def compiled(function: ExternalFunction, form: Form) -> Compiled:
 
 
 def _head(function: ExternalFunction, made: CFunction) -> str:
-    parameters = [
-        *(f"const {C_TYPES[t.type.dtype]} *in{i}" for i, t in enumerate(function.inputs)),
-        *(f"const {_ctype(array)} *{name}" for name, array in made.constants),
-        *(f"{C_TYPES[t.type.dtype]} *out{i}" for i, t in enumerate(function.outputs)),
-        *(("uint8_t *scratch",) if made.scratch else ()),
-    ]
-    joined = f",\n{_INDENT}".join(parameters)
+    joined = f",\n{_INDENT}".join(function.declarations(made))
     return f"int32_t {made.symbol}(\n{_INDENT}{joined})"
-
-
-def _ctype(array: Array) -> str:
-    return C_TYPES[DType(array.dtype.name)]
 
 
 def _spans(graph: Graph, steps: Sequence[Call]) -> list[Span]:

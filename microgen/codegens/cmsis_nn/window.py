@@ -9,7 +9,7 @@ from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pads, Pair, Shape
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.geometry import extent, resolve
+from microgen.ops.geometry import explicit, extent
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.window import spatial
 
@@ -61,7 +61,7 @@ def of(node: Node, graph: Graph) -> Window:
         weight = graph.types[node.inputs[1]].shape
         kernel, dilation = spatial(weight), _effective(attrs.dilation, spatial(weight))
         depth = weight[3] if isinstance(attrs, Conv2DAttrs) else 1
-    pads = resolve(attrs.padding, spatial(data), kernel, attrs.strides, dilation)
+    pads = explicit(attrs.padding)
     output = graph.types[node.outputs[0]].shape
     return Window(data, output, kernel, attrs.strides, dilation, pads, depth)
 

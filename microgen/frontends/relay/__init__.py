@@ -1,57 +1,50 @@
-"""Relay text -> the graph: @main of a module, with what it calls inlined."""
+"""Relay modules: a ``.relay`` text, with its parameters beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from microgen.frontends.relay import importers
-from microgen.frontends.relay.convert import convert
+from microgen.frontends.model_format import ModuleFormat, Request
 from microgen.ir.graph import Graph
-from microgen.relay.files import bind_params, dumps
-from microgen.relay.files import load as load_module
-from microgen.relay.infer_type import infer_type
-from microgen.relay.module import IRModule
 
-__all__ = ["dumps", "from_module", "load", "read", "supported"]
+if TYPE_CHECKING:
+    from microgen.relay.module import IRModule
 
 
-def load(path: Path, *, targets: Mapping[int, str], generators: Collection[str] = ()) -> Graph:
-    """The graph of a ``.relay`` file; parameters that stand beside it are constants of the graph.
-    No numerics profile counts: Relay's operators say themselves how they round.
+class _Relay(ModuleFormat):
+    """No numerics profile counts: Relay's operators say themselves how they round."""
 
-    Raises what ``read`` and ``from_module`` raise.
-    """
-    return from_module(read(path), file=path.name, targets=targets, generators=generators)
+    suffix = ".relay"
+    beside = (".params",)
+
+    def load(self, path: Path, request: Request) -> Graph:
+        return self._graph(self.module(path), path.name, request)
+
+    def module(self, path: Path) -> IRModule:
+        from microgen.frontends.relay import models
+
+        self.files(path)  # which refuses what is no file
+        return models.read(path)
+
+    def of_module(
+        self, module: IRModule, file: str, request: Request
+    ) -> tuple[Graph, dict[str, bytes]]:
+        from microgen.relay.files import dumps
+
+        return self._graph(module, file, request), dumps(module)
+
+    def _graph(self, module: IRModule, file: str, request: Request) -> Graph:
+        from microgen.frontends.relay import models
+
+        return models.from_module(
+            module, file=file, targets=request.targets, generators=request.generators
+        )
+
+    def operators(self) -> tuple[str, ...]:
+        from microgen.frontends.relay import importers
+
+        return tuple(importers.registry())
 
 
-def read(path: Path) -> IRModule:
-    """The module of a ``.relay`` file with its types, parameters that stand beside it bound as
-    constants. Raises ModelError for malformed files."""
-    module, params = load_module(path)
-    if "main" in module.functions:
-        return bind_params(module, params)
-    return infer_type(module)
-
-
-def from_module(
-    module: IRModule,
-    *,
-    file: str,
-    targets: Mapping[int, str] | None = None,
-    generators: Collection[str] = (),
-) -> Graph:
-    """The graph of a module; ``file`` is what errors and layers' origins call it.
-
-    ``targets``: device type (DLPack's number) -> kind of the target that ``on_device`` of such a
-    device means; one entry is the target of everything. ``generators``: the names of code
-    generators whose functions (``Compiler``) become one node each; all others are inlined. Raises
-    ModelError or UnsupportedError, naming the place in the text.
-    """
-    module = infer_type(module)
-    return convert(module, file=file, targets=targets or {}, generators=generators)
-
-
-def supported() -> tuple[str, ...]:
-    """Names of the operators that have an importer, sorted."""
-    return tuple(importers.registry())
+FORMAT = _Relay()

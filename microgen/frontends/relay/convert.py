@@ -8,12 +8,15 @@ from pathlib import PurePath
 import numpy as np
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.relay import devices, importers, tensors
+from microgen.frontends import importers
+from microgen.frontends.relay import devices
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.external import external
+from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, Scope
-from microgen.frontends.relay.tensors import Place, Tensor, Tensors, Value, fields
-from microgen.ir.graph import Array, Graph, Node, Origin
+from microgen.frontends.relay.types import Place, type_of
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -65,7 +68,7 @@ class _Conversion:
         self._file = file
         self._targets = targets
         self._generators = generators
-        self._tensors = Tensors()
+        self._builder = GraphBuilder()
         self._constants: dict[Expr, Tensor] = {}
         self._functions: list[str] = []
         self._names: dict[Function, Mapping[Expr, str]] = {}
@@ -86,21 +89,15 @@ class _Conversion:
         outputs = fields(self._first_order(self._value_of(main.body, scope), main))
         if not outputs:
             raise ModelError("@main returns nothing", where=self._file)
-        names = tuple(tensor.name for tensor in outputs)
-        nodes, live = _live(self._tensors.nodes, names)
-        given = tuple(t.name for value in inputs for t in fields(value))
-        live.update(given)
-        constants = {name: a for name, a in self._tensors.constants.items() if name in live}
-        self._check_numbers(constants)
-        return Graph(
-            name=PurePath(self._file).stem,
-            inputs=given,
-            outputs=names,
-            nodes=nodes,
-            types={name: kind for name, kind in self._tensors.types.items() if name in live},
-            constants=constants,
-            output_names=self._output_names(main, len(names)),
+        self._builder.drop_dead(outputs)
+        graph = self._builder.graph(
+            PurePath(self._file).stem,
+            [tensor for value in inputs for tensor in fields(value)],
+            outputs,
+            output_names=self._output_names(main, len(outputs)),
         )
+        self._check_numbers(graph.constants)
+        return graph
 
     def _output_names(self, main: Function, count: int) -> tuple[str, ...]:
         """What ``output_tensor_names``, which TVM's frontends give @main, calls its outputs."""
@@ -130,7 +127,7 @@ class _Conversion:
                 where=self._file,
                 hint="supported: tensors, and tuples of them",
             )
-        return self._tensors.declare(name, tensors.type_of(found, f"{self._file}: %{name}"))
+        return self._builder.declare(name, type_of(found, f"{self._file}: %{name}"))
 
     def _value_of(self, root: Expr, scope: Scope) -> Value | Closure:
         stack: list[tuple[Expr, bool]] = [(root, False)]
@@ -170,9 +167,9 @@ class _Conversion:
     def _constant(self, expr: Constant) -> Tensor:
         if expr not in self._constants:
             where = self._where(expr)
-            kind = tensors.type_of(expr.type, where)
+            kind = type_of(expr.type, where)
             name = f"constant{len(self._constants)}"
-            self._constants[expr] = self._tensors.constant(
+            self._constants[expr] = self._builder.constant(
                 name, expr.data.astype(kind.dtype.numpy), kind
             )
         return self._constants[expr]
@@ -187,11 +184,12 @@ class _Conversion:
             self._types[call],
             file=self._file,
             place=self._place(call, scope),
-            graph=self._tensors,
+            graph=self._builder,
             memory=scope.memory,
             is_read_once=scope.is_read_once(call),
         )
-        return context.finished(importers.importer(context)(context))
+        importer = importers.of(context, registry())
+        return context.finished(importer(context))
 
     def _count(self) -> None:
         self._calls += 1
@@ -243,7 +241,7 @@ class _Conversion:
             symbol,
             [self._first_order(scope[arg], call) for arg in call.args],
             module=self._module,
-            graph=self._tensors,
+            graph=self._builder,
             name=scope.name(call),
             origin=Origin(self._file, f"{scope.name(call)} @{symbol}{line}"),
             converted=lambda module: convert(module, file=self._file, targets={}),
@@ -274,14 +272,3 @@ class _Conversion:
 def _operands(expr: Expr) -> Sequence[Expr]:
     """What must have a value before; a function is one without its body."""
     return () if isinstance(expr, Function) else children(expr)
-
-
-def _live(nodes: Sequence[Node], outputs: tuple[str, ...]) -> tuple[tuple[Node, ...], set[str]]:
-    """The nodes that outputs depend on, and the tensors that those read and make."""
-    live = set(outputs)
-    kept: list[Node] = []
-    for node in reversed(nodes):
-        if live & set(node.outputs):
-            live.update(node.inputs)
-            kept.append(node)
-    return tuple(reversed(kept)), live

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.errors import UnsupportedError
-from microgen.frontends.relay.tensors import Tensor, Tensors, Value, fields, type_of
+from microgen.frontends.relay.types import type_of
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.ir.graph import Array, Graph, Node, Origin
 from microgen.ops.external import ExternalAttrs
-from microgen.relay.expr import Function, TensorType, TupleType, Type
+from microgen.relay.expr import Expr, Function, TensorType, TupleType, Type
 from microgen.relay.files import bind_params
 from microgen.relay.module import IRModule
 
@@ -22,7 +23,7 @@ def external(
     args: Sequence[Value],
     *,
     module: IRModule,
-    graph: Tensors,
+    graph: GraphBuilder,
     name: str,
     origin: Origin,
     converted: Converted,
@@ -33,10 +34,7 @@ def external(
     a module's @main; ``name`` is what the call's result is called. Raises what it raises.
     """
     assert module.types is not None, "infer_type comes first"
-    own = IRModule(MappingProxyType({"main": function}), module.types)
-    constants = _constants(function, args)
-    if constants:
-        own = bind_params(own, constants)
+    own = _alone(function, args, module.types)
     inside = converted(own)
     given = [tensor for value in args for tensor in fields(value) if tensor.value is None]
     types = own.types or {}
@@ -57,6 +55,13 @@ def external(
         )
     )
     return _value(result, iter(outputs))
+
+
+def _alone(function: Function, args: Sequence[Value], types: Mapping[Expr, Type]) -> IRModule:
+    """A module whose @main is the function, with constant arguments bound."""
+    own = IRModule(MappingProxyType({"main": function}), types)
+    constants = _constants(function, args)
+    return bind_params(own, constants) if constants else own
 
 
 def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]:

@@ -1,19 +1,15 @@
-"""What qnn operators share: scales and zero points among their arguments, and the meaning that
-these give to stored values."""
+"""What qnn operators share: scales and zero points among their arguments."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 
-import numpy as np
-
-from microgen.arithmetic.int8 import activation_range
-from microgen.arithmetic.terms import Activation, Rounding
+from microgen.arithmetic.terms import Rounding
+from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay.calls import RelayCall, Sums
-from microgen.frontends.relay.tensors import PLAIN, Tensor
-from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
-from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.frontends.relay.types import PLAIN
+from microgen.ir.graph import Array, Attrs, DType, Quant
 
 # TVM v0.14, src/relay/qnn/op/requantize_config.h: UPWARD is the default.
 _ROUNDINGS = {
@@ -22,7 +18,6 @@ _ROUNDINGS = {
     "TONEAREST": Rounding.NEAREST,
 }
 DEFAULT = _ROUNDINGS["None"]
-STORED = (DType.INT8, DType.INT16, DType.INT32)
 
 
 def values(call: RelayCall, position: int) -> Array:
@@ -31,7 +26,7 @@ def values(call: RelayCall, position: int) -> Array:
 
 
 def quant(call: RelayCall, position: int) -> Quant:
-    """The scale at a position and the zero point behind it, one for the whole tensor."""
+    """The scale at a position and the zero point after it, one for the whole tensor."""
     return of_values(call, values(call, position), values(call, position + 1))
 
 
@@ -55,15 +50,6 @@ def rounding(call: RelayCall) -> Rounding:
     return _ROUNDINGS[call.attrs["rounding"]]
 
 
-def reinterpreted(call: RelayCall, tensor: Tensor, meaning: Quant | None) -> Tensor:
-    """The tensor with stored values of that scale and zero point: a view, unless it is so."""
-    if tensor.type.quant == meaning:
-        return tensor
-    if tensor.value is not None:
-        return call.constant(tensor.value, "values", meaning)
-    return call.emit("qnn.reinterpret", ReinterpretAttrs(tensor.shape), (tensor,), quant=meaning)
-
-
 def integer_sums(call: RelayCall, sums: Sums, dtype: DType) -> Sums:
     """Sums of stored integers, which no scale changes."""
     weight = reinterpreted(call, sums.weight, PLAIN)
@@ -83,15 +69,3 @@ def output(call: RelayCall, accepted: Sequence[DType] = STORED) -> DType:
 def of_dtype(dtype: DType, of: Quant) -> Quant | None:
     """The quantization of a result of that dtype: int32 values are plain numbers."""
     return None if dtype is DType.INT32 else of
-
-
-def activation(data: TensorType, low: float, high: float) -> Activation | None:
-    """The activation that clamps stored int8 values to those bounds, if one does."""
-    if data.dtype is not DType.INT8 or data.quant is None:
-        return None
-    limits = np.iinfo(np.int8)
-    bounds = (max(low, limits.min), min(high, limits.max))
-    for found in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
-        if activation_range(found, data.quant, data.dtype) == bounds:
-            return found
-    return None

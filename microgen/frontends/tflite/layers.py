@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
 from microgen.arithmetic.terms import Activation
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.errors import short
 from microgen.frontends.numerics import Numerics
+from microgen.frontends.operators import Operator
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
-from microgen.frontends.tflite.tensors import Tensor, Tensors
-from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType, frozen
+from microgen.frontends.tflite.tensors import Tensors
+from microgen.ir.graph import (
+    MAX_BYTES,
+    Array,
+    Attrs,
+    DType,
+    Node,
+    Origin,
+    Quant,
+    TensorType,
+    frozen,
+)
 from microgen.ops import budget
-from microgen.ops.base import Padding, Pair
+from microgen.ops.base import Padding, Pair, StatusError
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
@@ -32,22 +46,17 @@ _BIASES = (DType.INT32, DType.INT64, DType.FLOAT32)
 _PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "VALID"}
 
 
+Importer = Callable[["Layer"], Value]
+
+
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One node to be, with its tensors: what an importer returns.
+class Fix:
+    """An input of the model that an operator reads and no node does, with the value that the shapes
+    leave it: the model must be fed it."""
 
-    ``fixes`` are tensors that the operator reads and the node does not, each with the value that
-    the shapes leave it. The model must be fed them.
-    """
-
-    op: str
-    attrs: Attrs
-    inputs: tuple[Tensor, ...]
-    output: Tensor
-    fixes: tuple[tuple[Tensor, tuple[int, ...]], ...] = ()
-
-
-Importer = Callable[["Layer"], tuple[Step, ...]]
+    tensor: str
+    value: tuple[int, ...]
+    origin: Origin
 
 
 class Options:
@@ -70,7 +79,7 @@ class Options:
         return () if self._table is None else self._reader.integers(self._table, name)
 
 
-class Layer:
+class Layer(Operator):
     """One operator of the model.
 
     Methods that return tensors raise UnsupportedError or ModelError, naming the layer, where the
@@ -78,24 +87,22 @@ class Layer:
     """
 
     def __init__(
-        self, record: OperatorRecord, tensors: Tensors, reader: Reader, numerics: Numerics
+        self,
+        record: OperatorRecord,
+        tensors: Tensors,
+        reader: Reader,
+        numerics: Numerics,
+        graph: GraphBuilder,
+        fixes: list[Fix],
     ) -> None:
-        name = short(tensors.names[record.outputs[0]]) if record.outputs else "(no output)"
-        self.where = f'{reader.file}: layer "{name}" ({record.name})'
+        name = tensors.names[record.outputs[0]]
+        origin = Origin(reader.file, name)
+        super().__init__(record.name, name, origin, graph=graph, moved={})
         self.numerics = numerics
         self._record = record
         self._tensors = tensors
         self._reader = reader
-
-    # Errors
-
-    def invalid(self, what: str) -> ModelError:
-        """The error for a layer that contradicts itself."""
-        return ModelError(what, where=self.where)
-
-    def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
-        """The error for a sound layer that microgen has no means for."""
-        return UnsupportedError(what, where=self.where, hint=f"supported: {supported}")
+        self._fixes = fixes
 
     # Tensors
 
@@ -196,7 +203,7 @@ class Layer:
         if tensor.type.shape == (channels,):
             return (tensor,)
         flat = TensorType((channels,), tensor.type.dtype, tensor.type.quant)
-        name = self._tensors.derived_name(tensor.name)
+        name = self._new_name(tensor.name)
         return (Tensor(name, flat, frozen(value.reshape(channels))),)
 
     def integers(self, position: int) -> Array:
@@ -207,8 +214,9 @@ class Layer:
         """A float16 constant as float32; None where the input is of another dtype."""
         return self._tensors.halves(self._index(position), self.where)
 
-    def define(self, value: Array) -> None:
-        """Make the output a constant, as no step does. ModelError if it is declared otherwise."""
+    def define(self, value: Array) -> Tensor:
+        """The output as a constant, computed without a node. ModelError if it is declared
+        otherwise."""
         output = self.plain_output()
         if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
             raise self.invalid(
@@ -216,11 +224,11 @@ class Layer:
                 f"is declared {output.type}"
             )
         budget.spend_array(value.nbytes, self.where)
-        self._tensors.define(output.name, value)
+        return self._constant(output, value)
 
-    def derived(self, type_: TensorType, base: str) -> Tensor:
-        """A new intermediate tensor, named after ``base``."""
-        return Tensor(self._tensors.derived_name(base), type_)
+    def fix(self, tensor: Tensor, value: tuple[int, ...]) -> None:
+        """Leave an input of the model only that value."""
+        self._fixes.append(Fix(tensor.name, value, self.origin))
 
     def expect_rank(self, tensor: Tensor, rank: int) -> None:
         """Raise unless the tensor has ``rank`` dimensions."""
@@ -265,6 +273,55 @@ class Layer:
                 supported="weights and biases that are constants",
             )
         return tensor.value
+
+    # Nodes
+
+    def finished(self, value: Value) -> None:
+        """Check that an importer has made what the operator is to compute."""
+        made = [tensor.name for tensor in fields(value)]
+        expected = [self._tensors.names[index] for index in self._record.outputs]
+        assert made == expected, f"the importer of {self.op} gives {made}, not {expected}"
+
+    def _check(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        shape: tuple[int, ...],
+        output: Tensor,
+    ) -> None:
+        """Raise ModelError unless what the op computes is what the file declares."""
+        if shape != output.type.shape:
+            raise self.invalid(
+                f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
+                f"declared {output.type}"
+            )
+        if output.type.nbytes > MAX_BYTES:
+            raise self.invalid(
+                f"computes {output.type}, {output.type.nbytes} bytes; at most {MAX_BYTES} are "
+                "accepted"
+            )
+        kinds = [tensor.type for tensor in inputs]
+        sentence = declarations.contradiction(op, attrs, kinds, output.type)
+        if sentence is not None:
+            raise self.invalid(sentence)
+
+    def _failing(self, error: StatusError) -> NoReturn:
+        raise self.invalid(f"is computed from constants, which fails: {error}") from None
+
+    def _constant(self, output: Tensor, value: Array) -> Tensor:
+        self._tensors.define(output.name, value)
+        return self._tensors.with_value(output)
+
+    def _new_name(self, hint: str) -> str:
+        return self._tensors.derived_name(hint)
+
+    def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
+        """Of an operator with several outputs, each node is the layer of its own."""
+        node = super()._node(op, attrs, inputs, output)
+        if output.name not in (self._tensors.names[index] for index in self._record.outputs):
+            return node
+        return dataclasses.replace(node, origin=Origin(self.origin.file, output.name))
 
     # Options
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
@@ -21,17 +21,6 @@ _MAX_RANK = 8
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
 NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """A tensor as nodes see it; ``value`` is None unless the model holds it. A variable keeps what
-    its only reader leaves in it for the next inference."""
-
-    name: str
-    type: TensorType
-    value: Array | None = None
-    is_variable: bool = False
 
 
 class Names:

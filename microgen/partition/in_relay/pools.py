@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.ops.geometry import resolve
-from microgen.ops.window import spatial
+from microgen.ops.geometry import explicit
 from microgen.partition.in_relay.said import NoFormError, Said, activated, call
 from microgen.relay.expr import Expr
 
@@ -13,13 +12,12 @@ _IMAGE = (1, 2)  # the axes of height and width
 def _pool(said: Said) -> Expr:
     """Padding does not count, as is Relay's default."""
     attrs = said.attrs
-    size = spatial(said.types[0].shape)
     found = call(
         said.op,
         said.operands[0],
         pool_size=attrs.pool_size,
         strides=attrs.strides,
-        padding=resolve(attrs.padding, size, attrs.pool_size, attrs.strides, (1, 1)),
+        padding=explicit(attrs.padding),
         layout="NHWC",
     )
     return activated(found, attrs.activation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ops.base import Pair
-from microgen.ops.geometry import resolve
+from microgen.ops.geometry import explicit
 from microgen.ops.window import spatial
 from microgen.partition.in_relay.said import NoFormError, Said, biased, call, reshaped
 from microgen.relay.expr import Expr
@@ -31,13 +31,12 @@ def _depthwise(said: Said) -> Expr:
 
 def _convolution(said: Said, weight: Expr, kernel: Pair, groups: int, layout: str) -> Expr:
     attrs = said.attrs
-    size = spatial(said.types[0].shape)
     sums = call(
         "nn.conv2d",
         said.operands[0],
         weight,
         strides=attrs.strides,
-        padding=resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation),
+        padding=explicit(attrs.padding),
         dilation=attrs.dilation,
         groups=groups,
         channels=said.output.shape[3],

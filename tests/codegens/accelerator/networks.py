@@ -10,6 +10,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.lookup import LookupAttrs
 from microgen.ops.multiply import MultiplyAttrs
+from microgen.passes.canonical_padding import canonical_padding
 from tests.graphs import Builder
 
 OTHER = Quant((0.02,), (-7,))
@@ -33,12 +34,15 @@ def everything() -> Graph:
     scaled = multiply(b, total, b.int8(4))
     looked = lookup(b, b.clip(scaled, Activation.RELU, quant=Quant((0.04,), (1,))))
     pooled = b.pool(b.pool(looked, "max"), "avg")
-    return b.graph(pooled, b.dense(row, 5))
+    return canonical_padding(b.graph(pooled, b.dense(row, 5)))
 
 
 def random_layer(seed: int) -> Graph:
     """One operator, of random geometry and quantization."""
-    b = Builder(seed)
+    return canonical_padding(_random_layer(Builder(seed)))
+
+
+def _random_layer(b: Builder) -> Graph:
     rng = b.rng
     batch, height, width, channels = (int(n) for n in rng.integers(1, (3, 8, 8, 5)))
     kind = int(rng.integers(9))

@@ -11,7 +11,7 @@ from microgen import relay
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, serializer
 from microgen.errors import UnsupportedError
-from microgen.frontends.relay import from_module
+from microgen.frontends.relay.models import from_module
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.relay.expr import Call, Expr, Function

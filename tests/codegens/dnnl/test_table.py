@@ -9,7 +9,7 @@ from microgen import relay
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import composites, reference, serializer
 from microgen.codegens.dnnl.table import SUPPORT
-from microgen.frontends.relay import from_module
+from microgen.frontends.relay.models import from_module
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.relay.expr import Expr, Function

@@ -11,7 +11,7 @@ from microgen.codegens.examplejson.payload import ExampleJson
 from microgen.codegens.external import ExternalFunction, LoadedModule
 from microgen.errors import ModelError
 from microgen.formats.byte_stream import Stream
-from microgen.frontends.relay import from_module
+from microgen.frontends.relay.models import from_module
 from microgen.ir.graph import Origin
 from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen import passes, relay
-from microgen.frontends import relay as frontend
+from microgen.frontends.relay import models as frontend
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry

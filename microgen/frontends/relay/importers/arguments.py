@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ops.base import Pads, Pair
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, where Relay gives none
 
 
 def pads(call: RelayCall) -> Pads:
@@ -41,15 +39,3 @@ def axes(call: RelayCall, tensor: Tensor) -> tuple[int, ...]:
         raise call.invalid(f"has the axes {sorted(listed)}; the tensor is {tensor.type}")
     chosen = {a % rank for a in listed}
     return tuple(a for a in range(rank) if (a in chosen) != call.attrs["exclude"])
-
-
-def along(call: RelayCall, vector: Tensor, axis_: int, rank: int) -> Tensor:
-    """One value per index of an axis, in a shape that broadcasts to a tensor of that rank."""
-    return call.reshaped(vector, (*vector.shape, *(1,) * (rank - 1 - axis_)))
-
-
-def axis_last(call: RelayCall, tensor: Tensor, axis_: int) -> tuple[Tensor, str, str]:
-    """The tensor with one axis moved behind the others; and the layouts before and after."""
-    source = LETTERS[: len(tensor.shape)]
-    target = source.replace(source[axis_], "") + source[axis_]
-    return call.laid_out(tensor, source, target), source, target

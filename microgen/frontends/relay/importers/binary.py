@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import Importer, RelayCall, Sums
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
 from microgen.ops.cast import CastAttrs

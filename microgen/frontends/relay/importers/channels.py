@@ -8,10 +8,11 @@ import math
 import numpy as np
 
 from microgen.arithmetic.terms import Activation
+from microgen.frontends import layouts
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import added
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Array, DType
 from microgen.ops.add import AddAttrs
 from microgen.ops.multiply import MultiplyAttrs
@@ -26,7 +27,7 @@ def _bias_add(call: RelayCall) -> Tensor:
     sums = call.sums_of(data)
     if sums is not None and sums.bias is None and sums.axis == axis:
         return call.emit_sums(dataclasses.replace(sums, bias=bias))
-    return added(call, data, arguments.along(call, bias, axis, len(data.shape)))
+    return added(call, data, layouts.along(call, bias, axis, len(data.shape)))
 
 
 def _batch_norm(call: RelayCall) -> Value:
@@ -44,9 +45,9 @@ def _batch_norm(call: RelayCall) -> Value:
     folded = _folded(call, data, axis, scale, shift)
     if folded is None:
         rank = len(data.shape)
-        factors = arguments.along(call, scale, axis, rank)
+        factors = layouts.along(call, scale, axis, rank)
         product = call.emit("multiply", MultiplyAttrs(Activation.NONE), (data, factors))
-        folded = _plus(call, product, arguments.along(call, shift, axis, rank))
+        folded = _plus(call, product, layouts.along(call, shift, axis, rank))
     return folded, mean, variance
 
 
@@ -105,7 +106,7 @@ def _prelu(call: RelayCall) -> Tensor:
     data = call.tensor(0)
     call.expect(data, DType.FLOAT32)
     axis = arguments.axis(call, data)
-    alpha = arguments.along(call, call.tensor(1), axis, len(data.shape))
+    alpha = layouts.along(call, call.tensor(1), axis, len(data.shape))
     return call.emit("nn.prelu", PReluAttrs(), (data, alpha))
 
 

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable
 
 from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType, Quant
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
@@ -29,7 +30,7 @@ def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], Sums]) -> T
     """Of floats, or int32 sums of int8 values, which stand for themselves."""
     if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
         dtype = quantization.output(call, (DType.INT32,))
-        data = quantization.reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
+        data = reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
         return call.emit_sums(quantization.integer_sums(call, sums_of(call, data), dtype))
     _expect_floats(call)
     return call.emit_sums(sums_of(call, call.tensor(0)))

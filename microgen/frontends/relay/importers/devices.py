@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.errors import UnsupportedError
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Value
+from microgen.frontends.tensors import Value
 
 
 def _on_device(call: RelayCall) -> Value:

@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.multiply import MultiplyAttrs

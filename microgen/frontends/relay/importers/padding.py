@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.base import Pair
 from microgen.ops.mirror_pad import MirrorPadAttrs

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pads, Pair

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType, Quant
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.rescale import RescaleAttrs
@@ -52,7 +53,7 @@ def _constants(call: RelayCall, scale: Tensor, zero_point: Tensor) -> Quant:
 def _rescaled(call: RelayCall, part: Tensor, of: Quant, to: Quant) -> Tensor:
     call.expect(part, DType.INT8)
     if of == to:
-        return quantization.reinterpreted(call, part, to)
+        return reinterpreted(call, part, to)
     attrs = RescaleAttrs(0, *_pair(of), *_pair(to), quantization.DEFAULT)
     return call.emit("qnn.rescale", attrs, (part,), quant=to)
 

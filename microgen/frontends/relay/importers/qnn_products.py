@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall, Sums
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType, Quant
 
 
@@ -37,7 +38,7 @@ def _data(call: RelayCall) -> Tensor:
     zero_point = int(zero_points[0])
     if data.type.zero_point == zero_point:
         return data
-    return quantization.reinterpreted(call, data, Quant((float(scale),), (zero_point,)))
+    return reinterpreted(call, data, Quant((float(scale),), (zero_point,)))
 
 
 IMPORTERS = {"qnn.conv2d": _product(conv2d_sums), "qnn.dense": _product(dense_sums)}

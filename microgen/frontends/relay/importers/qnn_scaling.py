@@ -8,10 +8,11 @@ import numpy as np
 
 from microgen.arithmetic.terms import Rounding
 from microgen.errors import UnsupportedError
+from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall, Sums
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, Attrs, DType, Quant
 from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.quantize import QuantizeAttrs
@@ -23,14 +24,14 @@ def _quantize(call: RelayCall) -> Tensor:
     dtype, of = quantization.output(call), quantization.quant(call, 1)
     data = call.tensor(0)
     found = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
-    return quantization.reinterpreted(call, found, quantization.of_dtype(dtype, of))
+    return reinterpreted(call, found, quantization.of_dtype(dtype, of))
 
 
 def _dequantize(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
-    call.expect(call.tensor(0), *quantization.STORED)
+    call.expect(call.tensor(0), *STORED)
     dtype = quantization.output(call, (DType.FLOAT32,))
-    data = quantization.reinterpreted(call, call.tensor(0), quantization.quant(call, 1))
+    data = reinterpreted(call, call.tensor(0), quantization.quant(call, 1))
     return call.emit("qnn.dequantize", DequantizeAttrs(), (data,), dtype=dtype, quant=None)
 
 
@@ -61,7 +62,7 @@ def _requantize(call: RelayCall) -> Tensor:
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
     """
     data = call.tensor(0)
-    call.expect(data, *quantization.STORED)
+    call.expect(data, *STORED)
     scaling = _scaling(call)
     found = _fused(call, call.sums_of(data), scaling)
     if found is not None:

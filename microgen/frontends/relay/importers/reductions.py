@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.arg_extreme import ArgExtremeAttrs
 from microgen.ops.argmax import ArgMaxAttrs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor
+from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import budget
 from microgen.ops.cost import elementwise

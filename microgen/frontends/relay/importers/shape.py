@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.tensors import Tensor, Value
 from microgen.ops import budget
 from microgen.ops.broadcast_to import BroadcastToAttrs
 from microgen.ops.cast import CastAttrs

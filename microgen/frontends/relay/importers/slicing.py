@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import DType
 from microgen.ops.cast import CastAttrs
 from microgen.ops.maximum import MaximumAttrs

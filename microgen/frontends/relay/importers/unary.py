@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.arithmetic.terms import Activation
-from microgen.frontends.relay import quantization
+from microgen.frontends import layouts
+from microgen.frontends.quantization import activation_of
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import EXTREMA
-from microgen.frontends.relay.tensors import Tensor, Value
+from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.abs import AbsAttrs
 from microgen.ops.cast import CastAttrs
@@ -78,7 +79,7 @@ def _clip(call: RelayCall) -> Tensor:
     data, low, high = call.tensor(0), call.attrs["a_min"], call.attrs["a_max"]
     if data.dtype is DType.FLOAT32 and (low, high) in _RANGES:
         return call.emit("clip", ClipAttrs(_RANGES[low, high]), (data,))
-    activation = quantization.activation(data.type, low, high)
+    activation = activation_of(data.type, low, high)
     if activation is not None:
         return call.emit("clip", ClipAttrs(activation), (data,))
     least = _bounded(call, data, "maximum", low)
@@ -121,7 +122,7 @@ def _softmax(op: str, attrs: Attrs) -> Importer:
     def importer(call: RelayCall) -> Tensor:
         data = call.tensor(0)
         call.expect(data, DType.FLOAT32)
-        moved, source, target = arguments.axis_last(call, data, arguments.axis(call, data))
+        moved, source, target = layouts.axis_last(call, data, arguments.axis(call, data))
         return call.laid_out(call.emit(op, attrs, (moved,)), target, source)
 
     return importer

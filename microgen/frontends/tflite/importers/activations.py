@@ -9,26 +9,27 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
 from microgen.arithmetic.terms import Activation
-from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 
 
-def _softmax(layer: Layer) -> tuple[Step, ...]:
+def _softmax(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     options = layer.options(SoftmaxOptions, BuiltinOptions.SoftmaxOptions)
     beta = float(options.number("Beta"))
     if not 0.0 < beta < math.inf:
         raise layer.invalid(f"has beta {beta:g}; a positive, finite value is expected")
-    return (Step("nn.softmax", SoftmaxAttrs(beta), (layer.data(0),), layer.output()),)
+    return layer.emit("nn.softmax", SoftmaxAttrs(beta), (layer.data(0),), layer.output())
 
 
 def _relu(activation: Activation) -> Importer:
-    def importer(layer: Layer) -> tuple[Step, ...]:
+    def importer(layer: Layer) -> Tensor:
         layer.expect_inputs(1)
         if activation is Activation.RELU6:
             _refuse_rescaling(layer)
-        return (Step("clip", ClipAttrs(activation), (layer.data(0),), layer.output()),)
+        return layer.emit("clip", ClipAttrs(activation), (layer.data(0),), layer.output())
 
     return importer
 

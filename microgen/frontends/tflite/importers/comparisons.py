@@ -18,9 +18,9 @@ from tflite.NotEqualOptions import NotEqualOptions
 from tflite.SelectOptions import SelectOptions
 from tflite.SelectV2Options import SelectV2Options
 
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import Attrs, TensorType
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import Attrs
 from microgen.ops.comparison import ComparisonAttrs
 from microgen.ops.logical import LogicalAttrs
 from microgen.ops.reshape import ReshapeAttrs
@@ -30,21 +30,21 @@ from microgen.ops.where import WhereAttrs
 def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:
     """The importer of an operator whose options table is empty."""
 
-    def importer(layer: Layer) -> tuple[Step, ...]:
+    def importer(layer: Layer) -> Tensor:
         layer.options(schema, code, required=False)
         layer.expect_inputs(n_inputs)
-        return (Step(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output()),)
+        return layer.emit(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output())
 
     return importer
 
 
-def _select_v2(layer: Layer) -> tuple[Step, ...]:
+def _select_v2(layer: Layer) -> Tensor:
     layer.options(SelectV2Options, BuiltinOptions.SelectV2Options, required=False)
     layer.expect_inputs(3)
-    return (_where(layer, layer.data(0)),)
+    return _where(layer, layer.data(0))
 
 
-def _select(layer: Layer) -> tuple[Step, ...]:
+def _select(layer: Layer) -> Tensor:
     """A condition of one dimension chooses among rows; otherwise shapes are equal, or the condition
     has no dimension."""
     layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
@@ -57,20 +57,16 @@ def _select(layer: Layer) -> tuple[Step, ...]:
             "shape, the condition of this, of its first dimension or of none"
         )
     if chosen in ((), shape):
-        return (_where(layer, condition),)
-    spread = _spread(layer, condition, rank=len(shape))
-    return (spread, _where(layer, spread.output))
+        return _where(layer, condition)
+    layer.output()  # whatever is wrong with it is said first
+    # The condition with dimensions of 1 after its own.
+    spread = ReshapeAttrs((*chosen, *(1 for _ in shape[1:])))
+    return _where(layer, layer.emit("reshape", spread, (condition,), hint=condition.name))
 
 
-def _spread(layer: Layer, condition: Tensor, rank: int) -> Step:
-    """The condition with dimensions of 1 after its own."""
-    shape = (*condition.type.shape, *(1 for _ in range(rank - 1)))
-    output = layer.derived(TensorType(shape, condition.type.dtype), condition.name)
-    return Step("reshape", ReshapeAttrs(shape), (condition,), output)
-
-
-def _where(layer: Layer, condition: Tensor) -> Step:
-    return Step("where", WhereAttrs(), (condition, layer.data(1), layer.data(2)), layer.output())
+def _where(layer: Layer, condition: Tensor) -> Tensor:
+    inputs = (condition, layer.data(1), layer.data(2))
+    return layer.emit("where", WhereAttrs(), inputs, layer.output())
 
 
 _COMPARISON, _LOGICAL = ComparisonAttrs(), LogicalAttrs()

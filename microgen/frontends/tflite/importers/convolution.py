@@ -9,6 +9,7 @@ from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import (
     cut,
     dilation,
@@ -17,8 +18,7 @@ from microgen.frontends.tflite.importers.arguments import (
     rounding,
     strides,
 )
-from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
-from microgen.frontends.tflite.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer, Options
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
@@ -27,7 +27,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 
 
-def _conv2d(layer: Layer) -> tuple[Step, ...]:
+def _conv2d(layer: Layer) -> Tensor:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
@@ -37,13 +37,13 @@ def _conv2d(layer: Layer) -> tuple[Step, ...]:
     activation = layer.activation(options)
     if is_hybrid(data, weight):
         hybrid = Conv2DHybridAttrs(*window, activation)
-        return (Step("nn.conv2d_hybrid", hybrid, inputs, layer.output()),)
+        return layer.emit("nn.conv2d_hybrid", hybrid, inputs, layer.output())
     how = rounding(layer, "nn.conv2d", data, bias, options.number("QuantizedBiasType"))
     attrs = Conv2DAttrs(*window, activation, how)
-    return (Step("nn.conv2d", attrs, inputs, layer.output()),)
+    return layer.emit("nn.conv2d", attrs, inputs, layer.output())
 
 
-def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
+def _depthwise_conv2d(layer: Layer) -> Tensor:
     layer.expect_inputs(2, 3)
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
@@ -54,10 +54,10 @@ def _depthwise_conv2d(layer: Layer) -> tuple[Step, ...]:
     activation = layer.activation(options)
     if is_hybrid(data, weight):
         hybrid = DepthwiseConv2DHybridAttrs(*window, multiplier, activation)
-        return (Step("nn.depthwise_conv2d_hybrid", hybrid, inputs, layer.output()),)
+        return layer.emit("nn.depthwise_conv2d_hybrid", hybrid, inputs, layer.output())
     how = rounding(layer, "nn.depthwise_conv2d", data)
     attrs = DepthwiseConv2DAttrs(*window, multiplier, activation, how)
-    return (Step("nn.depthwise_conv2d", attrs, inputs, layer.output()),)
+    return layer.emit("nn.depthwise_conv2d", attrs, inputs, layer.output())
 
 
 def _depth_multiplier(layer: Layer, options: Options, data: Tensor, weight: Tensor) -> int:
@@ -74,7 +74,7 @@ def _depth_multiplier(layer: Layer, options: Options, data: Tensor, weight: Tens
     return filters // channels
 
 
-def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
+def _transpose_conv(layer: Layer) -> Tensor:
     layer.expect_inputs(3, 4)
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
@@ -85,7 +85,8 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
             "FULLY_CONNECTED",
         )
     layer.expect_rank(output, 4)
-    fixes = _fixed_shape(layer, output)
+    shape = layer.plain(0)
+    is_fed = _is_fed(layer, shape, output)
     _, height, width, _ = output.type.shape
     bias = layer.bias(3, weight.type.shape[0])
     declared = options.number("QuantizedBiasType")
@@ -96,25 +97,27 @@ def _transpose_conv(layer: Layer) -> tuple[Step, ...]:
         activation=layer.activation(options),
         rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
-    return (Step("nn.conv2d_transpose", attrs, (data, weight, *bias), output, fixes),)
+    found = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
+    if is_fed and found.value is None:
+        layer.fix(shape, output.type.shape)
+    return found
 
 
-def _fixed_shape(layer: Layer, output: Tensor) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:
-    """The first input, if it is fed, with the shape that the output is declared to have.
+def _is_fed(layer: Layer, shape: Tensor, output: Tensor) -> bool:
+    """Whether the first input is fed; if not, it is the shape that the output is declared to have.
 
     LiteRT computes any shape that it is fed and that suits the data; a firmware has one.
     """
-    shape = layer.plain(0)
     if shape.type != TensorType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
     if shape.value is None:
-        return ((shape, output.type.shape),)
+        return True
     stated = integers(layer, 0)
     if stated != output.type.shape:
         raise layer.invalid(
             f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
         )
-    return ()
+    return False
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -11,16 +11,17 @@ from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.arithmetic.terms import Rounding
 from microgen.errors import short
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import DType, TensorType
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import DType
+from microgen.ops.base import Shape
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.reshape import ReshapeAttrs
 
 
-def _fully_connected(layer: Layer) -> tuple[Step, ...]:
+def _fully_connected(layer: Layer) -> Tensor:
     layer.expect_inputs(2, 3)
     options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
@@ -28,14 +29,15 @@ def _fully_connected(layer: Layer) -> tuple[Step, ...]:
     data, weight, output = layer.data(0), layer.weights(1, rank=2), layer.output()
     bias = layer.bias(2, weight.type.shape[0])
     activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
-    before = () if keep else _flatten(layer, data, weight.type.shape[1], output)
-    inputs = (before[-1].output if before else data, weight, *bias)
+    shape = data.shape if keep else _rows(layer, data, weight.shape[1])
     if is_hybrid(data, weight):
         asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
         hybrid = DenseHybridAttrs(activation, asymmetric, keep)
-        return (*before, Step("nn.dense_hybrid", hybrid, inputs, output))
+        inputs = (_flat(layer, data, shape), weight, *bias)
+        return layer.emit("nn.dense_hybrid", hybrid, inputs, output)
     how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
-    return (*before, Step("nn.dense", DenseAttrs(activation, how, keep), inputs, output))
+    inputs = (_flat(layer, data, shape), weight, *bias)
+    return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
 
 
 def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
@@ -52,18 +54,19 @@ def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: in
     return found
 
 
-def _flatten(layer: Layer, data: Tensor, features: int, output: Tensor) -> tuple[Step, ...]:
-    """The reshape of data to [rows, features] that FULLY_CONNECTED implies, where it is one."""
+def _rows(layer: Layer, data: Tensor, features: int) -> Shape:
+    """The shape [rows, features] of the data, which FULLY_CONNECTED implies."""
     if data.type.size % features:
         raise layer.invalid(
             f"has an input {data.type}, which is not rows of the weight's {features} features"
         )
-    shape = (data.type.size // features, features)
-    if data.type.shape == shape:
-        return ()
-    flat = TensorType(shape, data.type.dtype, data.type.quant)
-    rows = layer.derived(flat, f"{output.name}/flatten")
-    return (Step("reshape", ReshapeAttrs(shape), (data,), rows),)
+    return data.type.size // features, features
+
+
+def _flat(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
+    if data.shape == shape:
+        return data
+    return layer.emit("reshape", ReshapeAttrs(shape), (data,), hint=f"{layer.name}/flatten")
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -14,8 +14,8 @@ from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.errors import short
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
 from microgen.ops.addition import AdditionAttrs, power_of_two
@@ -27,7 +27,7 @@ from microgen.ops.squared_difference import SquaredDifferenceAttrs
 from microgen.ops.subtract import SubtractAttrs
 
 
-def _multiply(layer: Layer) -> tuple[Step, ...]:
+def _multiply(layer: Layer) -> Tensor:
     options = layer.options(MulOptions, BuiltinOptions.MulOptions, required=False)
     in_double = layer.numerics.micro_scales and _is_quantized(layer)
     return _two_tensors(layer, "multiply", MultiplyAttrs(layer.activation(options), in_double))
@@ -36,7 +36,7 @@ def _multiply(layer: Layer) -> tuple[Step, ...]:
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
     """The importer of an addition or subtraction, of which int16 has two kinds."""
 
-    def importer(layer: Layer) -> tuple[Step, ...]:
+    def importer(layer: Layer) -> Tensor:
         layer.expect_inputs(2)
         options = layer.options(schema, code, required=False)
         in_float32 = op == "subtract" and layer.numerics.micro_scales and _is_quantized(layer)
@@ -61,29 +61,30 @@ def _by_shift(tensor: Tensor) -> bool:
 def _plain(op: str, attrs: Attrs, schema: Any, code: int) -> Importer:
     """The importer of an operator of two tensors whose options table is empty."""
 
-    def importer(layer: Layer) -> tuple[Step, ...]:
+    def importer(layer: Layer) -> Tensor:
         layer.options(schema, code, required=False)
         return _two_tensors(layer, op, attrs)
 
     return importer
 
 
-def _two_tensors(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
+def _two_tensors(layer: Layer, op: str, attrs: Attrs) -> Tensor:
     layer.expect_inputs(2)
-    return (Step(op, attrs, (layer.data(0), layer.data(1)), layer.output()),)
+    return layer.emit(op, attrs, (layer.data(0), layer.data(1)), layer.output())
 
 
-def _divide(layer: Layer) -> tuple[Step, ...]:
+def _divide(layer: Layer) -> Tensor:
     activation = layer.activation(
         layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
     )
     # What TFLite Micro makes of shifts that C leaves undefined is another thing on each CPU.
     attrs = DivideAttrs(activation, shifts_wrap=layer.numerics.name == "litert")
-    steps = _two_tensors(layer, "divide", attrs)
-    divisor = steps[0].inputs[1]
+    layer.expect_inputs(2)
+    inputs, output = (layer.data(0), layer.data(1)), layer.output()
+    divisor = inputs[1]
     if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
         raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
-    return steps
+    return layer.emit("divide", attrs, inputs, output)
 
 
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)

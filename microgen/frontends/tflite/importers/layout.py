@@ -12,11 +12,10 @@ from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
 from microgen.arithmetic.terms import Activation
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
-from microgen.frontends.tflite.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer, Options
 from microgen.ir.graph import Attrs, TensorType
-from microgen.ops import registry
 from microgen.ops.base import Pair, Shape
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.pad import PadAttrs
@@ -25,7 +24,7 @@ from microgen.ops.strided_slice import StridedSliceAttrs
 from microgen.ops.transpose import TransposeAttrs
 
 
-def _concatenation(layer: Layer) -> tuple[Step, ...]:
+def _concatenation(layer: Layer) -> Tensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
     if layer.activation(options) is not Activation.NONE:
@@ -34,10 +33,10 @@ def _concatenation(layer: Layer) -> tuple[Step, ...]:
             supported="concatenations without an activation",
         )
     axis = resolved_axis(layer, int(options.number("Axis")), len(inputs[0].type.shape))
-    return (Step("concatenate", ConcatenateAttrs(axis), inputs, layer.output()),)
+    return layer.emit("concatenate", ConcatenateAttrs(axis), inputs, layer.output())
 
 
-def _pack(layer: Layer) -> tuple[Step, ...]:
+def _pack(layer: Layer) -> Tensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(PackOptions, BuiltinOptions.PackOptions)
     output, shape = layer.output(), inputs[0].type.shape
@@ -46,18 +45,17 @@ def _pack(layer: Layer) -> tuple[Step, ...]:
     if any(tensor.type.shape != shape for tensor in inputs):
         raise layer.invalid("packs tensors of different shapes")
     if len(inputs) == 1:
-        return (Step("reshape", one, inputs, output),)
-    rows = [_step(layer, "reshape", one, tensor) for tensor in inputs]
-    parts = tuple(step.output for step in rows)
-    return (*rows, Step("concatenate", ConcatenateAttrs(axis), parts, output))
+        return layer.emit("reshape", one, inputs, output)
+    rows = [_inner(layer, "reshape", one, tensor) for tensor in inputs]
+    return layer.emit("concatenate", ConcatenateAttrs(axis), rows, output)
 
 
-def _transpose(layer: Layer) -> tuple[Step, ...]:
+def _transpose(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data, order = layer.data(0), integers(layer, 1)
     rank = len(data.type.shape)
     axes = tuple(resolved_axis(layer, axis, rank) for axis in order)
-    return (Step("transpose", TransposeAttrs(axes), (data,), layer.output()),)
+    return layer.emit("transpose", TransposeAttrs(axes), (data,), layer.output())
 
 
 # Blocks: a reshape that gives the positions inside a block axes of their own, a transposition,
@@ -65,7 +63,7 @@ def _transpose(layer: Layer) -> tuple[Step, ...]:
 # depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
 
 
-def _space_to_depth(layer: Layer) -> tuple[Step, ...]:
+def _space_to_depth(layer: Layer) -> Tensor:
     options = layer.options(SpaceToDepthOptions, BuiltinOptions.SpaceToDepthOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -76,7 +74,7 @@ def _space_to_depth(layer: Layer) -> tuple[Step, ...]:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _depth_to_space(layer: Layer) -> tuple[Step, ...]:
+def _depth_to_space(layer: Layer) -> Tensor:
     options = layer.options(DepthToSpaceOptions, BuiltinOptions.DepthToSpaceOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -88,29 +86,29 @@ def _depth_to_space(layer: Layer) -> tuple[Step, ...]:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _space_to_batch_nd(layer: Layer) -> tuple[Step, ...]:
+def _space_to_batch_nd(layer: Layer) -> Tensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, pads = _blocks(layer, data, "paddings")
     around = ((0, 0), *pads, *((0, 0),) * (len(data.type.shape) - 1 - len(pads)))
-    steps: tuple[Step, ...] = ()
-    if any(map(any, around)):
-        # TFLite fills with the stored value that means 0.
-        padding = PadAttrs(around, output.type.zero)
-        steps = (_step(layer, "nn.pad", padding, data),)
-        data = steps[0].output
-    n, *sizes = data.type.shape
-    m = len(blocks)
+    is_padded = any(map(any, around))
+    # TFLite fills with the stored value that means 0.
+    padding = PadAttrs(around, output.type.zero)
+    shape = layer.inferred("nn.pad", padding, (data,)) if is_padded else data.shape
+    (n, *sizes), m = shape, len(blocks)
     if any(size % block for size, block in zip(sizes, blocks, strict=False)):
-        raise layer.invalid(f"has blocks of {cut(blocks)}, which do not divide {data.type}")
+        padded = TensorType(shape, data.dtype)
+        raise layer.invalid(f"has blocks of {cut(blocks)}, which do not divide {padded}")
     inner = [size // block for size, block in zip(sizes, blocks, strict=False)]
     parts = (n, *(k for pair in zip(inner, blocks, strict=True) for k in pair), *sizes[m:])
     places, images = range(2, 2 * m + 1, 2), range(1, 2 * m + 1, 2)
     axes = (*places, 0, *images, *range(2 * m + 1, len(parts)))
-    return (*steps, *_moved(layer, data, parts, axes, output.type.shape))
+    if is_padded:
+        data = _inner(layer, "nn.pad", padding, data)
+    return _moved(layer, data, parts, axes, output.shape)
 
 
-def _batch_to_space_nd(layer: Layer) -> tuple[Step, ...]:
+def _batch_to_space_nd(layer: Layer) -> Tensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, crops = _blocks(layer, data, "crops")
@@ -124,13 +122,12 @@ def _batch_to_space_nd(layer: Layer) -> tuple[Step, ...]:
     axes = (m, *(k for i in range(m) for k in (m + 1 + i, i)), *range(2 * m + 1, len(parts)))
     if not any(map(any, crops)):
         return _moved(layer, data, parts, axes, whole)
-    uncut = layer.derived(_like(data, whole), f"{output.name}/uncut")
     begin = (0, *(before for before, _ in crops), *(0 for _ in sizes[m:]))
     after = (0, *(after for _, after in crops), *(0 for _ in sizes[m:]))
     shape = tuple(w - b - a for w, b, a in zip(whole, begin, after, strict=True))
     inside = StridedSliceAttrs(begin, (1,) * len(whole), shape)
-    moved = _moved(layer, data, parts, axes, whole, into=uncut)
-    return (*moved, Step("strided_slice", inside, (uncut,), output))
+    uncut = _moved(layer, data, parts, axes, whole, is_cut=True)
+    return layer.emit("strided_slice", inside, (uncut,), output)
 
 
 def _image(layer: Layer) -> Tensor:
@@ -166,27 +163,23 @@ def _moved(
     parts: Shape,
     axes: tuple[int, ...],
     final: Shape,
-    into: Tensor | None = None,
-) -> tuple[Step, ...]:
-    """The data as ``parts``, with the axes in another order, as ``final``, the output's shape."""
-    split = _step(layer, "reshape", ReshapeAttrs(parts), data)
-    moved = _step(layer, "transpose", TransposeAttrs(axes), split.output)
-    last = Step("reshape", ReshapeAttrs(final), (moved.output,), into or layer.output())
-    return (split, moved, last)
+    *,
+    is_cut: bool = False,
+) -> Tensor:
+    """The data as ``parts``, with the axes in another order, as ``final``: the operator's output,
+    unless it ``is_cut`` after."""
+    output = layer.output()
+    split = _inner(layer, "reshape", ReshapeAttrs(parts), data)
+    moved = _inner(layer, "transpose", TransposeAttrs(axes), split)
+    uncut = f"{output.name}/uncut"
+    return layer.emit(
+        "reshape", ReshapeAttrs(final), (moved,), None if is_cut else output, hint=uncut
+    )
 
 
-def _step(layer: Layer, op: str, attrs: Attrs, data: Tensor) -> Step:
-    """A step with an intermediate output, which has the data's quantization."""
-    try:
-        (shape,) = registry()[op].infer(attrs, [data.type])
-    except ValueError as error:
-        raise layer.invalid(str(error)) from None
-    name = f"{layer.output().name}/{op.removeprefix('nn.')}"
-    return Step(op, attrs, (data,), layer.derived(_like(data, shape), name))
-
-
-def _like(data: Tensor, shape: Shape) -> TensorType:
-    return TensorType(shape, data.type.dtype, data.type.quant)
+def _inner(layer: Layer, op: str, attrs: Attrs, data: Tensor) -> Tensor:
+    """What a node in the midst of an operator's computes, with the data's quantization."""
+    return layer.emit(op, attrs, (data,), hint=f"{layer.output().name}/{op.removeprefix('nn.')}")
 
 
 IMPORTERS: Mapping[str, Importer] = {

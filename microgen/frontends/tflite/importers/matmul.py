@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from tflite.BatchMatMulOptions import BatchMatMulOptions
 from tflite.BuiltinOptions import BuiltinOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid
-from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 
 
-def _batch_matmul(layer: Layer) -> tuple[Step, ...]:
+def _batch_matmul(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     options = layer.options(BatchMatMulOptions, BuiltinOptions.BatchMatMulOptions, required=False)
     lhs, rhs = layer.data(0), layer.data(1)
@@ -24,7 +25,7 @@ def _batch_matmul(layer: Layer) -> tuple[Step, ...]:
         )
     # The third option is for hybrid products.
     attrs = BatchMatmulAttrs(bool(options.number("AdjX")), bool(options.number("AdjY")))
-    return (Step("nn.batch_matmul", attrs, (lhs, rhs), layer.output()),)
+    return layer.emit("nn.batch_matmul", attrs, (lhs, rhs), layer.output())
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -8,22 +8,22 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.MirrorPadMode import MirrorPadMode
 from tflite.MirrorPadOptions import MirrorPadOptions
 
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ops.base import Pair
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 
 
-def _pad(layer: Layer) -> tuple[Step, ...]:
+def _pad(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data, output = layer.data(0), layer.output()
     # TFLite fills with the stored value that means 0.
     attrs = PadAttrs(_pads(layer, data), output.type.zero)
-    return (Step("nn.pad", attrs, (data,), output),)
+    return layer.emit("nn.pad", attrs, (data,), output)
 
 
-def _padv2(layer: Layer) -> tuple[Step, ...]:
+def _padv2(layer: Layer) -> Tensor:
     layer.expect_inputs(3)
     data, output, filler = layer.data(0), layer.output(), layer.data(2)
     if filler.value is None:
@@ -36,10 +36,10 @@ def _padv2(layer: Layer) -> tuple[Step, ...]:
             f"pads with {filler.type}; one value of the output's dtype and quantization is expected"
         )
     attrs = PadAttrs(_pads(layer, data), filler.value.item())
-    return (Step("nn.pad", attrs, (data,), output),)
+    return layer.emit("nn.pad", attrs, (data,), output)
 
 
-def _mirror_pad(layer: Layer) -> tuple[Step, ...]:
+def _mirror_pad(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data = layer.data(0)
     options = layer.options(MirrorPadOptions, BuiltinOptions.MirrorPadOptions)
@@ -47,7 +47,7 @@ def _mirror_pad(layer: Layer) -> tuple[Step, ...]:
     if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
         raise layer.invalid(f"has the mode {mode}; REFLECT (0) or SYMMETRIC (1) is expected")
     attrs = MirrorPadAttrs(_pads(layer, data), mode == MirrorPadMode.SYMMETRIC)
-    return (Step("nn.mirror_pad", attrs, (data,), layer.output()),)
+    return layer.emit("nn.mirror_pad", attrs, (data,), layer.output())
 
 
 def _pads(layer: Layer, data: Tensor) -> tuple[Pair, ...]:

@@ -7,23 +7,24 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Pool2DOptions import Pool2DOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import strides
-from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
+from microgen.frontends.tflite.layers import Importer, Layer, Options
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pair
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 
 
-def _average_pool2d(layer: Layer) -> tuple[Step, ...]:
+def _average_pool2d(layer: Layer) -> Tensor:
     pool_size, strides, options = _pool(layer)
     attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
-    return (Step("nn.avg_pool2d", attrs, (layer.data(0),), layer.output()),)
+    return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
 
 
-def _max_pool2d(layer: Layer) -> tuple[Step, ...]:
+def _max_pool2d(layer: Layer) -> Tensor:
     pool_size, strides, options = _pool(layer)
     attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
-    return (Step("nn.max_pool2d", attrs, (layer.data(0),), layer.output()),)
+    return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
 
 
 def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:

@@ -8,7 +8,8 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
 from microgen.arithmetic.terms import Activation
-from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import DType
 from microgen.ops.cast import CastAttrs
 from microgen.ops.dequantize import DequantizeAttrs
@@ -17,37 +18,36 @@ from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.requantize import RequantizeAttrs
 
 
-def _l2_normalization(layer: Layer) -> tuple[Step, ...]:
+def _l2_normalization(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     options = layer.options(L2NormOptions, BuiltinOptions.L2NormOptions, required=False)
     if layer.activation(options) is not Activation.NONE:
         raise layer.unsupported(
             "has a fused activation, which LiteRT refuses too", supported="no fused activation"
         )
-    return (Step("nn.l2_normalize", L2NormalizeAttrs(), (layer.data(0),), layer.output()),)
+    return layer.emit("nn.l2_normalize", L2NormalizeAttrs(), (layer.data(0),), layer.output())
 
 
-def _quantize(layer: Layer) -> tuple[Step, ...]:
+def _quantize(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     data, output = layer.data(0), layer.output()
     if data.type.dtype is DType.FLOAT32:
-        return (Step("qnn.quantize", QuantizeAttrs(), (data,), output),)
-    return (Step("qnn.requantize", RequantizeAttrs(), (data,), output),)
+        return layer.emit("qnn.quantize", QuantizeAttrs(), (data,), output)
+    return layer.emit("qnn.requantize", RequantizeAttrs(), (data,), output)
 
 
-def _dequantize(layer: Layer) -> tuple[Step, ...]:
+def _dequantize(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     weights = layer.float16(0)
     if weights is not None:
-        layer.define(weights)
-        return ()
-    return (Step("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output()),)
+        return layer.define(weights)
+    return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
 
 
-def _cast(layer: Layer) -> tuple[Step, ...]:
+def _cast(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
-    return (Step("cast", CastAttrs(), (layer.plain(0),), layer.plain_output()),)
+    return layer.emit("cast", CastAttrs(), (layer.plain(0),), layer.plain_output())
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,15 +10,15 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import Array, DType, Quant, TensorType, frozen
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import Array, DType, Quant
 from microgen.ops import budget
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.svdf import SvdfAttrs
 
 
-def _svdf(layer: Layer) -> tuple[Step, ...]:
+def _svdf(layer: Layer) -> Tensor:
     layer.expect_inputs(5)
     options = layer.options(SVDFOptions, BuiltinOptions.SVDFOptions)
     attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
@@ -27,7 +26,7 @@ def _svdf(layer: Layer) -> tuple[Step, ...]:
     state = layer.variable(4)
     output = layer.output()
     bias = layer.bias(3, output.type.shape[-1])
-    return (Step("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output),)
+    return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)
 
 
 # Positions of an LSTM's inputs; of four, those of the input, forget, cell and output gate.
@@ -36,7 +35,7 @@ _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 
 _HIDDEN = 4  # position among the intermediates
 
 
-def _lstm(layer: Layer) -> tuple[Step, ...]:
+def _lstm(layer: Layer) -> Tensor:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
     _refuse_micro(layer)
@@ -54,7 +53,7 @@ def _lstm(layer: Layer) -> tuple[Step, ...]:
         *([_stacked(layer, peephole)] if peephole else []),
         *_projection(layer),
     ]
-    return (Step("nn.lstm", _lstm_attrs(layer, inputs[0]), tuple(inputs), layer.output()),)
+    return layer.emit("nn.lstm", _lstm_attrs(layer, inputs[0]), tuple(inputs), layer.output())
 
 
 def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
@@ -118,8 +117,8 @@ def _stacked(layer: Layer, tensors: Sequence[Tensor]) -> Tensor:
     budget.spend_array(len(tensors) * tensors[0].type.nbytes, layer.where)
     values = np.stack([_value(tensor) for tensor in tensors])
     quant = _quant_of_stack(layer, [tensor.type.quant for tensor in tensors])
-    of_all = TensorType(values.shape, dtype, quant if dtype is not DType.INT32 else None)
-    return dataclasses.replace(layer.derived(of_all, tensors[0].name), value=frozen(values))
+    quant = quant if dtype is not DType.INT32 else None
+    return layer.constant(values, tensors[0].name, quant, is_counted=True)
 
 
 def _value(tensor: Tensor) -> Array:

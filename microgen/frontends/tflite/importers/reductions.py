@@ -10,8 +10,9 @@ from tflite.ArgMinOptions import ArgMinOptions
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.ReducerOptions import ReducerOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs
 from microgen.ops.argmax import ArgMaxAttrs
 from microgen.ops.argmin import ArgMinAttrs
@@ -30,24 +31,24 @@ def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
     return tuple(sorted(axes)), bool(options.number("KeepDims"))
 
 
-def _reduced(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
-    return (Step(op, attrs, (layer.data(0),), layer.output()),)
+def _reduced(layer: Layer, op: str, attrs: Attrs) -> Tensor:
+    return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
-def _mean(layer: Layer) -> tuple[Step, ...]:
+def _mean(layer: Layer) -> Tensor:
     return _reduced(layer, "mean", MeanAttrs(*_axes(layer)))
 
 
-def _sum(layer: Layer) -> tuple[Step, ...]:
+def _sum(layer: Layer) -> Tensor:
     is_unsigned = layer.numerics.sums_bytes and layer.data(0).type.quant is not None
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 
-def _max(layer: Layer) -> tuple[Step, ...]:
+def _max(layer: Layer) -> Tensor:
     return _reduced(layer, "max", MaxAttrs(*_axes(layer)))
 
 
-def _min(layer: Layer) -> tuple[Step, ...]:
+def _min(layer: Layer) -> Tensor:
     return _reduced(layer, "min", MinAttrs(*_axes(layer)))
 
 
@@ -61,16 +62,16 @@ def _position_axis(layer: Layer, schema: Any, code: int) -> int:
     return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
 
 
-def _positions(layer: Layer, op: str, attrs: Attrs) -> tuple[Step, ...]:
-    return (Step(op, attrs, (layer.data(0),), layer.output()),)
+def _positions(layer: Layer, op: str, attrs: Attrs) -> Tensor:
+    return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
-def _arg_max(layer: Layer) -> tuple[Step, ...]:
+def _arg_max(layer: Layer) -> Tensor:
     axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
     return _positions(layer, "argmax", ArgMaxAttrs(axis))
 
 
-def _arg_min(layer: Layer) -> tuple[Step, ...]:
+def _arg_min(layer: Layer) -> Tensor:
     axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
     return _positions(layer, "argmin", ArgMinAttrs(axis))
 

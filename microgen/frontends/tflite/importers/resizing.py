@@ -10,10 +10,10 @@ from tflite.GatherOptions import GatherOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import Array, DType, TensorType, frozen
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import budget
 from microgen.ops.base import Pair
 from microgen.ops.cost import elementwise
@@ -24,7 +24,7 @@ from microgen.ops.take import TakeAttrs
 _MOST_PIXELS = 2**16  # in a row or column: tables of them are made here
 
 
-def _gather(layer: Layer) -> tuple[Step, ...]:
+def _gather(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data = layer.data(0)
     options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
@@ -32,7 +32,7 @@ def _gather(layer: Layer) -> tuple[Step, ...]:
     indices = _indices(layer, data.type.shape[axis])
     stated, rank = int(options.number("BatchDims")), len(indices.type.shape)
     batch_dims = stated + rank if stated < 0 else stated
-    return (Step("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output()),)
+    return layer.emit("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output())
 
 
 def _indices(layer: Layer, size: int) -> Tensor:
@@ -54,23 +54,20 @@ def _indices(layer: Layer, size: int) -> Tensor:
 
 def _table(layer: Layer, indices: Array, name: str) -> Tensor:
     """int32 indices as a constant."""
-    type_ = TensorType(indices.shape, DType.INT32)
-    budget.spend_array(type_.nbytes, layer.where)
-    value = frozen(indices.astype(type_.dtype.numpy))
-    return Tensor(layer.derived(type_, f"{layer.output().name}/{name}").name, type_, value)
+    return layer.constant(indices.astype(np.int32), f"{layer.output().name}/{name}")
 
 
-def _resize_bilinear(layer: Layer) -> tuple[Step, ...]:
+def _resize_bilinear(layer: Layer) -> Tensor:
     data, size = _image(layer)
     options = layer.options(ResizeBilinearOptions, BuiltinOptions.ResizeBilinearOptions)
     is_aligned, is_centred = (
         bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
     )
     attrs = Resize2DAttrs(size, is_aligned, is_centred)
-    return (Step("image.resize2d", attrs, (data,), layer.output()),)
+    return layer.emit("image.resize2d", attrs, (data,), layer.output())
 
 
-def _resize_nearest_neighbor(layer: Layer) -> tuple[Step, ...]:
+def _resize_nearest_neighbor(layer: Layer) -> Tensor:
     """One ``take`` of rows and one of columns, the one that adds less first."""
     data, size = _image(layer)
     options = layer.options(
@@ -88,17 +85,13 @@ def _resize_nearest_neighbor(layer: Layer) -> tuple[Step, ...]:
     tables = [(k, table) for k, table in tables if not np.array_equal(table, np.arange(shape[k]))]
     tables.sort(key=lambda entry: len(entry[1]) / shape[entry[0]])
     if not tables:
-        return (Step("reshape", ReshapeAttrs(shape), (data,), output),)
-    steps: list[Step] = []
-    for i, (axis, table) in enumerate(tables):
-        shape = (*shape[:axis], len(table), *shape[axis + 1 :])
-        type_ = TensorType(shape, data.type.dtype, data.type.quant)
-        is_last = i == len(tables) - 1
-        result = output if is_last else layer.derived(type_, f"{output.name}/half")
-        indices = _table(layer, table, "rows" if axis == 1 else "columns")
-        steps.append(Step("take", TakeAttrs(axis), (data, indices), result))
-        data = result
-    return tuple(steps)
+        return layer.emit("reshape", ReshapeAttrs(shape), (data,), output)
+    indices = [_table(layer, table, "rows" if k == 1 else "columns") for k, table in tables]
+    for i, (axis, _) in enumerate(tables):
+        result = output if i == len(tables) - 1 else None
+        inputs = (data, indices[i])
+        data = layer.emit("take", TakeAttrs(axis), inputs, result, hint=f"{output.name}/half")
+    return data
 
 
 def _image(layer: Layer) -> tuple[Tensor, Pair]:

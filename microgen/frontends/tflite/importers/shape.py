@@ -11,16 +11,16 @@ from tflite.ReshapeOptions import ReshapeOptions
 from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
 
+from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Step
-from microgen.frontends.tflite.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import DType
 from microgen.ops.base import Shape
 from microgen.ops.broadcast_to import BroadcastToAttrs
 from microgen.ops.reshape import ReshapeAttrs
 
 
-def _reshape(layer: Layer) -> tuple[Step, ...]:
+def _reshape(layer: Layer) -> Tensor:
     layer.expect_inputs(1, 2)
     data, output = layer.data(0), layer.output()
     options = layer.options(ReshapeOptions, BuiltinOptions.ReshapeOptions, required=False)
@@ -37,7 +37,7 @@ def _reshape(layer: Layer) -> tuple[Step, ...]:
     return _reshaped(layer, data, shape)
 
 
-def _squeeze(layer: Layer) -> tuple[Step, ...]:
+def _squeeze(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     data = layer.data(0)
     options = layer.options(SqueezeOptions, BuiltinOptions.SqueezeOptions, required=False)
@@ -53,7 +53,7 @@ def _squeeze(layer: Layer) -> tuple[Step, ...]:
     return _reshaped(layer, data, tuple(n for axis, n in enumerate(shape) if axis not in axes))
 
 
-def _expand_dims(layer: Layer) -> tuple[Step, ...]:
+def _expand_dims(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data, stated = layer.data(0), integers(layer, 1)
     if len(stated) != 1:
@@ -62,12 +62,12 @@ def _expand_dims(layer: Layer) -> tuple[Step, ...]:
     return _reshaped(layer, data, (*data.type.shape[:axis], 1, *data.type.shape[axis:]))
 
 
-def _broadcast_to(layer: Layer) -> tuple[Step, ...]:
+def _broadcast_to(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     return _broadcast(layer, layer.data(0), integers(layer, 1))
 
 
-def _fill(layer: Layer) -> tuple[Step, ...]:
+def _fill(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     layer.options(FillOptions, BuiltinOptions.FillOptions, required=False)
     value = layer.data(1)
@@ -75,23 +75,22 @@ def _fill(layer: Layer) -> tuple[Step, ...]:
     return _broadcast(layer, value, integers(layer, 0))
 
 
-def _broadcast(layer: Layer, data: Tensor, shape: Shape) -> tuple[Step, ...]:
-    return (Step("broadcast_to", BroadcastToAttrs(shape), (data,), layer.output()),)
+def _broadcast(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
+    return layer.emit("broadcast_to", BroadcastToAttrs(shape), (data,), layer.output())
 
 
-def _shape(layer: Layer) -> tuple[Step, ...]:
+def _shape(layer: Layer) -> Tensor:
     """No node: shapes are fixed."""
     layer.expect_inputs(1)
     layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
     output = layer.plain_output()
     if output.type.dtype not in (DType.INT32, DType.INT64):
         raise layer.invalid(f"has an output {output.type}; int32 or int64 is expected")
-    layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
-    return ()
+    return layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
 
 
-def _reshaped(layer: Layer, data: Tensor, shape: Shape) -> tuple[Step, ...]:
-    return (Step("reshape", ReshapeAttrs(shape), (data,), layer.output()),)
+def _reshaped(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
+    return layer.emit("reshape", ReshapeAttrs(shape), (data,), layer.output())
 
 
 IMPORTERS: Mapping[str, Importer] = {

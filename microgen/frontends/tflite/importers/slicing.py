@@ -11,16 +11,15 @@ from tflite.SplitVOptions import SplitVOptions
 from tflite.StridedSliceOptions import StridedSliceOptions
 from tflite.UnpackOptions import UnpackOptions
 
+from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Options, Step
-from microgen.frontends.tflite.tensors import Tensor
-from microgen.ir.graph import TensorType
+from microgen.frontends.tflite.layers import Importer, Layer, Options
 from microgen.ops.base import Shape
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
 
 
-def _slice(layer: Layer) -> tuple[Step, ...]:
+def _slice(layer: Layer) -> Tensor:
     layer.expect_inputs(3)
     data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
     shape = data.type.shape
@@ -31,7 +30,7 @@ def _slice(layer: Layer) -> tuple[Step, ...]:
         for size, start, count in zip(shape, begin, sizes, strict=True)
     )
     attrs = StridedSliceAttrs(begin, (1,) * len(shape), counts)
-    return (Step("strided_slice", attrs, (data,), layer.output()),)
+    return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
 # STRIDED_SLICE
@@ -50,7 +49,7 @@ class _Spec:
         return bool(int(self.options.number(name)) >> entry & 1)
 
 
-def _strided_slice(layer: Layer) -> tuple[Step, ...]:
+def _strided_slice(layer: Layer) -> Tensor:
     layer.expect_inputs(4)
     data = layer.data(0)
     options = layer.options(StridedSliceOptions, BuiltinOptions.StridedSliceOptions)
@@ -117,7 +116,7 @@ def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
 
 def _sliced(
     layer: Layer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
-) -> tuple[Step, ...]:
+) -> Tensor:
     """The slice, and a reshape where axes are added or removed."""
     begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
     return _reshaped_slice(
@@ -127,21 +126,17 @@ def _sliced(
 
 def _reshaped_slice(
     layer: Layer, data: Tensor, attrs: StridedSliceAttrs, output: Tensor, shape: Shape
-) -> tuple[Step, ...]:
+) -> Tensor:
     if attrs.shape == shape:
-        return (Step("strided_slice", attrs, (data,), output),)
-    type_ = TensorType(attrs.shape, data.type.dtype, data.type.quant)
-    part = layer.derived(type_, f"{output.name}/slice")
-    return (
-        Step("strided_slice", attrs, (data,), part),
-        Step("reshape", ReshapeAttrs(shape), (part,), output),
-    )
+        return layer.emit("strided_slice", attrs, (data,), output)
+    part = layer.emit("strided_slice", attrs, (data,), hint=f"{output.name}/slice")
+    return layer.emit("reshape", ReshapeAttrs(shape), (part,), output)
 
 
 # Several outputs
 
 
-def _split(layer: Layer) -> tuple[Step, ...]:
+def _split(layer: Layer) -> Value:
     options = layer.options(SplitOptions, BuiltinOptions.SplitOptions)
     count = int(options.number("NumSplits"))
     layer.expect_outputs(2, count)
@@ -153,7 +148,7 @@ def _split(layer: Layer) -> tuple[Step, ...]:
     return _parts(layer, data, axis, [size // count] * count, outputs)
 
 
-def _split_v(layer: Layer) -> tuple[Step, ...]:
+def _split_v(layer: Layer) -> Value:
     options = layer.options(SplitVOptions, BuiltinOptions.SplitVOptions)
     layer.expect_outputs(3, int(options.number("NumSplits")))
     data, sizes, outputs = layer.data(0), integers(layer, 1), layer.outputs()
@@ -173,7 +168,7 @@ def _axis(layer: Layer, position: int, data: Tensor) -> int:
     return resolved_axis(layer, stated[0], len(data.type.shape))
 
 
-def _unpack(layer: Layer) -> tuple[Step, ...]:
+def _unpack(layer: Layer) -> Value:
     options = layer.options(UnpackOptions, BuiltinOptions.UnpackOptions)
     count = int(options.number("Num"))
     layer.expect_outputs(1, count)
@@ -192,17 +187,17 @@ def _parts(
     outputs: Sequence[Tensor],
     *,
     keep_axis: bool = True,
-) -> tuple[Step, ...]:
-    """One slice for each output, one behind the other along the axis."""
+) -> Value:
+    """One slice for each output, one after the other along the axis."""
     shape = data.type.shape
-    steps: list[Step] = []
+    found: list[Tensor] = []
     for i, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
         begin = tuple(sum(sizes[:i]) if k == axis else 0 for k in range(len(shape)))
         part = (*shape[:axis], size, *shape[axis + 1 :])
         attrs = StridedSliceAttrs(begin, (1,) * len(shape), part)
         final = part if keep_axis else (*shape[:axis], *shape[axis + 1 :])
-        steps += _reshaped_slice(layer, data, attrs, output, final)
-    return tuple(steps)
+        found.append(_reshaped_slice(layer, data, attrs, output, final))
+    return tuple(found)
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 
-from microgen.frontends.tflite.layers import Importer, Layer, Step
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs
 from microgen.ops.abs import AbsAttrs
 from microgen.ops.elu import EluAttrs
@@ -26,25 +27,25 @@ from microgen.ops.tanh import TanhAttrs
 
 
 def _unary(op: str, attrs: Attrs) -> Importer:
-    def importer(layer: Layer) -> tuple[Step, ...]:
+    def importer(layer: Layer) -> Tensor:
         layer.expect_inputs(1)
-        return (Step(op, attrs, (layer.data(0),), layer.output()),)
+        return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
     return importer
 
 
-def _leaky_relu(layer: Layer) -> tuple[Step, ...]:
+def _leaky_relu(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     options = layer.options(LeakyReluOptions, BuiltinOptions.LeakyReluOptions)
     alpha = float(options.number("Alpha"))
     if not math.isfinite(alpha):
         raise layer.invalid(f"has alpha {alpha:g}; a finite value is expected")
-    return (Step("nn.leaky_relu", LeakyReluAttrs(alpha), (layer.data(0),), layer.output()),)
+    return layer.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (layer.data(0),), layer.output())
 
 
-def _prelu(layer: Layer) -> tuple[Step, ...]:
+def _prelu(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
-    return (Step("nn.prelu", PReluAttrs(), (layer.data(0), layer.data(1)), layer.output()),)
+    return layer.emit("nn.prelu", PReluAttrs(), (layer.data(0), layer.data(1)), layer.output())
 
 
 IMPORTERS: Mapping[str, Importer] = {

@@ -1,4 +1,4 @@
-    .file "default_memory.s"
+    .file "default_memory.S"
     /* Some content: ld drops the local symbols of an object that has none. */
     .section .tvm.plan,"",%progbits /* bytes, or ld drops the local symbols */
     .asciz "microgen"

@@ -1,0 +1,63 @@
+"""What a project's README says of its models, its board and its toolchain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.emit.ports import is_scaled
+from microgen.program.types import Port
+from microgen.target.board import Board
+
+_LONGEST_TITLE = 60
+# Debian's packages, by the compiler's prefix.
+_COMPILERS = {
+    "arm-none-eabi-": "gcc-arm-none-eabi",
+    "riscv64-unknown-elf-": "gcc-riscv64-unknown-elf",
+}
+
+
+def title(prefixes: Sequence[str]) -> str:
+    """The models by what their names begin with."""
+    names = " and ".join(prefixes)
+    return names if len(names) <= _LONGEST_TITLE else f"{prefixes[0]} and {len(prefixes) - 1} more"
+
+
+def meaning(port: Port) -> str:
+    """What an element is in real numbers, for people."""
+    kind = port.type
+    if not is_scaled(kind):
+        return "itself"
+    sign = "+" if kind.zero_point < 0 else "-"
+    offset = f"(element {sign} {abs(kind.zero_point)})" if kind.zero_point else "element"
+    return f"{kind.scale:.6g} * {offset}"
+
+
+def qemu_command(board: Board) -> str:
+    """What runs the firmware in QEMU, typed in the project; "" for a board without."""
+    if board.qemu is None:
+        return ""
+    machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
+    rest = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
+    return f"{machine} -nographic \\\n    {rest}"
+
+
+def toolchain_note(board: Board, toolchain: str) -> str:
+    """What has to be installed to build the firmware."""
+    if toolchain == "llvm":
+        helpers = "" if board.is_host else _libgcc_note(board)
+        return (
+            f"It needs CMake, Ninja, clang and lld (Debian: cmake ninja-build clang lld).{helpers}"
+        )
+    if board.is_host:
+        return "It needs CMake, Ninja and a C compiler."
+    return (
+        f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
+        f"{_COMPILERS[board.toolchain]}); no C library."
+    )
+
+
+def _libgcc_note(board: Board) -> str:
+    return (
+        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
+        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
+    )

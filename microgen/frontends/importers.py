@@ -1,0 +1,35 @@
+"""The table of a format from an operator's name to the function that imports it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from microgen.errors import UnsupportedError
+from microgen.frontends.operators import Operator
+
+_SHARED = "arguments"  # what several importers read in the same way
+_Importer = TypeVar("_Importer")
+
+
+def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
+    """Operator name -> importer, sorted, of all modules of a package but ``arguments``: each has
+    ``IMPORTERS``, its own part of the table. ``path`` is the package's ``__path__``."""
+    names = sorted(m.name for m in pkgutil.iter_modules(path) if m.name != _SHARED)
+    modules = [importlib.import_module(f"{package}.{name}") for name in names]
+    found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def of(operator: Operator, known: Mapping[str, _Importer]) -> _Importer:
+    """The importer of an operator. UnsupportedError where there is none."""
+    if operator.op in known:
+        return known[operator.op]
+    raise UnsupportedError(
+        f"operator {operator.op} is not supported: it would need an importer of its own",
+        where=operator.where,
+        hint="`microgen ops` lists those that are",
+    )

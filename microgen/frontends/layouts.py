@@ -1,0 +1,21 @@
+"""Axes in another order: what importers put around nodes that compute along the last axis, or along
+one that the model names."""
+
+from __future__ import annotations
+
+from microgen.frontends.operators import Operator
+from microgen.frontends.tensors import Tensor
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, where the format gives none
+
+
+def along(operator: Operator, vector: Tensor, axis: int, rank: int) -> Tensor:
+    """One value per index of an axis, in a shape that broadcasts to a tensor of that rank."""
+    return operator.reshaped(vector, (*vector.shape, *(1,) * (rank - 1 - axis)))
+
+
+def axis_last(operator: Operator, tensor: Tensor, axis: int) -> tuple[Tensor, str, str]:
+    """The tensor with one axis moved after the others; and the layouts before and after."""
+    source = LETTERS[: len(tensor.shape)]
+    target = source.replace(source[axis], "") + source[axis]
+    return operator.laid_out(tensor, source, target), source, target

@@ -1,0 +1,35 @@
+"""Reads the files of a model."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from microgen.errors import MicrogenError
+
+# Offsets in a flatbuffer are 32 bits wide and signed where they point back.
+_MAX_FILE_BYTES = 2**31 - 1
+
+
+def read(path: Path) -> bytes:
+    """The file's bytes. Only a regular file is opened: a pipe or a device might never end.
+
+    Raises MicrogenError for what is no regular file, too large or cannot be read.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise MicrogenError("is not a regular file", where=str(path), hint="give a model file")
+        if status.st_size > _MAX_FILE_BYTES:
+            raise MicrogenError(
+                f"has {status.st_size} bytes; a model file has at most {_MAX_FILE_BYTES}",
+                where=str(path),
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise MicrogenError("no such file", where=str(path), hint="check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MicrogenError(
+            f"cannot be read: {reason}", where=str(path), hint="check the path and its permissions"
+        ) from None

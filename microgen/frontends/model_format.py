@@ -1,0 +1,120 @@
+"""What a model format brings: the one record that ``frontends`` knows of it."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from microgen.errors import MicrogenError
+from microgen.frontends import model_files
+from microgen.frontends.numerics import PROFILES, Numerics
+from microgen.ir.graph import Array, Graph
+
+if TYPE_CHECKING:
+    from microgen.relay.module import IRModule
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is read for; each format looks at what concerns it.
+
+    ``numerics``: of formats whose files do not say how they round, the runtime to follow.
+    ``targets``, of formats whose models name devices: device type (DLPack's number) -> kind of the
+    target for it. ``generators``, of formats whose models may have been partitioned: the names of
+    the code generators whose functions are one node each.
+    """
+
+    numerics: Numerics = PROFILES["litert"]
+    targets: Mapping[int, str] = field(default_factory=dict)
+    generators: Collection[str] = ()
+
+
+class OracleError(MicrogenError):
+    """An oracle cannot run a model."""
+
+
+class Oracle(Protocol):
+    """An implementation from outside that runs models of a format, to compare with."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def kernels(self) -> str:
+        """Which of its kernels it computes with."""
+
+    @property
+    def profile(self) -> str:
+        """The numerics profile whose outputs it gives."""
+
+    def lacking(self) -> str:
+        """What it needs and is not there, as a sentence; empty if it can run."""
+
+    def layers(
+        self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
+    ) -> Iterator[dict[str, Array]]:
+        """For each sample (one array per model input, in order) every tensor that it can tell, by
+        the graph's name. ``files`` are the model's, as ``Format.files`` has them. Raises
+        OracleError where it refuses the model.
+        """
+
+    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
+        """How much farther than an op's bound it may be from the op's reference, as documented by
+        its source."""
+
+
+class Format(abc.ABC):
+    """A model format. Its folder in ``frontends`` has ``FORMAT``, an object of a subclass.
+
+    The folder's ``__init__`` is imported by every command: it leaves schema packages, importers and
+    oracles to the methods, which import them when they are needed.
+    """
+
+    suffix: ClassVar[str]
+    """Of its files' names, lower case, with the dot."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of files that belong to a model if they stand beside it under its name."""
+
+    def files(self, path: Path) -> dict[str, bytes]:
+        """The bytes of a model's files by suffix: of the one at ``path``, then of those that stand
+        beside it. Raises MicrogenError for what is no regular file."""
+        own = {self.suffix: model_files.read(path)}
+        others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
+        return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}
+
+    @abc.abstractmethod
+    def load(self, path: Path, request: Request) -> Graph:
+        """The graph of the model at ``path``, whose name is in errors and in nodes' origins.
+
+        Raises MicrogenError for what is no regular file, ModelError where the file is malformed or
+        contradicts itself, UnsupportedError where it is sound but uses what microgen does not have.
+        """
+
+    @abc.abstractmethod
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators that have an importer, sorted."""
+
+    def oracle(self) -> Oracle | None:
+        """Who else runs such models, if anyone does."""
+        return None
+
+
+class ModuleFormat(Format):
+    """A format whose models are Relay modules, which code generators partition before they become
+    graphs."""
+
+    @abc.abstractmethod
+    def module(self, path: Path) -> IRModule:
+        """The module at ``path``, with its types. Raises what ``load`` raises."""
+
+    @abc.abstractmethod
+    def of_module(
+        self, module: IRModule, file: str, request: Request
+    ) -> tuple[Graph, dict[str, bytes]]:
+        """The graph of a module that was made of the model called ``file``, and the module's files
+        by suffix. Raises what ``load`` raises."""

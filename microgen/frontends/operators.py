@@ -1,0 +1,196 @@
+"""What an importer gets, whatever the format: one operator, and the means to put nodes for it into
+the graph.
+
+An importer is a function of one ``Operator`` (of the format's subclass, which reads operands and
+attributes). It calls ``emit`` for each node and returns the values of the operator's outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import tensors
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value
+from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
+from microgen.ops import budget, registry
+from microgen.ops.base import StatusError
+from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.ops.reshape import ReshapeAttrs
+
+_SAME: Any = object()
+
+Moved = dict[tuple[str, object], Tensor]
+"""Constants under other shapes or layouts, by name and attributes: each is moved once."""
+
+
+class Operator:
+    """One operator of a model, on its way into the graph.
+
+    ``op`` is its name in the format, ``name`` what its result is called, ``origin`` where its nodes
+    come from. ``where`` is what errors call it, by default the layer and ``op``: methods raise
+    ModelError (``invalid``) and UnsupportedError (``unsupported``) with it.
+    """
+
+    def __init__(
+        self,
+        op: str,
+        name: str,
+        origin: Origin,
+        *,
+        graph: GraphBuilder,
+        moved: Moved,
+        where: str = "",
+    ) -> None:
+        self.op, self.name, self.origin = op, name, origin
+        self.where = where or f'{origin.file}: layer "{short(origin.layer)}" ({op})'
+        self._graph = graph
+        self._moved = moved
+        self._first = len(graph.nodes)
+        self._made: dict[str, None] = {}
+
+    # Errors
+
+    def invalid(self, what: str) -> ModelError:
+        """The error for an operator that contradicts itself."""
+        return ModelError(what, where=self.where)
+
+    def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
+        """The error for a sound operator that microgen has no means for."""
+        return UnsupportedError(what, where=self.where, hint=f"supported: {supported}")
+
+    def expect(self, tensor: Tensor, *dtypes: DType) -> None:
+        """Raise UnsupportedError unless the tensor is of one of the dtypes."""
+        if tensor.dtype not in dtypes:
+            names = ", ".join(dtype.value for dtype in dtypes)
+            raise self.unsupported(f"of {tensor.type} has no kernel", supported=names)
+
+    # Nodes
+
+    def emit(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        output: Tensor | None = None,
+        *,
+        dtype: DType | None = None,
+        quant: Quant | None = _SAME,
+        hint: str = "",
+    ) -> Tensor:
+        """The output of a new node; of constants what it computes, as a constant and without node.
+
+        ``output`` is the tensor that the model declares; without it there is a new one, of the
+        inferred shape and of the first input's dtype and quantization unless they are given, and
+        ``hint`` is a word of its name.
+        """
+        shape, first = self.inferred(op, attrs, inputs), inputs[0].type
+        if output is None:
+            kind = TensorType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
+            output = Tensor(self._new_name(hint or op), kind)
+        self._check(op, attrs, inputs, shape, output)
+        self._made[output.name] = None
+        try:
+            value = tensors.folded(op, attrs, inputs, output.type, self.where)
+        except StatusError as error:
+            value = self._failing(error)
+        if value is not None:
+            return self._constant(output, value)
+        self._graph.add(self._node(op, attrs, inputs, output), (*inputs, output))
+        return output
+
+    def inferred(self, op: str, attrs: Attrs, inputs: Sequence[Tensor]) -> tuple[int, ...]:
+        """The shape of a node's output."""
+        try:
+            (shape,) = registry()[op].infer(attrs, [tensor.type for tensor in inputs])
+        except ValueError as error:
+            raise self._impossible(str(error)) from None
+        return shape
+
+    def constant(
+        self, value: Array, hint: str, quant: Quant | None = None, *, is_counted: bool = False
+    ) -> Tensor:
+        """A new constant, made of others; ``hint`` is a word of its name. ``is_counted``: the
+        budget has been asked for it, before it was made."""
+        if not is_counted:
+            budget.spend_array(value.nbytes, self.where)
+        kind = TensorType(tuple(value.shape), DType(value.dtype.name), quant)
+        tensor = self._constant(Tensor(self._new_name(hint), kind), value)
+        self._made[tensor.name] = None
+        return tensor
+
+    def laid_out(self, tensor: Tensor, source: str, target: str) -> Tensor:
+        """The tensor with its axes in another order; a constant is moved once for all operators.
+
+        Nodes compute in NHWC: an importer of an operator in another layout puts one of these before
+        and one after, and the passes move and cancel them.
+        """
+        if source == target:
+            return tensor
+        return self._shared(
+            tensor, "layout_transform", LayoutTransformAttrs(source, target), target
+        )
+
+    def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> Tensor:
+        """The tensor under another shape; a constant is reshaped once for all operators."""
+        if tensor.shape == tuple(shape):
+            return tensor
+        return self._shared(tensor, "reshape", ReshapeAttrs(tuple(shape)), "reshape")
+
+    def _shared(self, tensor: Tensor, op: str, attrs: Attrs, hint: str) -> Tensor:
+        if tensor.value is None:
+            return self.emit(op, attrs, (tensor,), hint=hint)
+        key = (tensor.name, attrs)
+        if key not in self._moved:
+            moved = self.emit(op, attrs, (tensor,), hint=hint)
+            self._made.pop(moved.name)
+            self._moved[key] = moved
+        return self._moved[key]
+
+    def named(self, value: Value, wanted: Mapping[str, str]) -> Value:
+        """The value with tensors that this operator made under other names (tensor's name -> the
+        wanted one), or under ones like them that nobody has."""
+        names = {old: self._graph.fresh(new) for old, new in wanted.items() if old in self._made}
+        self._graph.rename(names, self._first)
+        return tensors.renamed(value, names)
+
+    # What formats may do in their own way
+
+    def _impossible(self, error: str) -> ModelError:
+        """The error for inputs and attributes that give no shape."""
+        return self.invalid(error)
+
+    def _check(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        shape: tuple[int, ...],
+        output: Tensor,
+    ) -> None:
+        """Raise unless the op can be computed; ``shape`` is the inferred one."""
+        del shape  # the output's own, where it is not declared
+        tensors.checked(output.type, self.where)
+        sentence = registry()[op].check(attrs, [tensor.type for tensor in inputs], [output.type])
+        if sentence is not None:
+            raise self.unsupported(
+                f"has no kernel: {sentence}", supported="`microgen ops` lists it"
+            )
+
+    def _failing(self, error: StatusError) -> Array | None:
+        """What an op of constants computes that fails: nothing, so that it fails on the board."""
+        del error
+        return None
+
+    def _constant(self, output: Tensor, value: Array) -> Tensor:
+        """The output as a constant."""
+        return self._graph.constant(output.name, value, output.type)
+
+    def _new_name(self, hint: str) -> str:
+        """The name of a tensor that the model does not know."""
+        return self._graph.fresh(f"{self.name}#{hint}")
+
+    def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
+        names = tuple(tensor.name for tensor in inputs)
+        return Node(op, names, (output.name,), attrs, self.origin)

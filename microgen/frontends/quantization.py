@@ -1,0 +1,115 @@
+"""What formats share about scales and zero points: values that a file declares, checked, and what
+they mean to stored values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.arithmetic.int8 import activation_range
+from microgen.arithmetic.terms import Activation
+from microgen.errors import ModelError
+from microgen.frontends.operators import Operator
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ops.reinterpret import ReinterpretAttrs
+
+STORED = (DType.INT8, DType.INT16, DType.INT32)
+ZERO_POINTS = {"int8": (-128, 127), "int16": (0, 0), "int32": (0, 0), "int64": (0, 0)}
+"""Dtypes that may have a scale -> the least and the greatest zero point."""
+
+_SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
+_CALIBRATE = "convert the model with samples on which this layer's outputs differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A tensor as a file declares it; ``dtype`` is one of ZERO_POINTS. ``called`` and ``where`` are
+    for errors."""
+
+    called: str
+    shape: tuple[int, ...]
+    dtype: str
+    is_constant: bool
+    where: str
+
+    def quant(self, scale: Array, zero_point: Array, axis: int) -> Quant:
+        """Its quantization: one scale, or one for each index of ``axis``; one zero point, as many
+        as scales, or none for 0.
+
+        Scales are float32 values as Python floats. ModelError if a value or a length is impossible.
+        """
+        # Of one dimension it is the only one: converters give a bias the axis of its weights.
+        axis = 0 if len(self.shape) == 1 else axis
+        self._check_lengths(scale, zero_point, axis)
+        scales = self._scales(scale)
+        zero_points = self._zero_points(zero_point, len(scales))
+        return Quant(scales, zero_points, None if len(scales) == 1 else axis)
+
+    def _check_lengths(self, scale: Array, zero_point: Array, axis: int) -> None:
+        if scale.size > 1 and not 0 <= axis < len(self.shape):
+            raise self._error(
+                f"{self.called} is quantized along axis {axis}, but has {len(self.shape)} axes"
+            )
+        if scale.size > 1 and scale.size != self.shape[axis]:
+            raise self._error(
+                f"{self.called} has {scale.size} scales; 1, or {self.shape[axis]} for axis "
+                f"{axis}, are expected"
+            )
+        if zero_point.size not in (0, 1, scale.size):
+            raise self._error(
+                f"{self.called} has {scale.size} scales but {zero_point.size} zero points"
+            )
+
+    def _scales(self, scale: Array) -> tuple[float, ...]:
+        """Constants may have scales of 0, or so small that float32 is denormal: such channels are
+        dead, and their sums count as 0. What is computed cannot."""
+        values = tuple(float(value) for value in scale)
+        least = 0.0 if self.is_constant else _SMALLEST_SCALE
+        for index, value in enumerate(values):
+            # The comparison is false for NaN, too.
+            if not least <= value < float("inf"):
+                raise self._error(
+                    f"scale {index} of {self.called} is {value:g}; "
+                    "a positive, finite, normal float32 is expected",
+                    hint="" if self.is_constant else _CALIBRATE,
+                )
+        return values
+
+    def _zero_points(self, zero_point: Array, count: int) -> tuple[int, ...]:
+        values = tuple(int(value) for value in zero_point) or (0,)
+        low, high = ZERO_POINTS[self.dtype]
+        for index, value in enumerate(values):
+            if not low <= value <= high:
+                expected = str(low) if low == high else f"{low} to {high}"
+                raise self._error(
+                    f"zero point {index} of {self.called} is {value}; {expected} is expected "
+                    f"for {self.dtype}"
+                )
+        return values if len(values) == count else values * count
+
+    def _error(self, what: str, hint: str = "") -> ModelError:
+        return ModelError(what, where=self.where, hint=hint)
+
+
+def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> Tensor:
+    """The tensor with stored values of that scale and zero point: a view, unless it is so."""
+    if tensor.type.quant == meaning:
+        return tensor
+    if tensor.value is not None:
+        return operator.constant(tensor.value, "values", meaning)
+    attrs = ReinterpretAttrs(tensor.shape)
+    return operator.emit("qnn.reinterpret", attrs, (tensor,), quant=meaning)
+
+
+def activation_of(data: TensorType, low: float, high: float) -> Activation | None:
+    """The activation that clamps stored int8 values to those bounds, if one does."""
+    if data.dtype is not DType.INT8 or data.quant is None:
+        return None
+    limits = np.iinfo(np.int8)
+    bounds = (max(low, limits.min), min(high, limits.max))
+    for found in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
+        if activation_range(found, data.quant, data.dtype) == bounds:
+            return found
+    return None

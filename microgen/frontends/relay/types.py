@@ -1,0 +1,36 @@
+"""Relay's types as the graph's, and where nodes run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.errors import UnsupportedError
+from microgen.frontends.tensors import checked
+from microgen.ir.graph import DType, Quant, TensorType
+from microgen.relay import expr as relay
+
+# Plain int8 and int16 numbers: the stored value is the real one.
+PLAIN = Quant((1.0,), (0,))
+_SCALED = (DType.INT8, DType.INT16)
+
+
+def type_of(found: relay.TensorType, where: str) -> TensorType:
+    """The graph's type for Relay's. UnsupportedError for what no kernel can hold."""
+    try:
+        dtype = DType(found.dtype)
+    except ValueError:
+        known = ", ".join(d.value for d in DType)
+        raise UnsupportedError(
+            f"{found} has a dtype that no kernel has", where=where, hint=f"supported: {known}"
+        ) from None
+    quant = PLAIN if dtype in _SCALED else None
+    return checked(TensorType(found.shape, dtype, quant), where)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where nodes run: the target's kind ("" is the host), and the external function that they are
+    part of ("" is none)."""
+
+    target: str = ""
+    function: str = ""

@@ -1,0 +1,179 @@
+"""The graph as it grows: tensors by name, nodes in order, constants computed at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.errors import UnsupportedError
+from microgen.ir.graph import MAX_BYTES, Array, Attrs, DType, Graph, Node, TensorType, frozen
+from microgen.ops import budget
+from microgen.ops.base import Operands
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor of the graph; ``value`` if it is constant. A variable keeps what its only reader
+    leaves in it for the next inference."""
+
+    name: str
+    type: TensorType
+    value: Array | None = field(default=None, compare=False, repr=False)
+    is_variable: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of its axes."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+        return self.type.dtype
+
+
+Value = Tensor | tuple["Value", ...]
+
+
+def fields(value: Value) -> tuple[Tensor, ...]:
+    """The tensors of a value, those of nested tuples in order."""
+    found: list[Tensor] = []
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, Tensor):
+            found.append(top)
+        else:
+            stack.extend(reversed(top))
+    return tuple(found)
+
+
+def renamed(value: Value, names: Mapping[str, str]) -> Value:
+    """The value with its tensors under other names."""
+    if isinstance(value, Tensor):
+        return dataclasses.replace(value, name=names.get(value.name, value.name))
+    return tuple(renamed(part, names) for part in value)
+
+
+def checked(type_: TensorType, where: str) -> TensorType:
+    """The type, if its tensors have elements and an int32_t counts their bytes; UnsupportedError
+    otherwise."""
+    if type_.size < 1:
+        raise UnsupportedError(
+            f"{type_} has no elements", where=where, hint="supported: axes of 1 or more"
+        )
+    if type_.nbytes > MAX_BYTES:
+        raise UnsupportedError(
+            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {MAX_BYTES}"
+        )
+    return type_
+
+
+def folded(
+    op: str, attrs: Attrs, inputs: Sequence[Tensor], output: TensorType, where: str
+) -> Array | None:
+    """What an op computes of constants; None if it has an input that is none.
+
+    Raises UnsupportedError where that is too much to be computed while compiling, StatusError where
+    it has no result.
+    """
+    values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
+    if len(values) < len(inputs):
+        return None
+    operands = Operands(values, tuple(tensor.type for tensor in inputs), (output,))
+    (found,) = budget.evaluated(op, attrs, operands, where)
+    return found
+
+
+@dataclass(slots=True)
+class GraphBuilder:
+    """Nodes, types, constants and variables so far."""
+
+    nodes: list[Node] = field(default_factory=list)
+    types: dict[str, TensorType] = field(default_factory=dict)
+    constants: dict[str, Array] = field(default_factory=dict)
+    variables: dict[str, None] = field(default_factory=dict)
+
+    def fresh(self, wanted: str) -> str:
+        """A name that no tensor has yet: the wanted one, or with a number after it."""
+        name, count = wanted, 0
+        while name in self.types:
+            count += 1
+            name = f"{wanted}'{count}"
+        return name
+
+    def declare(self, wanted: str, type_: TensorType) -> Tensor:
+        """A new tensor."""
+        name = self.fresh(wanted)
+        self.types[name] = type_
+        return Tensor(name, type_)
+
+    def constant(self, wanted: str, value: Array, type_: TensorType) -> Tensor:
+        """A new constant."""
+        name = self.declare(wanted, type_).name
+        self.constants[name] = frozen(value)
+        return Tensor(name, type_, self.constants[name])
+
+    def add(self, node: Node, tensors: Iterable[Tensor]) -> None:
+        """Append a node; ``tensors`` are those that it names, whether they are known or not."""
+        self.nodes.append(node)
+        self._know(tensors)
+
+    def rename(self, names: Mapping[str, str], first: int) -> None:
+        """Give tensors other names, in the nodes from number ``first`` on that make them."""
+        for old, new in names.items():
+            self.types[new] = self.types.pop(old)
+            if old in self.constants:
+                self.constants[new] = self.constants.pop(old)
+        for i in range(first, len(self.nodes)):
+            node = self.nodes[i]
+            inputs, outputs = (
+                tuple(names.get(name, name) for name in side)
+                for side in (node.inputs, node.outputs)
+            )
+            self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
+
+    def drop_dead(self, outputs: Sequence[Tensor]) -> None:
+        """Keep only the nodes that the outputs depend on."""
+        live = {tensor.name for tensor in outputs}
+        kept: list[Node] = []
+        for node in reversed(self.nodes):
+            if live & set(node.outputs):
+                live.update(node.inputs)
+                kept.append(node)
+        self.nodes = kept[::-1]
+
+    def graph(
+        self,
+        name: str,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        *,
+        fixed: Mapping[str, tuple[int, ...]] | None = None,
+        output_names: tuple[str, ...] = (),
+    ) -> Graph:
+        """The graph of all nodes, with the tensors that they, ``inputs`` and ``outputs`` name."""
+        self._know((*inputs, *outputs))
+        ports = [tensor.name for tensor in (*inputs, *outputs)]
+        used = {*ports, *(n for node in self.nodes for n in (*node.inputs, *node.outputs))}
+        order = [each for each in dict.fromkeys((*ports, *self.types)) if each in used]
+        return Graph(
+            name=name,
+            inputs=tuple(tensor.name for tensor in inputs),
+            outputs=tuple(tensor.name for tensor in outputs),
+            nodes=tuple(self.nodes),
+            types={each: self.types[each] for each in order},
+            constants={each: self.constants[each] for each in order if each in self.constants},
+            variables=tuple(each for each in order if each in self.variables),
+            fixed=fixed or {},
+            output_names=output_names,
+        )
+
+    def _know(self, tensors: Iterable[Tensor]) -> None:
+        for tensor in tensors:
+            self.types.setdefault(tensor.name, tensor.type)
+            if tensor.value is not None:
+                self.constants.setdefault(tensor.name, tensor.value)
+            if tensor.is_variable:
+                self.variables.setdefault(tensor.name)

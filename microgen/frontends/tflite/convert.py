@@ -1,0 +1,147 @@
+"""TFLite flatbuffers -> the graph: records, then layers in the file's order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import PurePath
+
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.numerics import Numerics
+from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.frontends.tflite import importers, records, refusals, signature
+from microgen.frontends.tflite.layers import Fix, Layer
+from microgen.frontends.tflite.records import ABSENT, ModelRecord
+from microgen.frontends.tflite.tensors import Tensors
+from microgen.ir.graph import Graph
+
+
+def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
+    """The graph of a model; ``file`` names it in messages and Origins.
+
+    Raises ModelError where the bytes are malformed or contradict themselves, UnsupportedError
+    where the model is sound but uses what microgen does not have.
+    """
+    signature.check(data, file)
+    model = records.read(data, file)
+    tensors = Tensors(model.tensors)
+    refusals.check(model, tensors.names, numerics)
+    _check_operators(model)
+    _check_order(model, tensors)
+    builder, fixes = GraphBuilder(), list[Fix]()
+    for operator in model.operators:
+        layer = Layer(operator, tensors, model.reader, numerics, builder, fixes)
+        layer.finished(importers.registry()[operator.name](layer))
+    return _graph(model, tensors, builder, fixes)
+
+
+def _check_operators(model: ModelRecord) -> None:
+    """Every operator computes something, and the graph has inputs and outputs."""
+    file = model.reader.file
+    for index, operator in enumerate(model.operators):
+        if not operator.outputs:
+            raise ModelError(f"operator {index} ({operator.name}) has no output", where=file)
+    for kind, found in (
+        ("operators", model.operators),
+        ("inputs", model.inputs),
+        ("outputs", model.outputs),
+    ):
+        if not found:
+            raise ModelError(f"has no {kind}", where=file, hint="give a model that computes")
+
+
+def _check_order(model: ModelRecord, tensors: Tensors) -> None:
+    """Every tensor is known before it is read, and made once: so there is no cycle. Constants and
+    variables are known from the start; a variable has one reader at most."""
+    constants = {i for i, record in enumerate(model.tensors) if record.is_constant}
+    known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
+    for index in model.inputs:
+        if index in known:
+            is_variable = model.tensors[index].is_variable
+            kind = "a constant" if index in constants else "listed twice"
+            kind = "a variable" if is_variable else kind
+            raise _impossible(model, tensors, index, f"is an input of the graph, but {kind}")
+        known.add(index)
+    for operator in model.operators:
+        for index in operator.inputs:
+            if index != ABSENT and index not in known:
+                raise _impossible(
+                    model, tensors, index, f"is read by {operator.name} before anything makes it"
+                )
+        for index in operator.outputs:
+            if index in known:
+                kind = "a constant" if index in constants else "there already"
+                raise _impossible(
+                    model, tensors, index, f"is an output of {operator.name}, but {kind}"
+                )
+            known.add(index)
+    _check_variables(model, tensors)
+    for index in model.outputs:
+        if index not in known:
+            raise _impossible(model, tensors, index, "is an output, but nothing makes it")
+
+
+def _check_variables(model: ModelRecord, tensors: Tensors) -> None:
+    read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
+    for index in dict.fromkeys(read):
+        if model.tensors[index].is_variable and read.count(index) > 1:
+            raise UnsupportedError(
+                f'the variable "{short(tensors.names[index])}" has more than one reader',
+                where=model.reader.file,
+                hint="supported: variables that one operator reads and updates",
+            )
+
+
+def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> ModelError:
+    return ModelError(
+        f'tensor "{short(tensors.names[index])}" {what}',
+        where=model.reader.file,
+        hint="operators must stand in the order in which they run, without cycles",
+    )
+
+
+def _graph(
+    model: ModelRecord, tensors: Tensors, builder: GraphBuilder, fixes: Sequence[Fix]
+) -> Graph:
+    file = model.reader.file
+    fixed = _fixed({tensors.names[index] for index in model.inputs}, fixes)
+    inputs = [_port(tensors, index, file) for index in model.inputs]
+    outputs = [_port(tensors, index, file) for index in model.outputs]
+    return builder.graph(PurePath(file).stem, inputs, outputs, fixed=fixed)
+
+
+def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
+    """Inputs of the graph that operators read only as parameters, with their only value."""
+    found: dict[str, tuple[int, ...]] = {}
+    for fix in fixes:
+        if fix.tensor not in fed:
+            raise UnsupportedError(
+                f'needs "{short(fix.tensor)}" to be a constant or fed, but it is computed',
+                where=str(fix.origin),
+                hint="convert the model with fixed shapes",
+            )
+        if found.setdefault(fix.tensor, fix.value) != fix.value:
+            raise ModelError(
+                f'needs "{short(fix.tensor)}" to be {list(fix.value)}, another layer '
+                f"{list(found[fix.tensor])}",
+                where=str(fix.origin),
+            )
+    return found
+
+
+def _port(tensors: Tensors, index: int, file: str) -> Tensor:
+    """An input or output of the graph, which has one scale or none."""
+    tensor = tensors.get(index, file)
+    quant = tensor.type.quant
+    if quant is not None and not quant.is_per_tensor:
+        raise UnsupportedError(
+            f'"{short(tensor.name)}", an input or output of the graph, has a scale per channel',
+            where=file,
+            hint="convert the model with one scale for each input and output",
+        )
+    return tensor
+
+
+def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
+    """The graph's name of every tensor, in the file's order."""
+    signature.check(data, file)
+    return tuple(Tensors(records.read(data, file).tensors).names)

@@ -1,0 +1,78 @@
+"""The oracle of ``.tflite`` files: every layer as LiteRT's reference kernels compute it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from microgen.frontends.model_format import OracleError
+from microgen.frontends.tflite.convert import tensor_names
+from microgen.ir.graph import Array
+
+
+class LiteRT:
+    """ai-edge-litert, on one thread."""
+
+    name = "LiteRT"
+    kernels = "BUILTIN_REF"
+    profile = "litert"
+
+    def lacking(self) -> str:
+        """What is not installed, if it is not."""
+        if importlib.util.find_spec("ai_edge_litert") is None:
+            return "ai-edge-litert is not installed (pip install ai-edge-litert)"
+        return ""
+
+    def layers(
+        self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
+    ) -> Iterator[dict[str, Array]]:
+        """For each sample every tensor but those that nothing uses. OracleError where LiteRT
+        refuses (it has no reference ELU, say, and stops at the square root of a negative value).
+        """
+        (model,) = files.values()
+        names = tensor_names(model, file="the model")
+        try:
+            interpreter = _interpreter(model)
+            for sample in samples:
+                for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
+                    interpreter.set_tensor(detail["index"], array)
+                interpreter.invoke()
+                yield dict(_tensors(interpreter, names))
+        except (RuntimeError, ValueError) as error:
+            raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
+
+    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
+        """How much farther than an op's bound its kernels may be from the op's reference."""
+        if op != "sigmoid" or inputs[0].dtype.kind != "f":
+            return 0.0
+        # TFLite reference/logistic.h: exp(x) below -9, 1 above 16.6.
+        wide = inputs[0].astype(np.float64)
+        with np.errstate(over="ignore"):
+            return np.where(
+                wide < -9, np.exp(np.minimum(2 * wide, 0)), np.where(wide > 16, 2.0**-23, 0)
+            )
+
+
+def _interpreter(model: bytes) -> Any:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    make: Any = Interpreter  # the package has no annotations
+    interpreter = make(
+        model_content=model,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=True,
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def _tensors(interpreter: Any, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    for detail in interpreter.get_tensor_details():
+        if detail["index"] < len(names):
+            with contextlib.suppress(ValueError):  # no data: nothing reads or writes it
+                yield names[detail["index"]], interpreter.get_tensor(detail["index"])

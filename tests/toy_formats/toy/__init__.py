@@ -1,0 +1,37 @@
+"""A model format for tests: layers as JSON (``.toy``), with constants beside them (``.weights``).
+
+Images are NCHW. It is what docs/frontends.md describes, and nothing else in microgen knows of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from microgen.frontends.model_format import Format, Oracle, Request
+from microgen.ir.graph import Graph
+
+
+class _Toy(Format):
+    suffix = ".toy"
+    beside = (".weights",)
+
+    def load(self, path: Path, request: Request) -> Graph:
+        from microgen.frontends.toy import convert
+
+        del request  # a toy says everything itself
+        graph: Graph = convert.load(self.files(path), file=path.name)
+        return graph
+
+    def operators(self) -> tuple[str, ...]:
+        from microgen.frontends.toy import importers
+
+        return tuple(importers.registry())
+
+    def oracle(self) -> Oracle:
+        from microgen.frontends.toy import runtime
+
+        found: Oracle = runtime.Runtime()
+        return found
+
+
+FORMAT = _Toy()

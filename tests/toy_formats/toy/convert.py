@@ -1,0 +1,41 @@
+"""A toy model -> the graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import PurePath
+
+import numpy as np
+from microgen.frontends.toy.importers import registry
+from microgen.frontends.toy.layers import Layer
+
+from microgen.errors import ModelError
+from microgen.frontends import importers
+from microgen.frontends.operators import Moved
+from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.ir.graph import DType, Graph, TensorType
+
+
+def load(files: Mapping[str, bytes], *, file: str) -> Graph:
+    """The graph of a model, whose files are given by suffix."""
+    try:
+        model = json.loads(files[".toy"])
+    except ValueError as error:
+        raise ModelError(f"is no JSON: {error}", where=file) from None
+    builder, moved = GraphBuilder(), Moved()
+    values: dict[str, Tensor] = {}
+    for name, shape in model["inputs"].items():
+        values[name] = builder.declare(name, TensorType(tuple(shape), DType.FLOAT32))
+    for name, numbers in json.loads(files.get(".weights", b"{}")).items():
+        array = np.array(numbers, np.float32)
+        values[name] = builder.constant(name, array, TensorType(array.shape, DType.FLOAT32))
+    inputs = [values[name] for name in model["inputs"]]
+    for record in model["layers"]:
+        operands = [values[name] for name in record["inputs"]]
+        layer = Layer(record, operands, file, builder, moved)
+        importer = importers.of(layer, registry())
+        values[record["name"]] = layer.finished(importer(layer))
+    outputs = [values[name] for name in model["outputs"]]
+    builder.drop_dead(outputs)
+    return builder.graph(PurePath(file).stem, inputs, outputs)
