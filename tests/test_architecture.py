@@ -73,7 +73,7 @@ ONLY_IN = {
 }
 
 
-STILL_TOO_LONG = {"external", "lower"}  # of frontends/relay/external.py and lowering/program.py
+STILL_TOO_LONG = {"lower"}  # of lowering/program.py
 
 
 def _part(module: Path) -> str:
