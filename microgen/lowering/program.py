@@ -55,13 +55,9 @@ def lower(
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
     graph = partition.graph
-    for region in partition.regions:
-        targets.by_kind(region.target, where=str(region.origin))
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
-    taken = {port.name for port in (*inputs, *outputs)}
-    functions.check_symbols(partition.regions, taken)
-    needed = _devices(partition, codegens, targets, taken)
+    needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
@@ -86,6 +82,11 @@ def lower(
 def _devices(
     partition: Partition, codegens: Mapping[str, Codegen], targets: Targets, taken: set[str]
 ) -> tuple[Device, ...]:
+    """The devices of the regions' targets, which are declared, and whose names are not ``taken``,
+    nor are the regions' own."""
+    for region in partition.regions:
+        targets.by_kind(region.target, where=str(region.origin))
+    functions.check_symbols(partition.regions, taken)
     used = {region.target for region in partition.regions}
     return devices.of(targets, used, taken, selection.drivers(codegens, used))
 

@@ -64,6 +64,7 @@ def test_west_and_microgen_do_not_share_a_build_directory_unnoticed(tmp_path: Pa
     as_west = ["cmake", "-S", project, "-B", elf.parent, "-DWEST_PYTHON=python3", "-DBOARD=any"]
     refused = toolchain.run(as_west, seconds=60)
     assert not refused.ok
-    assert "holds a bare-metal build: choose another directory" in refused.output
+    said = " ".join(refused.output.split())  # CMake breaks lines where the path makes them long
+    assert "holds a bare-metal build: choose another directory" in said
     assert "west build -d build-zephyr" in refused.output
     assert build(project).elf.is_file()
