@@ -110,7 +110,7 @@ def test_json_has_it_as_data(
 def test_a_status_of_its_own_is_that_of_the_call_that_returned_it(project: Path) -> None:
     source = project / "model/codegen/host/src/pick_lib1.c"
     text = source.read_text()
-    at = text.index("return", text.index("tvmgen_pick_fused_multiply("))
+    at = text.index("return", text.index("tvmgen_pick_fused_take("))
     source.write_text(f"{text[:at]}return -77;\n    {text[at:]}")
     inputs = _inputs([[0, 1, 2]], [ONES])
     try:
@@ -120,7 +120,7 @@ def test_a_status_of_its_own_is_that_of_the_call_that_returned_it(project: Path)
     finally:
         source.write_text(text)
     found = str(blame.explained(caught.value, project, inputs, elf))
-    assert 'returned error code -77 at sample 0 in layer "twice" (call ' in found
+    assert 'returned error code -77 at sample 0 in layer "row" (call ' in found
     assert "0xffffffb3 (-77), as operating systems and drivers report errors" in found
 
 

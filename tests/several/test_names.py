@@ -57,7 +57,7 @@ def test_names_alike(names: tuple[str, str], words: str, tmp_path: Path) -> None
 def test_a_module_and_its_input_against_a_longer_module(tmp_path: Path) -> None:
     (tmp_path / "one.tflite").write_bytes(models.dense(tensor="b_x"))
     (tmp_path / "two.tflite").write_bytes(models.dense(tensor="x"))
-    with pytest.raises(MicrogenError, match=r"'a' and 'a_b' .* both define TVMGEN_A_B_X_SIZE"):
+    with pytest.raises(MicrogenError, match=r"'a' and 'a_b' .* both define TVMGEN_A_B_X_COUNT"):
         microgen.compile_models(
             [(tmp_path / "one.tflite", "a"), (tmp_path / "two.tflite", "a_b")], "native"
         )
