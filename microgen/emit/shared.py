@@ -1,7 +1,7 @@
 """The memory that the workspaces of several models share, which run one after the other.
 
 Each model has its pool and its sids as symbols, in a section without bytes. The linker puts those
-sections, which the build names one behind the other, at one address, and the bytes behind them:
+sections, which the build names one after the other, at one address, and the bytes after them:
 all pools then begin where the bytes do. No C file names the symbols of two models.
 """
 
