@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Generator
@@ -28,6 +29,11 @@ settings.load_profile("no_deadline")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` rewrites the expected files."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+# A shell's background jobs ignore Ctrl-C, and so would every program that a test interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -186,7 +186,7 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
 
 _APART = """
 import subprocess, sys, time
-from microgen import guard
+from microgen.building import guard
 
 apart = "import subprocess as s, time; s.Popen(['sleep', '{}'], process_group=0); time.sleep(60)"
 command = [sys.executable, "-c", apart.format(sys.argv[1])]

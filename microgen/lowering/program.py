@@ -63,7 +63,7 @@ def lower(
     )
     by_target = {device.target: device for device in needed}
     state = _Lowering(graph, partition.regions, by_target, roots(graph), inputs, outputs)
-    state.add_all(partition.regions, lowered)
+    external = state.add_all(partition.regions, lowered)
     return Program(
         module=module,
         inputs=state.numbered(inputs),
@@ -74,7 +74,7 @@ def lower(
         constants=tuple(state.constants.values()),
         parameters=state.parameters,
         devices=needed,
-        external_modules=tuple(state.with_constants(made, lowered) for made in lowered.external),
+        external_modules=external,
         parameter_ids=state.parameter_ids,
     )
 
@@ -159,12 +159,16 @@ class _Lowering:
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
             self.port_sids[port.name] = self._new_sid()
 
-    def add_all(self, regions: Sequence[Region], lowered: LoweredRegions) -> None:
-        """The variables, then each region's call, in execution order."""
+    def add_all(
+        self, regions: Sequence[Region], lowered: LoweredRegions
+    ) -> tuple[ExternalModule, ...]:
+        """The variables, then each region's call, in execution order, then what external modules
+        hold. Returns these."""
         for name in self.graph.variables:
             self.add_variable(name)
         for region, item in zip(regions, lowered.regions, strict=True):
             self.add(region, item)
+        return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
     def add_variable(self, tensor: str) -> None:
         """Give a variable its buffer."""

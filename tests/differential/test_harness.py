@@ -17,17 +17,19 @@ from tests.differential import evaluation, harness
 from tests.differential.generator import Case, generate
 
 pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
-SOURCE = "model/codegen/host/src/n{seed}_lib1.c"
+RUNNER = "model/codegen/host/src/n{seed}_lib0.c"
+OPERATORS = "model/codegen/host/src/n{seed}_lib1.c"
 
 
-def _break_c(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
-    """Have the first function of every module's C execute the statement before it returns."""
+def _break_c(monkeypatch: pytest.MonkeyPatch, statement: str, source: str = OPERATORS) -> None:
+    """Have the first function of that source of every module execute the statement before it
+    returns."""
     real = harness._compiled
 
     def broken(case: Case, folder: Path) -> Compiled | str:
         compiled = real(case, folder)
         assert not isinstance(compiled, str)
-        name = SOURCE.format(seed=case.seed)
+        name = source.format(seed=case.seed)
         text = compiled.files.files[name].decode()
         changed = text.replace("    return 0;", f"    {statement} return 0;", 1).encode()
         assert changed != text.encode()
@@ -39,21 +41,25 @@ def _break_c(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "found"),
+    ("source", "statement", "found"),
     [
-        ("*(char *)out0 ^= 16;", "C differs in"),
-        ("((char *)out0)[-1] = 0;", "AddressSanitizer: heap-buffer-overflow"),
-        ("{ int shift = 40; *(char *)out0 = (char)(1 << shift); }", "runtime error: shift"),
-        ("return 1;", "the program ended with 1"),
-        ("nonsense", "does not compile"),
+        (OPERATORS, "*(char *)out0 ^= 16;", "C differs in"),
+        (OPERATORS, "((char *)out0)[-1] = 0;", "AddressSanitizer: heap-buffer-overflow"),
+        (
+            OPERATORS,
+            "{ int shift = 40; *(char *)out0 = (char)(1 << shift); }",
+            "runtime error: shift",
+        ),
+        (RUNNER, "return 1;", "the program ended with 1"),
+        (OPERATORS, "nonsense", "does not compile"),
     ],
 )
 def test_wrong_c_is_found(
-    statement: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: str, statement: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = _one_layer()
     assert harness.check([case], tmp_path) == []
-    _break_c(monkeypatch, statement)
+    _break_c(monkeypatch, statement, source)
     (failure,) = harness.check([case], tmp_path)
     assert found in failure.what
 

@@ -193,7 +193,7 @@ def test_tensors_named_as_c_and_the_runner_name_things_compile_and_run(tmp_path:
     assert runner.run(tmp_path / "p", None, elf=built.elf).samples == 1
     assert [port.tensor for port in program.inputs] == list(RESERVED)
     header = (tmp_path / "p/model/codegen/host/include/tvmgen_default.h").read_text()
-    macros = re.findall(r"#define (\w+_SIZE)", header)
+    macros = re.findall(r"#define (\w+_SIZE)\b", header)
     assert len(macros) == len(set(macros)) == len(RESERVED) + 2
 
 

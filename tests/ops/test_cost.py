@@ -35,13 +35,13 @@ def _allocated(node: Node, operands: Operands) -> tuple[int, tuple[Array, ...]]:
 
 
 def _networks(seeds: range) -> Iterator[tuple[generator.Case, Graph]]:
-    from microgen.frontends import tflite
+    from microgen.frontends.tflite import convert
 
     for seed in seeds:
         case = generator.generate(seed)
         data = case.net.model(case.outputs)
         try:
-            yield case, tflite.load(data, file="m.tflite", numerics=profile("litert"))
+            yield case, convert.load(data, file="m.tflite", numerics=profile("litert"))
         except MicrogenError:
             continue
 

@@ -13,6 +13,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.codegens.accelerator import CODEGEN
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.ir.graph import DType, Graph, TensorType
+from microgen.passes.canonical_padding import canonical_padding
 from microgen.target import board as boards
 from tests.codegens.accelerator.networks import everything
 from tests.graphs import Builder
@@ -84,7 +85,7 @@ def test_tensors_beyond_its_addresses_are_refused() -> None:
 
 def test_extents_beyond_its_counters_are_refused() -> None:
     b = Builder()
-    graph = b.graph(b.pool(b.input(1, 1, 32_768, 1), "max", 1))
+    graph = canonical_padding(b.graph(b.pool(b.input(1, 1, 32_768, 1), "max", 1)))
     assert _refusal(graph) == "it has an extent of 32,768, the accelerator counts to 32,767"
 
 

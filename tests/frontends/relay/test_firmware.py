@@ -54,7 +54,7 @@ def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path
     conv = definitions.conv2d(data["d1"], data["w1"], (1, 1), (1, 1, 1, 1), (1, 1), 1)
     (found,) = result.outputs.values()
     close(found, np.maximum(conv + data["b1"][:, None, None], 0))
-    assert "reads .tflite files" in str(result.verdicts[1])
+    assert "there is none for .relay files" in str(result.verdicts[1])
 
 
 def test_the_seed_demos_graph_is_the_notes() -> None:
