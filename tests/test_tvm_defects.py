@@ -183,10 +183,10 @@ def test_12_a_workspace_that_is_linked_in_is_said_to_be_owed_by_nobody() -> None
     (comment,) = re.findall(
         r"brief (Workspace size.*)\n.*\n#define \w+ 140\n", _header(compiled(TWO))
     )
-    assert "linked in, the caller owes none of it" in comment
+    assert "part of the firmware, the caller provides nothing" in comment
     owed = _header(compiled(TWO, pool=("sram:*:external",)))
     assert "#define TVMGEN_DEFAULT_SRAM_WORKSPACE_POOL_SIZE 140\n" in owed
-    assert "the caller owes none" not in owed
+    assert "the caller provides nothing" not in owed
 
 
 def test_13_too_many_arguments_are_refused_when_a_model_is_generated() -> None:

@@ -92,10 +92,10 @@ def _owner(unit: Unit) -> str:
     """Who must see to the workspace's bytes."""
     owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
     if not owed:
-        return "linked in, the caller owes none of it"
+        return "part of the firmware, the caller provides nothing"
     rest = unit.plan.peak - owed
     inside = f"; {rest} bytes of it are linked in" if rest else ""
-    return f"the caller owes the external pools, whose sizes are below{inside}"
+    return f"the caller provides the external pools, whose sizes are below{inside}"
 
 
 def _check_macros(macros: list[str]) -> None:

@@ -161,7 +161,7 @@ def test_the_header_says_what_the_caller_owes(tmp_path: Path) -> None:
     assert sizes["WORKSPACE_SIZE"] > sizes["DRAM_WORKSPACE_POOL_SIZE"] > 0
     assert "FAST" not in header
     inside = sizes["WORKSPACE_SIZE"] - sizes["DRAM_WORKSPACE_POOL_SIZE"]
-    assert f"the caller owes the external pools, whose sizes are below; {inside} bytes" in header
+    assert f"the caller provides the external pools, whose sizes are below; {inside} bytes" in header
     assert "/* of TVMGEN_DEFAULT_DRAM_WORKSPACE_POOL_SIZE bytes, aligned to 16 */" in header
     data = header.split("FLASH_CONSTANT_POOL_DATA \\\n")[1].split("\n\n")[0]
     assert len(re.findall("0x[0-9a-f]{2}", data)) == sizes["FLASH_CONSTANT_POOL_SIZE"]
@@ -175,7 +175,7 @@ def test_the_header_says_what_the_caller_owes(tmp_path: Path) -> None:
 def test_a_workspace_that_is_linked_in_is_owed_by_nobody(tmp_path: Path) -> None:
     write_project(_chain(), tmp_path / "p", Options(pool=("a:100", "b:*")))
     header = _text(tmp_path / "p", "tvmgen_default.h")
-    assert "linked in, the caller owes none of it" in header
+    assert "part of the firmware, the caller provides nothing" in header
     assert "workspace_pools" not in header
 
 

@@ -98,7 +98,7 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
         {"external_functions"},
     ),
     "a constant elsewhere": (
-        _edited(MODULES, r"\(void \*\)(tvmgen_default_p\d+),", r"(void *)(\1 + 1),"),
+        _edited(MODULES, r"\(void \*\)(tvmgen_default_\w+),", r"(void *)(\1 + 1),"),
         {"external_functions"},
     ),
     "a constant of another name": (

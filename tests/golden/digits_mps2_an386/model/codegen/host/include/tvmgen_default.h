@@ -59,7 +59,7 @@ int32_t tvmgen_default_run(
 );
 
 /*!
- * \brief Workspace size for TVM module "default": linked in, the caller owes none of it
+ * \brief Workspace size for TVM module "default": part of the firmware, the caller provides nothing
  */
 #define TVMGEN_DEFAULT_WORKSPACE_SIZE 3072
 
