@@ -161,7 +161,9 @@ def test_the_header_says_what_the_caller_owes(tmp_path: Path) -> None:
     assert sizes["WORKSPACE_SIZE"] > sizes["DRAM_WORKSPACE_POOL_SIZE"] > 0
     assert "FAST" not in header
     inside = sizes["WORKSPACE_SIZE"] - sizes["DRAM_WORKSPACE_POOL_SIZE"]
-    assert f"the caller provides the external pools, whose sizes are below; {inside} bytes" in header
+    assert (
+        f"the caller provides the external pools, whose sizes are below; {inside} bytes" in header
+    )
     assert "/* of TVMGEN_DEFAULT_DRAM_WORKSPACE_POOL_SIZE bytes, aligned to 16 */" in header
     data = header.split("FLASH_CONSTANT_POOL_DATA \\\n")[1].split("\n\n")[0]
     assert len(re.findall("0x[0-9a-f]{2}", data)) == sizes["FLASH_CONSTANT_POOL_SIZE"]
