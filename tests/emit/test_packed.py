@@ -52,7 +52,7 @@ def test_a_random_graph_of_packed_operators(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_random_graph_behind_a_packed_entry_point(seed: int, tmp_path: Path) -> None:
+def test_a_random_graph_with_a_packed_entry_point(seed: int, tmp_path: Path) -> None:
     _matches_the_reference(random_graph(2100 + seed), tmp_path / "p", HALF_PACKED)
 
 
@@ -77,7 +77,7 @@ def test_the_callers_tensors_are_the_only_ones_on_the_stack(tmp_path: Path) -> N
         data = b.clip(b.conv(data, 2), Activation.RELU)
     write_project(b.graph(data), tmp_path / "p", PACKED)
     text = (tmp_path / "p" / HOST / "src" / "default_lib0.c").read_text()
-    head, _, main = text.partition("/* Kept whole")
+    head, _, main = text.partition("/* Not inlined")
     assert re.findall(r"^    const DLTensor", main, re.MULTILINE) == ["    const DLTensor"] * 2
     assert not re.findall(r"^static (?!const)\w+ [^(]*$", text, re.MULTILINE)
     assert head.count("static const DLTensor") > 10

@@ -79,7 +79,7 @@ static int file_failed(const char *what)
 }
 
 /* Runs every sample until one fails. Stores the last status and the inferences done. Returns 0, or
- * EXIT_FILE_FAILED, upon which the program ends, and its files are closed. */
+ * EXIT_FILE_FAILED, after which the program ends and its files are closed. */
 static int run_file(int32_t input, int32_t *status, int32_t *samples)
 {
     const int32_t output = mg_io_open(OUTPUT_FILE, sizeof(OUTPUT_FILE) - 1U, MG_IO_WRITE);

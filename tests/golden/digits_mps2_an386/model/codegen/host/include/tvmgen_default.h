@@ -95,7 +95,7 @@ static inline int8_t *tvmgen_default_get_output(
 
 /*!
  * \brief value / scale, rounded to nearest, halves away from zero, plus zero_point, saturated; least for NaN:
- *        in all bits what a quantize operator of the network computes
+ *        the same bits as from a quantize operator of the network
  */
 static inline int32_t tvmgen_default_quantized(
     float value,
