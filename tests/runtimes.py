@@ -15,7 +15,7 @@ _FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-reco
 
 
 def archive() -> Path:
-    """A library to link behind what calls it."""
+    """A library to link after what calls it."""
     return Path(_compiled().name) / "runtimes.a"
 
 

@@ -54,8 +54,8 @@ def _alive(n: int) -> bytes:
     names, sums = [f"t{i}" for i in range(n)], [f"s{i}" for i in range(n)]
     tensors = [_tensor(name) for name in ("x", *names, *sums)]
     adds = [_add(a, "x", b) for a, b in zip(["x", *names], names, strict=False)]
-    behind = zip(["x", *sums], reversed(names), sums, strict=False)
-    return build_model(tensors, [*adds, *(_add(*each) for each in behind)], ["x"], [sums[-1]])
+    after = zip(["x", *sums], reversed(names), sums, strict=False)
+    return build_model(tensors, [*adds, *(_add(*each) for each in after)], ["x"], [sums[-1]])
 
 
 def _joined(n: int) -> bytes:

@@ -70,7 +70,7 @@ def test_03_an_error_between_the_hooks(tmp_path: Path) -> None:
     assert hooks == ["Activate", "Activate", "Open", "Close", "Deactivate", "Deactivate"]
 
 
-def test_04_devices_behind_a_target_that_is_none() -> None:
+def test_04_devices_after_a_target_that_is_none() -> None:
     targets = ("npu0:device-api", "dsp", "npu1:device-api")
     program = program_of(chain("npu0", "dsp", "npu1"), Options(targets=targets))
     assert [d.name for d in program.devices] == ["npu0", "npu1"]
@@ -117,7 +117,7 @@ int main(void)
 
 
 @NEEDS_NINJA
-def test_07_blocks_behind_the_allocators_tag_are_aligned_and_sizes_do_not_wrap(
+def test_07_blocks_after_the_allocators_tag_are_aligned_and_sizes_do_not_wrap(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a.c").write_text(_ALLOCATOR)

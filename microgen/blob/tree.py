@@ -60,11 +60,11 @@ def arrange(root: Module) -> Order:
     for module in _walk([root], seen, lambda m: not m.is_library):
         (boundary if module.is_library else outside).append(module)
     library: list[Module] = []
-    behind: list[Module] = []
+    others: list[Module] = []
     for module in _walk(boundary, seen, lambda _: True):
-        (library if module.is_library else behind).append(module)
+        (library if module.is_library else others).append(module)
     merged = [tuple(library)] if library else []
-    groups = (*((m,) for m in outside), *merged, *((m,) for m in behind))
+    groups = (*((m,) for m in outside), *merged, *((m,) for m in others))
     return Order(groups, _children(groups))
 
 

@@ -1,4 +1,4 @@
-"""Names the layer, the element and the value that made a run function return a status."""
+"""Finds the layer, the element and the value that made a run function return a status."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from microgen.runner import samples
 def explained(
     error: StatusRunError, project: Path, inputs: Mapping[str, Array] | None, elf: Path
 ) -> StatusRunError:
-    """The same error with what is known of its cause, from the reference on the samples that were
-    run, or from which of the firmware's calls returned the status."""
+    """The same error with what is known about its cause: from the reference, evaluated on the
+    samples that were run, or from the firmware's call that returned the status."""
     record = manifest.load(project)
     module = next(m for m in record.modules if error.module in ("", m.module))
     given = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
@@ -40,7 +40,7 @@ def explained(
 def _by_reference(
     graph: Graph, module: ModuleRecord, inputs: Mapping[str, Array], sample: int
 ) -> StatusError | None:
-    """What the reference says of the sample, if it has no result for it either."""
+    """The reference's explanation, if the reference has no result for the sample either."""
     state = initial_state(graph)
     names = [port.tensor for port in module.inputs]
     try:
@@ -74,7 +74,8 @@ def _blamed(
 def _located(
     error: StatusRunError, module: ModuleRecord, layers: tuple[runner.Layer, ...]
 ) -> StatusRunError:
-    """By the firmware: the call that returned the status, or the last that was done before."""
+    """The firmware's explanation: the call that returned the status, or the last call that
+    completed."""
     own = [one for one in layers if (one.module, one.sample) == (module.module, error.sample)]
     failed = next((one for one in own if one.status == error.status), None)
     if failed:

@@ -130,12 +130,9 @@ def compare(
     project: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Array], elf: Path
 ) -> tuple[Verdict, ...]:
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
-    sample, with the numpy reference and, where it is installed and its profile is the project's,
-    with the oracle of the model's format; each model by itself. All arrays have a leading axis of N
-    samples.
-
-    Raises what ``runner.run`` raises.
-    """
+    sample, with the numpy reference. Compare them also with the oracle of the model's format if it
+    is installed and follows the project's numerics profile. Each model is compared by itself. All
+    arrays have a leading axis of N samples. Raises what ``runner.run`` raises."""
     record = manifest.load(project)
     inputs = samples.by_tensor(record, inputs)
     traces = _Traces(project, elf, inputs)
@@ -185,8 +182,8 @@ def source(project: Path, record: ModuleRecord) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An output of a sample from end to end: what there is and should be, and how far off it may
-    be."""
+    """An output of a sample from end to end: the values found and expected, and how far off they
+    may be."""
 
     found: Array
     values: Array
@@ -349,7 +346,7 @@ def _with_slack(one: Expected, found: Found, oracle: Oracle) -> Expected:
 
 
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
-    """What is of the size that the graph's tensors have."""
+    """The arrays whose sizes are those of the graph's tensors."""
     sizes = {name: kind.nbytes for name, kind in graph.types.items()}
     return {
         name: _shaped(graph, name, array)

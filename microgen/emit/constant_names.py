@@ -1,7 +1,8 @@
-"""What C calls the constants: ``conv1_weight``, after the first layer that reads them.
+"""The names of constants in C: ``conv1_weight``, for example, after the first layer that reads the
+constant.
 
-TVM's names (``p0``, ``p2_multiplier``) stay where its interfaces have them: in the parameter files,
-in the graph executor's graph, and for what lies inside the file that it loads.
+TVM's names (``p0``, ``p2_multiplier``) remain in TVM's interfaces: in the parameter files, in the
+graph executor's graph, and for the data inside the file that the graph executor loads.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _layer(constant: Constant) -> str:
 
 
 def _taken(program: Program, plan: MemoryPlan) -> Iterator[str]:
-    """The symbols that others have."""
+    """The symbols that are already in use."""
     own = [*_OF_THE_MODEL, *(p.name for p in (*plan.pools, *plan.constant_pools))]
     ports = [port.name for port in (*program.inputs, *program.outputs)]
     own += [f"{word}_{port}" for word in _OF_A_PORT for port in ports]

@@ -1,4 +1,4 @@
-"""The constants, each with a comment that says which of the model's numbers it holds."""
+"""The constants in C. A comment at each one says which of the model's numbers it holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from microgen.program.types import Constant, Pool
 
 def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays. The
-    graph executor's are in its parameter file, but for those that modules are handed."""
+    graph executor keeps its constants in its parameter file, except those that modules are given.
+    """
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
     held = unit.program.held_constants
     own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
@@ -34,7 +35,7 @@ def _pool(pool: Pool) -> dict[str, Any]:
 
 
 def _attribute(pool: str) -> str:
-    """The macro that puts a constant where it lies."""
+    """The macro that places a constant in its section."""
     return f"TVM_CONSTANT_{pool.upper()}" if pool else "TVM_CONSTANT"
 
 

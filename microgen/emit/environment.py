@@ -1,4 +1,4 @@
-"""The one way that templates are read: they lay out what Python computed, and nothing else."""
+"""How templates are read. Templates only lay out what Python has computed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from microgen import resources
 
 @functools.cache
 def environment(folder: str) -> jinja2.Environment:
-    """An environment for the templates in ``templates/<folder>``, one per process: compiling a
-    template takes longer than the rest of a small model.
+    """The environment for the templates in ``templates/<folder>``. There is one per process,
+    because compiling a template takes longer than the rest of a small model.
 
-    A name that a template uses and nobody gave is an error (jinja2.UndefinedError), not nothing.
+    A name that a template uses but that has no value raises jinja2.UndefinedError.
     """
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(resources.folder("templates") / folder),

@@ -1,4 +1,4 @@
-"""The graph executor's files: what creates and runs it, and the symbols of its data."""
+"""The graph executor's files: the code that creates and runs it, and the symbols of its data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ALIGNMENT = 16
 
 
 def parameters(unit: Unit) -> dict[str, Constant]:
-    """The constants as the parameter file has them: those with the widest elements first, so that
-    each is aligned to its elements when the first one is. What modules are handed are C arrays:
-    the graph does not know them."""
+    """The constants in the order of the parameter file: those with the widest elements come first,
+    so that each is aligned to its elements if the first one is. Constants that modules are given
+    are C arrays, because the graph does not know them."""
     known = [c for c in unit.program.constants if c.name not in unit.program.held_constants]
     constants = sorted(known, key=lambda c: -c.array.dtype.itemsize)
     return {constant.name: constant for constant in constants}

@@ -43,7 +43,7 @@ def header(unit: Unit) -> dict[str, Any]:
 
 
 def device(device: Device) -> dict[str, Any]:
-    """A device as templates see it: its field, its target, its context and its hooks."""
+    """A device for the templates: its field, target, context and hooks."""
     return {
         "name": device.name,
         "target": cnames.comment(device.target),
@@ -76,7 +76,7 @@ def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
 
 
 def _data(pool: Pool, unit: Unit) -> list[str]:
-    """The lines of an initialiser for a constant pool, gaps as zeros."""
+    """The lines of an initialiser for a constant pool; gaps are zeros."""
     content = bytearray(pool.nbytes)
     arrays = {c.name: c.array for c in unit.program.constants}
     for place in unit.plan.constants:
@@ -89,7 +89,7 @@ def _data(pool: Pool, unit: Unit) -> list[str]:
 
 
 def _owner(unit: Unit) -> str:
-    """Who must see to the workspace's bytes."""
+    """Who provides the bytes of the workspace."""
     owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
     if not owed:
         return "part of the firmware, the caller provides nothing"

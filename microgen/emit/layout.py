@@ -1,4 +1,4 @@
-"""C whose length depends on names, in lines that a screen shows whole."""
+"""Lays out C whose length depends on names, so that no line is too long for a screen."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ WIDTH = 120  # columns of the longest line of generated code
 
 
 def comment(text: str, indent: int = 0) -> str:
-    """Any text as a comment, the template having written ``indent`` spaces: of one line if it
-    fits."""
+    """The text as a comment, on one line if it fits. The template has already written ``indent``
+    spaces."""
     lines = textwrap.wrap(
         cnames.inert(text), WIDTH - indent - len("/*  */"), break_on_hyphens=False
     )
@@ -21,14 +21,14 @@ def comment(text: str, indent: int = 0) -> str:
 
 
 def words(*words: str) -> str:
-    """The words in one line if they fit, else each on its own."""
+    """The words on one line if they fit, otherwise each on its own line."""
     line = " ".join(words)
     return line if len(line) <= WIDTH else "\n".join(words)
 
 
 def call(function: str, arguments: Sequence[str], indent: int = 0, *, end: str = "") -> str:
-    """``function(arguments)``, the template having written ``indent`` spaces: in one line, or with
-    a line for each argument. ``end`` follows it."""
+    """``function(arguments)`` on one line, or with a line for each argument. The template has
+    already written ``indent`` spaces; ``end`` follows the call."""
     line = f"{function}({', '.join(arguments)}){end}"
     if len(line) + indent <= WIDTH:
         return line

@@ -17,7 +17,7 @@ _INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}
 
 
 def table(array: Array, ctype: str) -> str:
-    """The elements as initialisers, so many in a line, indented by four."""
+    """The elements as initialisers, several on each line, indented by four."""
     if array.dtype.kind not in "iubf":
         raise InternalError(f"no C literal for {array.dtype}", where=ctype)
     flat = array.reshape(-1)
@@ -28,14 +28,15 @@ def table(array: Array, ctype: str) -> str:
 
 
 def _literal(value: Value, ctype: str) -> str:
-    """The least value of a type has no literal in C: ``-2147483648`` is minus a larger type."""
+    """The value as a C literal. The least value of a type has none: ``-2147483648`` is minus a
+    larger type."""
     if ctype == "float":
         return _float(value)
     return f"({int(value) + 1} - 1)" if value == _INT_MIN.get(ctype) else str(int(value))
 
 
 def _float(value: float) -> str:
-    """A float32 value, exactly: in hexadecimal, but for infinities, which have no literal."""
+    """A float32 value, exactly, in hexadecimal. Infinities have no literal: they are quotients."""
     if math.isnan(value):
         raise InternalError("no C literal for NaN")
     if math.isinf(value):
@@ -46,13 +47,14 @@ def _float(value: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """A positive, finite float32 value, exactly, in decimal: C++ had no hexadecimal ones once."""
+    """A positive, finite float32 value, exactly, in decimal, because C++ before C++17 has no
+    hexadecimal literals for floats."""
     text = str(np.float32(value))  # as many digits as tell it from others
     return f"{text}F" if "." in text or "e" in text else f"{text}.0F"
 
 
 def negatable(value: int) -> str:
-    """An integer that may stand anywhere in an expression."""
+    """An integer that can stand anywhere in an expression."""
     return f"({value})" if value < 0 else str(value)
 
 

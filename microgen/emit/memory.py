@@ -1,4 +1,4 @@
-"""The memory plan as symbols, in assembler."""
+"""The memory plan as symbols in assembly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from microgen.program.types import Pool
 
 
 def memory(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/memory.S.j2``: the pools that are linked in."""
+    """Values of ``src/memory.S.j2``: the pools that are part of the firmware."""
     pools = [p for p in unit.plan.used_pools if p.is_internal and not p.is_constant]
     return {
         **unit.common(),

@@ -11,7 +11,7 @@ from microgen.program.types import Port
 
 
 def metadata(unit: Unit) -> dict[str, Any]:
-    """Values of ``src/metadata.c.j2``. Pools that the caller passes there are none."""
+    """Values of ``src/metadata.c.j2``. Pools that the caller passes are not in it."""
     return {
         **unit.common(),
         "inputs": [_tensor(port, unit) for port in unit.program.inputs],

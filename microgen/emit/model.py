@@ -27,7 +27,7 @@ Outputs = dict[str, tuple[str, dict[str, Any]]]  # path -> template and its valu
 
 
 def emit(*units: Unit) -> FileTree:
-    """The files of all models of a firmware, and what they have in common."""
+    """The files of all models of a firmware, and the files that they share."""
     tree = emit_common(units)
     for unit in units:
         tree = tree.merged(emit_model(unit))
@@ -35,8 +35,7 @@ def emit(*units: Unit) -> FileTree:
 
 
 def emit_common(units: Sequence[Unit]) -> FileTree:
-    """The registry of packed functions, and the memory that workspaces share; each if there is
-    one."""
+    """The registry of packed functions and the shared workspace, if there are any."""
     outputs: Outputs = {}
     if any(unit.has_registry for unit in units):
         name = f"src/{units[0].module}_registry.c"
@@ -52,8 +51,8 @@ def emit_common(units: Sequence[Unit]) -> FileTree:
 
 
 def emit_model(unit: Unit) -> FileTree:
-    """Header, runner, operators, constants, memory symbols; for the packed interface metadata,
-    too."""
+    """Header, runner, operators, constants and memory symbols; with the packed interface also the
+    metadata."""
     module = unit.module
     outputs: Outputs = {
         f"include/tvmgen_{module}.h": ("include/tvmgen.h.j2", header(unit)),
@@ -74,7 +73,7 @@ def emit_model(unit: Unit) -> FileTree:
 
 
 def _loaded(unit: Unit) -> Outputs:
-    """What calls the modules of the blob, and the constants that they are handed."""
+    """The calls of the blob's modules, and the constants that the modules are given."""
     module = unit.module
     held = _parameters(unit) if unit.program.held_constants else {}
     return held | {
@@ -109,7 +108,7 @@ def _parameters(unit: Unit) -> Outputs:
 
 
 def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
-    """What the graph executor is run with."""
+    """The files that run the graph executor."""
     module = unit.module
     return {
         f"include/tvmgen_{module}_graph.h": ("include/tvmgen_graph.h.j2", unit.common("GRAPH_")),

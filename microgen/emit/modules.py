@@ -27,7 +27,7 @@ _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
 
 
 def libraries(unit: Unit) -> dict[str, dict[str, Any]]:
-    """File name below ``src`` -> values of ``src/external.c.j2``, for each C module."""
+    """For each C module, the name of its file below ``src`` -> values of ``src/external.c.j2``."""
     return {
         source(module, unit).removeprefix(f"{_SOURCES}/"): _library(module, made, unit)
         for module, made in unit.program.c_modules
@@ -99,8 +99,8 @@ def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
 
 
 def runtimes(units: Sequence[Unit]) -> tuple[Runtime, ...]:
-    """Every runtime that modules of a firmware need, sorted by type key. Raises UnsupportedError
-    if one key has two."""
+    """Every runtime that the modules of a firmware need, sorted by type key. Raises
+    UnsupportedError if two runtimes have the same key."""
     found = {c.runtime for unit in units for _, c in unit.program.runtime_modules}
     keys = Counter(runtime.type_key for runtime in found)
     for key in sorted(keys):

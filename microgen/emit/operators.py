@@ -1,4 +1,4 @@
-"""The operators: each primitive function around the bodies of its kernels."""
+"""The operators: each primitive function, wrapped around the bodies of its kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
 
 
 def _layers(program: Program) -> dict[str, list[str]]:
-    """The layers that each function computes, as comments say them."""
+    """The layers that each function computes, as text for comments."""
     layers: dict[str, list[str]] = {function.name: [] for function in program.functions}
     for call in program.calls:
         if call.function in layers:

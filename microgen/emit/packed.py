@@ -1,4 +1,4 @@
-"""Packed functions: the operators, each around what computes; the entry point; the registry."""
+"""Packed functions: a wrapper for each operator, the entry point, and the registry."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
 
 
 def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
-    """The device that a function runs on: between its hooks."""
+    """The device that a function runs on. The function is called between its hooks."""
     last = function.parameters[-1]
     devices = {d.context: device(d) for d in unit.program.devices}
     return devices[last.name] if last.role is Role.DEVICE else None
 
 
 def _arguments(function: PrimFunc, unit: Unit) -> Iterator[str]:
-    """What the function that computes is passed: the data of each tensor, its scratch, and the
-    context of its device."""
+    """What the wrapper passes on: the data of each tensor, the scratch buffer, and the context of
+    the device."""
     numbers = itertools.count()
     for parameter in function.parameters:
         if parameter.role is Role.SCRATCH and unit.graph is not None:

@@ -1,4 +1,5 @@
-"""Inputs and outputs as the model's header has them: facts as macros, and what helpers need."""
+"""Inputs and outputs in the model's header: macros with their properties, and the values for its
+helper functions."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def ctype(kind: DType) -> str:
 
 
 def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
-    """A port as templates see it; ``kind``: ``input`` or ``output``."""
+    """A port for the templates. ``kind`` is ``input`` or ``output``."""
     placed = unit.plan.by_name[port.buffer] if port.buffer else None
     macros = list(_macros(port, f"{unit.prefix}_{port.name}".upper()))
     return {
@@ -42,7 +43,7 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
 
 
 def _macros(port: Port, prefix: str) -> Iterator[tuple[str, str]]:
-    """The macros and what they stand for, the size in bytes first. A scalar has no shape."""
+    """The macros and their values; the size in bytes comes first. A scalar has no shape."""
     kind = port.type
     yield f"{prefix}_SIZE", str(kind.nbytes)
     yield f"{prefix}_COUNT", str(kind.size)
@@ -56,12 +57,12 @@ def _macros(port: Port, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def is_scaled(kind: TensorType) -> bool:
-    """Whether elements stand for real numbers by one scale and one zero point."""
+    """Whether elements represent real numbers by one scale and one zero point."""
     return kind.quant is not None and kind.quant.is_per_tensor
 
 
 def _has_helpers(kind: TensorType) -> bool:
-    """Whether ``value / scale + zero_point`` is computed within int32."""
+    """Whether ``value / scale + zero_point`` can be computed within int32."""
     return is_scaled(kind) and (kind.dtype.nbytes < DType.INT32.nbytes or not kind.zero_point)
 
 
@@ -75,5 +76,5 @@ def _quantized(port: Port, unit: Unit) -> str:
 
 
 def _fixed(port: Port) -> str:
-    """What the header says of an input that has one value only."""
+    """What the header says about an input that has only one possible value."""
     return f", always {list(port.fixed)}: not read" if port.fixed else ""

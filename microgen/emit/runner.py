@@ -1,4 +1,4 @@
-"""The runner: one call after the other, and the entry point in front of it."""
+"""The runner, which makes one call after the other, and the entry point that calls it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def runner(unit: Unit) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A pointer that ``run`` hands to main: main's parameter, and the structure's field."""
+    """A pointer that ``run`` passes to main: main's parameter and the structure's field."""
 
     name: str
     ctype: str
@@ -88,7 +88,7 @@ def _fields(unit: Unit) -> list[_Field]:
 
 
 def _used(unit: Unit) -> set[str]:
-    """The parameters of main that some call needs."""
+    """The parameters of main that at least one call needs."""
     plan = unit.plan
     passed = [argument for call in unit.program.calls for argument in call.args]
     constants = {a.name for a in passed if a.storage is Storage.CONSTANT}

@@ -1,4 +1,4 @@
-"""The types of what a call passes, as C's tensors name them."""
+"""The types of what a call passes, in the form of C's tensors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def tensor_parameters(function: PrimFunc) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an operator takes as a parameter, in all its calls. ``any_shape``: a function that sees
-    no shapes is called with several; then ``type`` has one dimension, the number of elements."""
+    """What an operator takes as one parameter in all its calls. ``any_shape``: the function does
+    not depend on shapes and is called with several; ``type`` then has one dimension, the number of
+    elements."""
 
     name: str
     type: TensorType
@@ -48,7 +49,7 @@ def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
 
 
 def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
-    """What the packed function takes: the graph executor knows of no scratch."""
+    """What the packed function takes. The graph executor does not know about scratch buffers."""
     taken = zip(tensor_parameters(function), takes(function, unit), strict=True)
     return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
 
@@ -109,7 +110,7 @@ def held_type(constant: Constant) -> TensorType:
 
 
 def _loaded(unit: Unit) -> list[TensorType]:
-    """The types of what functions of loaded modules are called with, and of their constants."""
+    """The types of the arguments and constants of loaded modules' functions."""
     program = unit.program
     functions = {name for module, _ in program.runtime_modules for name in module.functions}
     kinds = [

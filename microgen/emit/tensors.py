@@ -1,8 +1,9 @@
-"""The runner's tensors where operators are packed functions: constants of C as far as possible.
+"""The runner's tensors where operators are packed functions. As many as possible are constants in
+C.
 
-What lies in the workspace or in read-only memory has an address at link time, so its DLTensor, and
-the arguments of a call that passes nothing else, take no RAM. The caller's buffers are described
-on the stack: nothing is shared between two inferences but what the model's memory is.
+Buffers in the workspace or in read-only memory have an address at link time. Their DLTensors, and
+the arguments of a call that passes nothing else, therefore take no RAM. The caller's buffers are
+described on the stack, so two inferences share nothing except the model's memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every emitted file is made from."""
+"""The input from which every file is emitted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from microgen.program.types import MemoryPlan, Program
 
 @dataclass(frozen=True, slots=True)
 class EmitOptions:
-    """``model_file`` is quoted in comments; ``specialise`` inlines each kernel's body into its
-    operator, so that the compiler knows the shape; otherwise operators call the shared form.
-    ``interface`` is "c" or "packed": what the entry point is. ``unpacked``: operators take plain
-    pointers, else DLTensors by the packed convention. Constants are aligned to
-    ``constant_alignment`` bytes. The target's pointers have ``pointer_bytes``. ``blob_prefix``
-    begins the name of the blob, where several models have one each."""
+    """Options of the emitted C.
+
+    ``model_file`` is quoted in comments. ``specialise`` inlines each kernel's body into its
+    operator, so that the compiler knows the shape; without it, operators call the shared form.
+    ``interface`` is "c" or "packed" and decides the form of the entry point. ``unpacked``:
+    operators take plain pointers instead of DLTensors. Constants are aligned to
+    ``constant_alignment`` bytes, and the target's pointers have ``pointer_bytes``. ``blob_prefix``
+    begins the name of the blob if each of several models has one.
+    """
 
     model_file: str
     specialise: bool = True
@@ -36,10 +39,12 @@ _LONGEST_NAMES = 60
 
 @dataclass(frozen=True)
 class Unit:
-    """One model: its program, where its buffers lie, and how it is to be emitted; ``graph``: what
-    the graph executor runs, where that runs it. ``shares_workspace``: its pool takes no memory of
-    its own, but lies in that of ``emit.shared``. ``blob``: ``__tvm_dev_mblob``, empty if it has
-    none."""
+    """One model: its program, the places of its buffers, and how it is emitted.
+
+    ``graph`` is what the graph executor runs, or None. ``shares_workspace``: the pool of the model
+    takes no memory of its own but lies in that of ``emit.shared``. ``blob`` is ``__tvm_dev_mblob``,
+    empty if there is none.
+    """
 
     program: Program
     plan: MemoryPlan
@@ -60,7 +65,8 @@ class Unit:
 
     @property
     def arena(self) -> str:
-        """The symbol of the first workspace pool: where there is but one, the workspace."""
+        """The symbol of the first workspace pool, which is the whole workspace if there is only
+        one."""
         return symbols.arena(self.module, self.plan.pools[0].name)
 
     @property
@@ -83,17 +89,17 @@ class Unit:
         return constant_names.of(self.program, self.plan, has_graph=self.graph is not None)
 
     def base(self, pool: str) -> str:
-        """What C calls the first byte of a pool, inside main."""
+        """The name of a pool's first byte in C, inside main."""
         return self.passed_pools.get(pool) or symbols.arena(self.module, pool)
 
     def place(self, buffer: str) -> str:
-        """The address of a planned buffer, inside main; of a pool that is linked in, a constant
-        expression of C."""
+        """The address of a planned buffer, inside main. For a pool that is part of the firmware it
+        is a constant expression."""
         placed = self.plan.by_name[buffer]
         return f"&{self.base(placed.pool)}[{placed.offset}]"
 
     def field(self, buffer: str) -> str:
-        """The address of a planned buffer where there is ``workspace_pools``."""
+        """The address of a planned buffer where ``workspace_pools`` is in scope."""
         placed = self.plan.by_name[buffer]
         if placed.pool in self.passed_pools:
             return f"(uint8_t *)workspace_pools->{placed.pool} + {placed.offset}"
@@ -101,17 +107,19 @@ class Unit:
 
     @property
     def structs(self) -> tuple[str, ...]:
-        """The structures whose addresses ``run`` takes, in order: a type is the prefix and this."""
+        """The structures whose addresses ``run`` takes, in order. The type of each is the prefix
+        followed by this name."""
         ports = () if self.program.has_workspace_io else ("inputs", "outputs")
         pools = ("workspace_pools",) if self.passed_pools else ()
         return (*ports, *pools, *(("devices",) if self.program.devices else ()))
 
     def implementation(self, function: str) -> str:
-        """The symbol of the function with plain pointers that computes an operator."""
+        """The symbol of the function that computes an operator from plain pointers."""
         return symbols.implementation(function, is_packed=not self.options.unpacked)
 
     def common(self, guard: str = "") -> dict[str, Any]:
-        """What every template gets; ``guard`` tells this file's include guard from others'."""
+        """The values that every template gets. ``guard`` distinguishes this file's include guard
+        from those of others."""
         return {
             "module": self.module,
             "prefix": self.prefix,
@@ -125,5 +133,5 @@ class Unit:
 
 
 def model_files(units: Sequence[Unit]) -> str:
-    """The names of the models' files, as the heads of generated files have them."""
+    """The names of the models' files, as the heads of generated files quote them."""
     return cnames.comment(", ".join(unit.options.model_file for unit in units), _LONGEST_NAMES)

@@ -46,12 +46,10 @@ def load(
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
 ) -> Graph:
-    """The graph of the model file at ``path``, checked, under the numerics profile named; the other
-    arguments are those of ``Request``.
-
-    Raises MicrogenError when there is no such file, profile or suffix, ModelError when the file
-    is malformed, and UnsupportedError when it asks for what microgen does not have.
-    """
+    """The checked graph of the model file at ``path`` under the numerics profile of that name. The
+    other arguments are those of ``Request``. Raises MicrogenError if there is no such file, profile
+    or suffix, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
+    microgen does not have."""
     request = Request(profiles.profile(numerics), targets or {}, generators)
     path = Path(path)
     with budget.of_model():
@@ -59,13 +57,13 @@ def load(
 
 
 def files(path: Path) -> dict[str, bytes]:
-    """The bytes of a model's files by suffix: of the one at ``path``, and of those that belong
-    beside it. Raises MicrogenError for what is no regular file."""
+    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it.
+    Raises MicrogenError for anything but a regular file."""
     return _format_of(path).files(path)
 
 
 def oracle(path: Path) -> Oracle | None:
-    """Who else runs models of this file's format, if anyone does."""
+    """The outside implementation that also runs models of this format, if there is one."""
     return _format_of(path).oracle()
 
 
@@ -79,8 +77,8 @@ def relay_module(path: Path) -> IRModule | None:
 def partitioned(
     path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
 ) -> tuple[Graph, dict[str, bytes]]:
-    """The graph of a module that was made of the Relay model at ``path``, and the module's files by
-    suffix. Raises what ``load`` raises."""
+    """The graph of a module that was made from the Relay model at ``path``, and the module's files
+    by suffix. Raises what ``load`` raises."""
     found = _format_of(path)
     assert isinstance(found, ModuleFormat), "relay_module has given its module"
     request = Request(targets=targets, generators=generators)
@@ -94,7 +92,7 @@ def supported() -> dict[str, tuple[str, ...]]:
 
 
 def _format_of(path: Path) -> Format:
-    """The format that the suffix names. MicrogenError for a directory or another suffix."""
+    """The format of the suffix. Raises MicrogenError for a directory or an unknown suffix."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise MicrogenError(

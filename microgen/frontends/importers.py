@@ -1,4 +1,4 @@
-"""The table of a format from an operator's name to the function that imports it."""
+"""A format's table from the names of its operators to the functions that import them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _Importer = TypeVar("_Importer")
 
 
 def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
-    """Operator name -> importer, sorted, of all modules of a package but ``arguments``: each has
-    ``IMPORTERS``, its own part of the table. ``path`` is the package's ``__path__``."""
+    """Operator name -> importer, sorted, from all modules of a package except ``arguments``. Each
+    module has its own part of the table, ``IMPORTERS``. ``path`` is the package's ``__path__``."""
     names = sorted(m.name for m in pkgutil.iter_modules(path) if m.name != _SHARED)
     modules = [importlib.import_module(f"{package}.{name}") for name in names]
     found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}
@@ -25,7 +25,7 @@ def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
 
 
 def of(operator: Operator, known: Mapping[str, _Importer]) -> _Importer:
-    """The importer of an operator. UnsupportedError where there is none."""
+    """The importer of an operator. Raises UnsupportedError if there is none."""
     if operator.op in known:
         return known[operator.op]
     raise UnsupportedError(

@@ -1,5 +1,5 @@
-"""Axes in another order: what importers put around nodes that compute along the last axis, or along
-one that the model names."""
+"""Axes in another order. Importers put these around nodes that compute along the last axis, or
+along an axis that the model names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def along(operator: Operator, vector: Tensor, axis: int, rank: int) -> Tensor:
 
 
 def axis_last(operator: Operator, tensor: Tensor, axis: int) -> tuple[Tensor, str, str]:
-    """The tensor with one axis moved after the others; and the layouts before and after."""
+    """The tensor with one axis moved to the end, and the layouts before and after the move."""
     source = LETTERS[: len(tensor.shape)]
     target = source.replace(source[axis], "") + source[axis]
     return operator.laid_out(tensor, source, target), source, target

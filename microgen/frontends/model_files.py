@@ -12,10 +12,9 @@ _MAX_FILE_BYTES = 2**31 - 1
 
 
 def read(path: Path) -> bytes:
-    """The file's bytes. Only a regular file is opened: a pipe or a device might never end.
-
-    Raises MicrogenError for what is no regular file, too large or cannot be read.
-    """
+    """The file's bytes. Only a regular file is opened, because reading from a pipe or a device
+    might never end. Raises MicrogenError for anything else, and for a file that is too large or
+    cannot be read."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

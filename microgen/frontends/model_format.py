@@ -1,4 +1,4 @@
-"""What a model format brings: the one record that ``frontends`` knows of it."""
+"""The record of a model format, which is all that ``frontends`` knows about it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is read for; each format looks at what concerns it.
+    """The options with which a model is read. Each format uses those that concern it.
 
-    ``numerics``: of formats whose files do not say how they round, the runtime to follow.
-    ``targets``, of formats whose models name devices: device type (DLPack's number) -> kind of the
-    target for it. ``generators``, of formats whose models may have been partitioned: the names of
-    the code generators whose functions are one node each.
+    ``numerics`` is the runtime to follow, for formats whose files do not say how they round.
+    ``targets`` is for formats whose models name devices: device type (DLPack's number) -> kind of
+    target. ``generators`` is for formats whose models may already be partitioned: the names of the
+    code generators whose functions become one node each.
     """
 
     numerics: Numerics = PROFILES["litert"]
@@ -37,7 +37,7 @@ class OracleError(MicrogenError):
 
 
 class Oracle(Protocol):
-    """An implementation from outside that runs models of a format, to compare with."""
+    """An outside implementation that runs models of a format, for comparison."""
 
     @property
     def name(self) -> str:
@@ -70,8 +70,8 @@ class Oracle(Protocol):
 class Format(abc.ABC):
     """A model format. Its folder in ``frontends`` has ``FORMAT``, an object of a subclass.
 
-    The folder's ``__init__`` is imported by every command: it leaves schema packages, importers and
-    oracles to the methods, which import them when they are needed.
+    Every command imports the folder's ``__init__``. Schema packages, importers and oracles are
+    therefore imported by the methods that need them.
     """
 
     suffix: ClassVar[str]

@@ -1,8 +1,9 @@
-"""What an importer gets, whatever the format: one operator, and the means to put nodes for it into
-the graph.
+"""The interface of importers, whatever the format: one operator, and the methods that add nodes for
+it to the graph.
 
-An importer is a function of one ``Operator`` (of the format's subclass, which reads operands and
-attributes). It calls ``emit`` for each node and returns the values of the operator's outputs.
+An importer is a function of one ``Operator``; each format has a subclass, which reads operands and
+attributes. The importer calls ``emit`` for each node and returns the values of the operator's
+outputs.
 """
 
 from __future__ import annotations
@@ -26,12 +27,10 @@ Moved = dict[tuple[str, object], Tensor]
 
 
 class Operator:
-    """One operator of a model, on its way into the graph.
-
-    ``op`` is its name in the format, ``name`` what its result is called, ``origin`` where its nodes
-    come from. ``where`` is what errors call it, by default the layer and ``op``: methods raise
-    ModelError (``invalid``) and UnsupportedError (``unsupported``) with it.
-    """
+    """One operator of a model while it is imported. ``op`` is its name in the format, ``name`` the
+    name of its result, and ``origin`` the origin of its nodes. ``where`` is the place that errors
+    name, by default the layer and ``op``: ``invalid`` makes a ModelError with it, ``unsupported``
+    an UnsupportedError."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class Operator:
         return ModelError(what, where=self.where)
 
     def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
-        """The error for a sound operator that microgen has no means for."""
+        """The error for a sound operator that microgen cannot compute."""
         return UnsupportedError(what, where=self.where, hint=f"supported: {supported}")
 
     def expect(self, tensor: Tensor, *dtypes: DType) -> None:
@@ -79,12 +78,10 @@ class Operator:
         quant: Quant | None = _SAME,
         hint: str = "",
     ) -> Tensor:
-        """The output of a new node; of constants what it computes, as a constant and without node.
-
-        ``output`` is the tensor that the model declares; without it there is a new one, of the
-        inferred shape and of the first input's dtype and quantization unless they are given, and
-        ``hint`` is a word of its name.
-        """
+        """The output of a new node. If all inputs are constant, the result is computed and becomes
+        a constant without a node. ``output`` is the tensor that the model declares. Without it a
+        new tensor is made: it has the inferred shape, the first input's dtype and quantization
+        unless others are given, and ``hint`` in its name."""
         shape, first = self.inferred(op, attrs, inputs), inputs[0].type
         if output is None:
             kind = TensorType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
@@ -111,8 +108,8 @@ class Operator:
     def constant(
         self, value: Array, hint: str, quant: Quant | None = None, *, is_counted: bool = False
     ) -> Tensor:
-        """A new constant, made of others; ``hint`` is a word of its name. ``is_counted``: the
-        budget has been asked for it, before it was made."""
+        """A new constant that was computed from others; ``hint`` is part of its name.
+        ``is_counted``: its cost was already charged to the budget."""
         if not is_counted:
             budget.spend_array(value.nbytes, self.where)
         kind = TensorType(tuple(value.shape), DType(value.dtype.name), quant)
@@ -121,11 +118,9 @@ class Operator:
         return tensor
 
     def laid_out(self, tensor: Tensor, source: str, target: str) -> Tensor:
-        """The tensor with its axes in another order; a constant is moved once for all operators.
-
-        Nodes compute in NHWC: an importer of an operator in another layout puts one of these before
-        and one after, and the passes move and cancel them.
-        """
+        """The tensor with its axes in another order. A constant is moved once for all operators.
+        Nodes compute in NHWC, so an importer of an operator in another layout puts one of these
+        before the node and one after it; the passes move and cancel them."""
         if source == target:
             return tensor
         return self._shared(
@@ -133,7 +128,7 @@ class Operator:
         )
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> Tensor:
-        """The tensor under another shape; a constant is reshaped once for all operators."""
+        """The tensor with another shape. A constant is reshaped once for all operators."""
         if tensor.shape == tuple(shape):
             return tensor
         return self._shared(tensor, "reshape", ReshapeAttrs(tuple(shape)), "reshape")
@@ -149,8 +144,8 @@ class Operator:
         return self._moved[key]
 
     def named(self, value: Value, wanted: Mapping[str, str]) -> Value:
-        """The value with tensors that this operator made under other names (tensor's name -> the
-        wanted one), or under ones like them that nobody has."""
+        """The value, with the tensors that this operator made renamed (tensor's name -> wanted
+        name). A name that is already taken gets a suffix."""
         names = {old: self._graph.fresh(new) for old, new in wanted.items() if old in self._made}
         self._graph.rename(names, self._first)
         return tensors.renamed(value, names)
@@ -158,7 +153,7 @@ class Operator:
     # What formats may do in their own way
 
     def _impossible(self, error: str) -> ModelError:
-        """The error for inputs and attributes that give no shape."""
+        """The error for inputs and attributes that allow no shape."""
         return self.invalid(error)
 
     def _check(
@@ -188,7 +183,7 @@ class Operator:
         return self._graph.constant(output.name, value, output.type)
 
     def _new_name(self, hint: str) -> str:
-        """The name of a tensor that the model does not know."""
+        """A name for a tensor that the model does not have."""
         return self._graph.fresh(f"{self.name}#{hint}")
 
     def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:

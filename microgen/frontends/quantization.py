@@ -1,5 +1,5 @@
-"""What formats share about scales and zero points: values that a file declares, checked, and what
-they mean to stored values."""
+"""What formats share about scales and zero points: the checks of declared values, and their meaning
+for stored values."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ class Declared:
             )
 
     def _scales(self, scale: Array) -> tuple[float, ...]:
-        """Constants may have scales of 0, or so small that float32 is denormal: such channels are
-        dead, and their sums count as 0. What is computed cannot."""
+        """The scales, checked. Constants may have scales of 0, or scales so small that float32 is
+        denormal: such channels are dead, and their sums count as 0. Tensors that are computed may
+        not."""
         values = tuple(float(value) for value in scale)
         least = 0.0 if self.is_constant else _SMALLEST_SCALE
         for index, value in enumerate(values):
@@ -94,7 +95,8 @@ class Declared:
 
 
 def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> Tensor:
-    """The tensor with stored values of that scale and zero point: a view, unless it is so."""
+    """The tensor whose stored values have that scale and zero point: a view, unless it already has
+    them."""
     if tensor.type.quant == meaning:
         return tensor
     if tensor.value is not None:
@@ -104,7 +106,7 @@ def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> 
 
 
 def activation_of(data: TensorType, low: float, high: float) -> Activation | None:
-    """The activation that clamps stored int8 values to those bounds, if one does."""
+    """The activation that clamps stored int8 values to these bounds, if there is one."""
     if data.dtype is not DType.INT8 or data.quant is None:
         return None
     limits = np.iinfo(np.int8)

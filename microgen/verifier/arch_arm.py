@@ -119,10 +119,10 @@ def _direct_call(instruction: Instruction, code: Code) -> Control:
     if _is_far_jump(instruction, code):
         return Control("jump", target)
     table = _TABLE_CALL.fullmatch(code.functions.get(instruction.target, ""))
-    return Control("call", target, _table_behind(instruction, table) if table else None)
+    return Control("call", target, _table_after(instruction, table) if table else None)
 
 
-def _table_behind(instruction: Instruction, name: re.Match[str]) -> InlineTable:
+def _table_after(instruction: Instruction, name: re.Match[str]) -> InlineTable:
     """The table through which libgcc's helper of that name jumps."""
     width = {"q": 1, "h": 2, "": 4}[name[2]]
     base = (instruction.next + 2) & ~3 if width == 4 else instruction.next
@@ -135,8 +135,8 @@ def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> Inl
     name, operands = instruction.mnemonic, instruction.operands
     if name == "mov":
         base = (instruction.next + 3) & ~3
-        is_behind = _operand(instruction, known) == Value("table", base)
-        return InlineTable(base, 4, 1, signed=False, origin=0) if is_behind else None
+        follows = _operand(instruction, known) == Value("table", base)
+        return InlineTable(base, 4, 1, signed=False, origin=0) if follows else None
     width = _offset_bytes(instruction, code) if name == "add" and len(operands) == 2 else 0
     origin = instruction.address + 4
     return InlineTable(instruction.next, width, 2, False, origin) if width else None

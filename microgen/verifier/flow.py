@@ -302,8 +302,8 @@ class _Walk:
 
     def is_inside(self, address: int) -> bool:
         """Whether an instruction is the function's own."""
-        behind = (start for start in self.code.functions if start > self.start)
-        is_own = self.start <= address < min(behind, default=2**32)
+        later = (start for start in self.code.functions if start > self.start)
+        is_own = self.start <= address < min(later, default=2**32)
         return is_own and address in self.code.instructions
 
     def is_vectors(self, section: Section) -> bool:

@@ -39,8 +39,8 @@ def test_each_operator_stands_between_open_and_close_all_between_activate_and_de
         *(f"{hook}Open", "hook_0", f"{hook}Close"),
         *(f"{hook}Open", "hook_1", f"{hook}Close"),
     ]
-    behind = main[main.index("int32_t active_devices") :]
-    assert re.findall(rf"{hook}(\w+)\(device_context_example_target_hook\)", behind) == [
+    after = main[main.index("int32_t active_devices") :]
+    assert re.findall(rf"{hook}(\w+)\(device_context_example_target_hook\)", after) == [
         "Activate",
         "Deactivate",
     ]

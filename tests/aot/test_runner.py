@@ -25,7 +25,7 @@ def _text(made: Compiled, name: str = LIB0) -> str:
 
 
 def _calls(made: Compiled) -> list[tuple[str, ...]]:
-    """Each call: the operator's name behind ``tvmgen_default_``, then the buffers it is passed."""
+    """Each call: the operator's name after ``tvmgen_default_``, then the buffers it is passed."""
     return [
         (call.function.removeprefix("tvmgen_default_"), *(a.name for a in call.args))
         for call in made.program.calls

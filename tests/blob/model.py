@@ -12,7 +12,7 @@ def order(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> list[list[
     before: list[int] = []
     boundary: list[int] = []
     group: list[int] = []
-    behind: list[int] = []
+    after: list[int] = []
 
     def fresh(module: int) -> list[int]:
         found = [child for child in dict.fromkeys(edges[module]) if child not in seen]
@@ -28,14 +28,14 @@ def order(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> list[list[
             outside(child)
 
     def inside(module: int) -> None:
-        (group if library[module] else behind).append(module)
+        (group if library[module] else after).append(module)
         for child in fresh(module):
             inside(child)
 
     outside(0)
     for module in boundary[::-1]:
         inside(module)
-    return [[m] for m in before] + ([group] if group else []) + [[m] for m in behind]
+    return [[m] for m in before] + ([group] if group else []) + [[m] for m in after]
 
 
 def blob(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> bytes | None:

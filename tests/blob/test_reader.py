@@ -112,7 +112,7 @@ def test_every_truncation_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_bytes_behind_the_end_are_refused(name: str) -> None:
+def test_bytes_after_the_end_are_refused(name: str) -> None:
     data = ALL[name]
     with pytest.raises(ModelError, match="the number of bytes after the first 8 is"):
         loads(data + b"\0", KNOWN)

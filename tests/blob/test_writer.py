@@ -26,7 +26,7 @@ def test_the_vector() -> None:
     assert len(VECTOR) == 140
 
 
-def test_the_last_import_stands_first_and_the_library_behind_its_importers() -> None:
+def test_the_last_import_stands_first_and_the_library_after_its_importers() -> None:
     root = _keyed("const_loader", LIB, _keyed("j1"), _keyed("j2"))
     assert _keys(root) == ["const_loader", "j2", "j1", LIBRARY]
     tree = dumps(root).partition(b"_import_tree")[2]
@@ -34,7 +34,7 @@ def test_the_last_import_stands_first_and_the_library_behind_its_importers() -> 
     assert words == [5, 0, 3, 3, 3, 3, 3, 1, 2, 3]
 
 
-def test_what_only_the_library_imports_stands_behind_it() -> None:
+def test_what_only_the_library_imports_stands_after_it() -> None:
     below = _keyed("below")
     library = Module(LIBRARY, None, (below, Module(LIBRARY, None, (_keyed("deep"),))))
     assert _keys(_keyed("root", _keyed("a"), library)) == ["root", "a", LIBRARY, "deep", "below"]

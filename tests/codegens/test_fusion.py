@@ -96,7 +96,7 @@ def test_a_change_that_ends_one_function_begins_no_other() -> None:
     assert len(lowered(longer).functions) == 2
 
 
-def test_a_change_behind_a_view_is_a_function_of_its_own() -> None:
+def test_a_change_after_a_view_is_a_function_of_its_own() -> None:
     types = {
         name: TensorType(shape, DType.FLOAT32)
         for name, shape in (("x", (24,)), ("v", (1, 2, 3, 4)), ("out", (1, 3, 4, 2)))

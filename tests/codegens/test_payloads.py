@@ -146,7 +146,7 @@ def test_what_its_reader_does_wrong_is_its_error(
         inspection.inspect(path, codegen_path=[folder])
 
 
-def test_a_payload_with_bytes_behind_it_is_refused(folder: Path) -> None:
+def test_a_payload_with_bytes_after_it_is_refused(folder: Path) -> None:
     data = blob_of(byte_stream.string("f") + byte_stream.number(3) + b"more")
     with pytest.raises(MicrogenError):
         loads(data, readers(folders=[folder]))

@@ -115,7 +115,7 @@ def _sizes(
 
 
 def _fused(rng: Rng, root: str, out: Array, axis: int) -> tuple[str, list[Array], Array]:
-    """A name, more operands, and the value behind a root's."""
+    """A name, more operands, and the value after a root's."""
     name, operands = root.replace("nn.", "dnnl."), []
     if rng.integers(2):
         shape = [1] * (out.ndim - axis)

@@ -210,6 +210,6 @@ def test_odd_arguments_are_refused(driver: Path, flag: int) -> None:
     assert codes(driver, odd) == (0, 0, INVALID)
 
 
-def test_tensors_may_begin_behind_their_address(driver: Path) -> None:
+def test_tensors_may_begin_after_their_address(driver: Path) -> None:
     made = case_of(network())
     assert outputs(driver, dataclasses.replace(made, flags=OFFSET)) == outputs(driver, made)

@@ -51,7 +51,7 @@ const TVMModule graph_module = {&registry};
 
 
 def _bytes(name: str, data: bytes, padding: int = 0) -> str:
-    """C for an array that begins ``padding`` bytes behind an aligned address."""
+    """C for an array that begins ``padding`` bytes after an aligned address."""
     values = ",".join(str(byte) for byte in data)
     return f"""
 static const struct {{

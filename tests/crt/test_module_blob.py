@@ -160,8 +160,8 @@ def random_modules(rng: random.Random) -> list[Module]:
     if rng.random() < 0.5:
         modules[0] = Module("const_loader")
     for i, module in enumerate(modules):
-        behind = range(i + 1, count)
-        module.imports = rng.sample(behind, rng.randrange(min(4, len(behind)) + 1))
+        after = range(i + 1, count)
+        module.imports = rng.sample(after, rng.randrange(min(4, len(after)) + 1))
     for i in range(1, count):
         if not any(i in module.imports for module in modules):
             modules[rng.randrange(i)].imports.append(i)

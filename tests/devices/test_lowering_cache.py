@@ -82,7 +82,7 @@ class _Recording:
         return self.real.lower(regions, graph, board)
 
 
-def test_external_functions_are_compiled_behind_all_others_target_by_target() -> None:
+def test_external_functions_are_compiled_after_all_others_target_by_target() -> None:
     graph = passes.run(chain("npu0/f", "", "npu1/g", "npu0/h", "npu1"))
     recording = _Recording()
     regions = partition.assign(graph, [recording], BOARD).regions

@@ -74,7 +74,7 @@ def generate(seed: int, dtypes: Sequence[str] = (), *, is_shaken: bool = True) -
 
 def _drawn(net: Network, kinds: Mapping[Kind, makers.Maker]) -> Kind:
     """A kind of layer, mostly of a dtype that there is already, at times one that often stands
-    behind the last."""
+    after the last."""
     code, dtype = net.kinds[-1] if net.kinds else ("", "")
     followers = [kind for kind in kinds if kind[0] in _FOLLOWERS.get(code, ()) and kind[1] == dtype]
     if followers and net.chance(0.3):

@@ -90,7 +90,7 @@ def test_the_model_itself_loads() -> None:
 
 
 def test_every_truncation_is_refused() -> None:
-    # Nothing stands behind the strings and vectors written first, so the last byte counts.
+    # Nothing stands after the strings and vectors written first, so the last byte counts.
     accepted = [n for n in range(len(MODEL)) if loads_or_refuses(MODEL[:n])]
     assert accepted == []
 
@@ -117,7 +117,7 @@ def test_every_word_replaced(word: int) -> None:
         loads_or_refuses(bytes(data))
 
 
-def test_noise_behind_the_identifier_is_refused() -> None:
+def test_noise_after_the_identifier_is_refused() -> None:
     noise = np.random.default_rng(3)
     for length in (0, 1, 4, 40, 400, 4000):
         for _ in range(50):

@@ -99,7 +99,7 @@ def _turned(pair: Pair) -> Pair:
 
 
 def _convolutions() -> Iterator[c.Case]:
-    """Three taps, of which at most one is in the image, far before and far behind it."""
+    """Three taps, of which at most one is in the image, far before and far after it."""
     far = convolving.Geometry(
         data=(1, 3, 2, 4), filters=(5, 3, 1, 4), dilation=(MOST, 1), padding=PADS
     )

@@ -70,7 +70,7 @@ class Builder:
 
 
 def random_network(seed: int) -> Graph:
-    """A TFLite network of every dtype, behind the passes."""
+    """A TFLite network of every dtype, after the passes."""
     case = generator.generate(seed)
     data = case.net.model(case.outputs)
     return passes.run(load(data, file="x.tflite", numerics=profile("litert")))

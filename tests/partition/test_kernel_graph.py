@@ -32,7 +32,7 @@ def partitioned(
     graph: Graph, generators: Mapping[str, Generator], *, merges: bool = True
 ) -> PartitionedGraph:
     found = partition_graph(graph, generators, name="m", merge_regions=merges)
-    verify.check(found.graph, registry())  # each node stands behind what it reads
+    verify.check(found.graph, registry())  # each node stands after what it reads
     for _, attrs in external_nodes(found.graph):
         verify.check(attrs.graph, registry())
     return found
@@ -105,7 +105,7 @@ def test_nodes_keep_their_order_where_they_can() -> None:
     assert [node.outputs for node in found.graph.nodes] == [("layer1",), (total,), ("layer4",)]
 
 
-def test_a_region_comes_behind_what_it_needs() -> None:
+def test_a_region_comes_after_what_it_needs() -> None:
     b = Builder()
     x = b.input(2)
     first, other = b.exp(x), b.tanh(x)

@@ -157,7 +157,7 @@ def test_branches_meet_in_the_layout_that_most_of_them_have(has_both: bool) -> N
     graph = after(b.graph(b.node("add", ADD, left, right)))
     if has_both:  # the data is laid out once, for both
         assert ops(graph) == ["LT", "nn.max_pool2d", "nn.max_pool2d", "add", "LT"]
-    else:  # one change is as good before the sum as behind it
+    else:  # one change is as good before the sum as after it
         assert ops(graph) == ["LT", "nn.max_pool2d", "LT", "add"]
 
 

@@ -61,7 +61,7 @@ def test_in_place_chain_shares_one_address() -> None:
     assert [(p.first, p.last) for p in made.placements] == [(0, 2), (3, 4), (5, 7)]
 
 
-def test_bytes_behind_a_smaller_in_place_output_are_free_again() -> None:
+def test_bytes_after_a_smaller_in_place_output_are_free_again() -> None:
     builder = Builder().call(["input"], {"a": 64})
     builder.call(["a"], {"b": 16}, in_place=[(0, 0)])
     builder.call(["b"], {"c": 48}).call(["b", "c"], ["output"])

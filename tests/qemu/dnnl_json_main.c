@@ -1,7 +1,7 @@
 /* Runs modules of type dnnl_json, from cases.bin, on the board, and writes what they leave in
  * results.bin.
  *
- * A case is as tests/crt/dnnl_json_cases.py packs it, behind a word with its length. What is left
+ * A case is as tests/crt/dnnl_json_cases.py packs it, after a word with its length. What is left
  * of it: three codes, bytes of the pool and of the workspace that were needed, then the outputs. */
 #include "platform/io.h"
 #include "dnnl/runtime_dnnl_json.h"

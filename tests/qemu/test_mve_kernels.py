@@ -31,7 +31,7 @@ pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 BOARD = "mps3_an547"
 DRIVER = Path(__file__).with_name("mve_driver.c")
-GUARD = 32  # bytes behind every output, which must stay as they are
+GUARD = 32  # bytes after every output, which must stay as they are
 FILLER = 0x5A
 WORDS = 16
 INLINED = 6  # cases of each kernel whose parameters are constants
@@ -211,7 +211,7 @@ def _calls(case: c.Case) -> Iterator[Call]:
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
-            # Scratch starts as garbage, and its end is watched only by what is behind it.
+            # Scratch starts as garbage, and its end is watched only by what is after it.
             scratch = [np.full(nbytes, 0x77, np.int8)] if nbytes else []
             arguments = (case.inputs[0].array, *constants, output, *scratch)
             yield Call(case, kernel, arguments, 1 + len(constants))
@@ -263,7 +263,7 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
         got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
         array = np.frombuffer(got, np.int8).reshape(expected.shape)
         assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
-        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes behind its output"
+        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes after its output"
         found = found[expected.size + GUARD :]
     assert not found
 

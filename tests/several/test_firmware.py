@@ -149,7 +149,7 @@ def test_a_model_that_fails_is_named(tmp_path: Path) -> None:
 
 
 def _with_bytes_in_front(directory: Path) -> Path:
-    """A project that links the shared bytes in front of one model's symbols, not behind."""
+    """A project that links the shared bytes in front of one model's symbols, not after."""
     project = _generated(directory, "digits", "kws", shared_workspace=True)
     cmake = project / "CMakeLists.txt"
     folder = "  model/codegen/host/src"

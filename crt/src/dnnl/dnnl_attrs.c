@@ -119,16 +119,16 @@ uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key)
 uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim)
 {
     mg_text text = one_text(attrs, key);
-    const bool from_behind = text.length > 0U && *text.at == '-';
+    const bool from_end = text.length > 0U && *text.at == '-';
     uint32_t axis;
 
-    if (from_behind) {
+    if (from_end) {
         text.at++;
         text.length--;
     }
     axis = number(attrs, &text);
-    mg_dnnl_require(attrs, from_behind ? axis >= 1U && axis <= ndim : axis < ndim);
-    return attrs->error == kTvmErrorNoError ? (uint8_t)(from_behind ? ndim - axis : axis) : 0U;
+    mg_dnnl_require(attrs, from_end ? axis >= 1U && axis <= ndim : axis < ndim);
+    return attrs->error == kTvmErrorNoError ? (uint8_t)(from_end ? ndim - axis : axis) : 0U;
 }
 
 uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag)

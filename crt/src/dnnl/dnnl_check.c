@@ -27,7 +27,7 @@ static uint32_t expected_inputs(const mg_dnnl_node *node)
 }
 
 /* The size of a broadcast operand's axis, 1 if it has none; axes are counted from the last. */
-static int32_t dim_from_behind(const mg_dnnl_node *node, uint32_t i)
+static int32_t dim_from_end(const mg_dnnl_node *node, uint32_t i)
 {
     return i < node->ndim ? node->dims[node->ndim - 1U - i] : 1;
 }
@@ -42,10 +42,10 @@ static void check_broadcast(const mg_dnnl_graph *graph, const mg_dnnl_node *node
 
     mg_dnnl_require(attrs, node->ndim == (lhs->ndim > rhs->ndim ? lhs->ndim : rhs->ndim));
     for (i = 0U; i < node->ndim; i++) {
-        const int32_t a = dim_from_behind(lhs, i);
-        const int32_t b = dim_from_behind(rhs, i);
-        mg_dnnl_require(attrs, (a == b || a == 1 || b == 1) &&
-                                   dim_from_behind(node, i) == (a == 1 ? b : a));
+        const int32_t a = dim_from_end(lhs, i);
+        const int32_t b = dim_from_end(rhs, i);
+        mg_dnnl_require(attrs,
+                        (a == b || a == 1 || b == 1) && dim_from_end(node, i) == (a == 1 ? b : a));
     }
 }
 

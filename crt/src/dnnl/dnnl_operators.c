@@ -109,8 +109,9 @@ static void operand_steps(const mg_dnnl_node *operand, int32_t steps[MG_DNNL_MAX
     uint32_t i;
 
     for (i = MG_DNNL_MAX_DIMS; i > 0U; i--) {
-        const uint32_t behind = MG_DNNL_MAX_DIMS - i;
-        const int32_t dim = behind < operand->ndim ? operand->dims[operand->ndim - 1U - behind] : 1;
+        const uint32_t from_end = MG_DNNL_MAX_DIMS - i;
+        const int32_t dim =
+            from_end < operand->ndim ? operand->dims[operand->ndim - 1U - from_end] : 1;
         steps[i - 1U] = dim > 1 ? step : 0;
         step *= dim;
     }

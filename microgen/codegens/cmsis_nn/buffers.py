@@ -70,8 +70,8 @@ def _convolve_row(window: Window) -> int:
     if left + right > window.output[2]:
         return convolve(Form.MVE, window)
     pad, width = window.pads[1], window.kernel[1]
-    behind = right if odd_pad(window) else pad
-    return max(width + pad, width - 1 + behind) * window.data[3]
+    trailing = right if odd_pad(window) else pad
+    return max(width + pad, width - 1 + trailing) * window.data[3]
 
 
 def depthwise_wrapper(form: Form, window: Window) -> int:

@@ -52,11 +52,11 @@ def _row_is_right(window: Window) -> bool:
     if left + right > window.output[2]:
         return True
     first = window.strides[1] * (window.output[2] - right) - pad
-    behind = right if odd else pad
+    trailing = right if odd else pad
     return (
         window.kernel[1] <= window.data[2]
         and first + window.kernel[1] - 1 <= window.data[2]
-        and behind >= window.overshoot[1]
+        and trailing >= window.overshoot[1]
     )
 
 

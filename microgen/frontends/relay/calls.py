@@ -96,7 +96,7 @@ class RelayCall(Operator):
     # Errors
 
     def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
-        """The error for a sound call that microgen has no means for."""
+        """The error for a sound call that microgen cannot compute."""
         return super().unsupported(f"{self.op} {what}", supported=supported)
 
     def _impossible(self, error: str) -> ModelError:
@@ -142,7 +142,7 @@ class RelayCall(Operator):
     # Convolutions
 
     def sums_of(self, tensor: Tensor) -> Sums | None:
-        """The convolution that computes a tensor for this call alone, if one does."""
+        """The convolution that computes a tensor for this call alone, if there is one."""
         return self._memory.sums.get(tensor.name)
 
     def emit_sums(self, sums: Sums) -> Tensor:

@@ -89,7 +89,7 @@ def _leaves(kind: Type) -> list[TensorType]:
 
 
 def _names(name: str, result: Type) -> list[str]:
-    """A result that is a tuple has its fields' numbers behind the call's name."""
+    """A result that is a tuple has its fields' numbers after the call's name."""
     if isinstance(result, TensorType):
         return [name]
     return [f"{name}.{i}" for i in range(len(_leaves(result)))]

@@ -1,4 +1,5 @@
-"""What an operator's importer works with: its tensors and options, checked as it asks for them."""
+"""The interface of TFLite's importers: an operator's tensors and options, checked when they are
+asked for."""
 
 from __future__ import annotations
 
@@ -162,7 +163,7 @@ class Layer(Operator):
         return quant
 
     def output(self) -> Tensor:
-        """The output, as ``data`` has inputs."""
+        """The output, of the kinds that ``data`` allows for inputs."""
         return self._activation(self._record.outputs[0])
 
     def outputs(self) -> tuple[Tensor, ...]:
@@ -227,7 +228,7 @@ class Layer(Operator):
         return self._constant(output, value)
 
     def fix(self, tensor: Tensor, value: tuple[int, ...]) -> None:
-        """Leave an input of the model only that value."""
+        """Restrict an input of the model to this one value."""
         self._fixes.append(Fix(tensor.name, value, self.origin))
 
     def expect_rank(self, tensor: Tensor, rank: int) -> None:
@@ -277,7 +278,7 @@ class Layer(Operator):
     # Nodes
 
     def finished(self, value: Value) -> None:
-        """Check that an importer has made what the operator is to compute."""
+        """Check that an importer has made what the operator computes."""
         made = [tensor.name for tensor in fields(value)]
         expected = [self._tensors.names[index] for index in self._record.outputs]
         assert made == expected, f"the importer of {self.op} gives {made}, not {expected}"

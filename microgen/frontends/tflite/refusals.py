@@ -1,4 +1,4 @@
-"""What a network as a whole is refused for, said once for all its layers."""
+"""The reasons for which a network as a whole is refused, each said once for all its layers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
 
 
 def _called(operator: OperatorRecord) -> str:
-    """An operator's name, a custom one's with its own."""
+    """An operator's name; a custom operator's own name is added."""
     return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
 
 
@@ -74,7 +74,7 @@ def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
 
 
 def _instead(lacking: Iterable[str]) -> str:
-    """What to do about the first operator for which there is something better than another."""
+    """The advice for the first operator that has some advice of its own."""
     for name in lacking:
         if name in _INSTEAD:
             return _INSTEAD[name]

@@ -1,4 +1,4 @@
-"""Tells what a file is that is not a TFLite model, so that the message can say what to do."""
+"""Recognizes files that are not TFLite models, so that the message can say what to do."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
 class Names:
-    """Gives out names, each once: a name that is taken gets the suffix ``#2``, ``#3``, ..."""
+    """Gives out names, each only once: a name that is taken gets the suffix ``#2``, ``#3``, ..."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}

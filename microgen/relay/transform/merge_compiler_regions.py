@@ -45,29 +45,29 @@ class _Merger:
     def __init__(self, regions: AnnotatedRegions) -> None:
         self._regions = regions
         self._members: dict[AnnotatedRegion, int] = {}  # the regions that one holds by now
-        self._behind: dict[Item, int] = {}  # those that an item reaches through others
+        self._reached: dict[Item, int] = {}  # those that an item reaches through others
 
     def visit(self, item: Item) -> None:
         """Visit a region, or an expression in none, after everything that it needs."""
         needed = list(dict.fromkeys(self._regions.below(item)))
-        behind = 0
+        reached = 0
         for other in needed:
-            behind |= self._behind[other]
+            reached |= self._reached[other]
             if isinstance(other, AnnotatedRegion) and not _joins(other, item):
-                behind |= self._members[other]
-        self._behind[item] = behind
+                reached |= self._members[other]
+        self._reached[item] = reached
         if isinstance(item, AnnotatedRegion):
             self._members[item] = 1 << item.number
             self._take_in(item, needed)
 
     def _take_in(self, region: AnnotatedRegion, needed: list[Item]) -> None:
-        behind = self._behind[region]
+        reached = self._reached[region]
         for other in needed:
             if not isinstance(other, AnnotatedRegion) or not _joins(other, region):
                 continue
-            if not behind & self._members[other]:
+            if not reached & self._members[other]:
                 region = self._joined(region, other)
-        self._behind[region] = behind
+        self._reached[region] = reached
 
     def _joined(self, a: AnnotatedRegion, b: AnnotatedRegion) -> AnnotatedRegion:
         """One region of two: the larger, so that long chains cost little."""

@@ -43,7 +43,7 @@ class Job:
         return b"".join(data for is_written, data in self.memories if is_written)
 
     def outputs(self, written: bytes) -> dict[str, bytes]:
-        """The graph's outputs in what was written: they lie behind the scratch."""
+        """The graph's outputs in what was written: they lie after the scratch."""
         found, end = {}, len(written)
         for name in reversed(self.graph.outputs):
             start = end - self.graph.types[name].nbytes

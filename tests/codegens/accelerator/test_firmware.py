@@ -232,7 +232,7 @@ int main(void)
 
 @NEEDS_NINJA
 def test_a_graph_that_is_run_without_the_devices_is_an_error(tmp_path: Path) -> None:
-    """By the executor's own functions, behind the model's: they know of no contexts."""
+    """By the executor's own functions, after the model's: they know of no contexts."""
     project = tmp_path / "p"
     microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR, executor="graph")
     main = project / "src" / "main.c"

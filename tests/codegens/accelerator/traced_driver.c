@@ -1,4 +1,4 @@
-/* The accelerator's hooks behind those of a tracing device, which print and fail as they are told.
+/* The accelerator's hooks after those of a tracing device, which print and fail as they are told.
  */
 #include "devices.h"
 

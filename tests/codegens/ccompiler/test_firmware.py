@@ -62,7 +62,7 @@ def test_the_graph_executor_calls_it(board: str, tmp_path: Path) -> None:
 
 
 def _mixed(folder: Path) -> Path:
-    """Built-in kernels before, between and behind, constants, and two outputs."""
+    """Built-in kernels before, between and after, constants, and two outputs."""
     x = relay.var("x", shape=(2, 6))
     weight = relay.const(np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6))
     start = relay.sigmoid(x)

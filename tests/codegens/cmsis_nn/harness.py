@@ -28,7 +28,7 @@ NEEDS_TREE = pytest.mark.skipif(
     not TREE, reason="CMSIS_NN_PATH does not name a source tree of CMSIS-NN"
 )
 _MVE_DRIVER = Path(__file__).parents[2] / "qemu" / "mve_driver.c"
-GUARD = 32  # bytes behind every output on a board, which must stay as they are
+GUARD = 32  # bytes after every output on a board, which must stay as they are
 _FILLER = 0x5A
 _ARGUMENTS = 29  # of a function at most
 _WORDS = _ARGUMENTS + 3
@@ -91,7 +91,7 @@ def _first_output(function: CFunction, example: Example) -> int:
 
 
 def _write(source: CSource, folder: Path) -> None:
-    """The codegen's files, and its code behind prototypes."""
+    """The codegen's files, and its code after prototypes."""
     for name, contents in source.files.items():
         path = folder / "cmsis" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def table(rows: str) -> str:
 
 
 def _compare(example: Example, found: bytes) -> bytes:
-    """What is left of ``found`` behind the example's only output."""
+    """What is left of ``found`` after the example's only output."""
     (expected,) = example.outputs
     array = np.frombuffer(found[: expected.nbytes], expected.dtype).reshape(expected.shape)
     wrong = np.argwhere(array != expected)
@@ -149,7 +149,7 @@ def _run_on_board(source: CSource, examples: Sequence[Example], board: Board, fo
     for example in examples:
         found = _compare(example, found)
         guard, found = found[:GUARD], found[GUARD:]
-        assert guard == bytes([_FILLER]) * GUARD, f"{example.name}: fails, or writes behind"
+        assert guard == bytes([_FILLER]) * GUARD, f"{example.name}: fails, or writes after"
     assert not found
 
 
@@ -177,13 +177,13 @@ def run_on_board(
 
 
 def _board_functions(source: CSource, pairs: Sequence[tuple[CFunction, Example]]) -> str:
-    """Calls that spoil the bytes behind the output if the function fails."""
+    """Calls that spoil the bytes after the output if the function fails."""
     lines = [_prototypes(source)]
     for i, (function, example) in enumerate(pairs):
         output = _first_output(function, example)
-        behind = f"((uint8_t *)a[{output}])[{example.outputs[0].nbytes}] = 0;"
+        after = f"((uint8_t *)a[{output}])[{example.outputs[0].nbytes}] = 0;"
         lines.append(f"static void call_{i}(const void *p, void **a)")
-        lines.append(f"{{ (void)p; if ({_call(function, example)} != 0) {{ {behind} }} }}")
+        lines.append(f"{{ (void)p; if ({_call(function, example)} != 0) {{ {after} }} }}")
     return "\n".join([*lines, table(", ".join(f"call_{i}" for i in range(len(pairs))))])
 
 

@@ -160,7 +160,7 @@ def test_bias_add_by_itself(rank: int, axis: int) -> None:
 
 @pytest.mark.parametrize("kind", ["bias_add", "add", "add_swapped"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
-def test_a_bias_behind_a_convolution_is_its_own(layout: str, kind: str) -> None:
+def test_a_bias_after_a_convolution_is_its_own(layout: str, kind: str) -> None:
     rng = np.random.default_rng(2)
     data, weight, bias = floats(rng, 1, 3, 5, 5), floats(rng, 4, 3, 3, 3), floats(rng, 4)
     x = moved(data, "NCHW", layout)

@@ -164,7 +164,7 @@ def test_dense(rounding: str) -> None:
         (-20, 50, ["nn.conv2d", "maximum", "minimum"]),
     ],
 )
-def test_clips_behind_requantize(low: int, high: int, ops: list[str]) -> None:
+def test_clips_after_requantize(low: int, high: int, ops: list[str]) -> None:
     data, w = int8(1, 1, 5, 5, 3), int8(2, 4, 3, 2, 3)
     x = var("x", data)
     scaled = requantize(conv2d(x, w, 0, "NHWC"), SCALES, 0, OUT, axis=3)

@@ -67,7 +67,7 @@ def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tenso
 
 
 def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
-    """The padding, with what ``ceil_mode`` adds behind for a last window that is not full."""
+    """The padding, with what ``ceil_mode`` adds at the end for a last window that is not full."""
     top, left, bottom, right = arguments.pads(call)
     if not call.attrs["ceil_mode"]:
         return top, left, bottom, right

@@ -99,7 +99,7 @@ def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int,
 
 
 def _axes_after(spec: _Spec, entry: int) -> int:
-    """How many axes of the data the entries behind an ellipsis take."""
+    """How many axes of the data the entries after an ellipsis take."""
     later = range(entry + 1, len(spec.entries))
     return sum(not spec.masks("NewAxisMask", k) for k in later)
 
