@@ -120,10 +120,10 @@ def shared_indices() -> bytes:
 
 def shared_buffer() -> bytes:
     """One array that thousands of tensors have for their values."""
-    data, size = np.zeros(500_000, np.float32).tobytes(), 500_000
+    data, size = np.zeros(1_000_000, np.float32).tobytes(), 1_000_000
     tensors = [TensorSpec("x", (size,), "float32"), TensorSpec("c", (size,), "float32", data)]
     operators, last = [], "x"
-    for i in range(10_000):
+    for i in range(5_000):
         tensors.append(TensorSpec(f"c{i}", (size,), "float32", shares="c"))
         tensors.append(TensorSpec(f"a{i}", (size,), "float32"))
         operators.append(OperatorSpec("ADD", [last, f"c{i}"], [f"a{i}"], "AddOptions"))

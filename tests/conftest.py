@@ -46,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CCACHE_BASEDIR"] = tempfile.gettempdir()
         os.environ["CCACHE_NOHASHDIR"] = "1"
         os.environ["CCACHE_MAXSIZE"] = "500M"
+        os.environ["CCACHE_DEPEND"] = "1"  # Ninja wants the headers listed anyway
 
 
 # Ten thousand tests are millions of objects that stay: looking at them for garbage takes seconds.

@@ -27,6 +27,15 @@ BOARDS = [
     pytest.param("mps2_an386", marks=NEEDS_ARM),
     pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
 ]
+OPTIONS: tuple[dict[str, str], ...] = ({}, {"optimize": "flash"}, {"planner": "on-demand"})
+SEQUENCES = [
+    *(("native", options) for options in OPTIONS),
+    *(
+        pytest.param(board, options, marks=(needs, *[pytest.mark.slow] * bool(options)))
+        for board, needs in (("mps2_an386", NEEDS_ARM), ("qemu_riscv32", NEEDS_RISCV))
+        for options in OPTIONS
+    ),
+]
 
 
 def _model() -> bytes:
@@ -93,8 +102,7 @@ def _project(folder: Path, board: str = "native", **options: object) -> Path:
 
 @NEEDS_NINJA
 @needs_litert
-@pytest.mark.parametrize("options", [{}, {"optimize": "flash"}, {"planner": "on-demand"}])
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(("board", "options"), SEQUENCES)
 def test_a_sequence_of_runs_equals_litert(
     board: str, options: dict[str, str], tmp_path: Path
 ) -> None:

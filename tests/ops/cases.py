@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Case:
         """The output that the numpy reference computes."""
         return self.outcome.arrays[0]
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome:
         """All that the numpy reference computes: the output, then what it writes to variables."""
         arrays = tuple(tensor.array for tensor in self.inputs)
@@ -88,7 +89,7 @@ class Case:
         (node,) = self.graph.nodes
         return node
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
         names = tuple(f"input{i}" for i in range(len(self.inputs)))
         node = Node(self.op, names, ("output",), self.attrs, Origin("case", self.name))

@@ -251,9 +251,15 @@ def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
                 part = np.frombuffer(file.read(array.nbytes), array.dtype)
                 found.append(part.reshape(array.shape))
                 _compare(call, found[-1], array, number)
-            if not expected.status:
+            if not expected.status and not _same(found, expected.arrays):
                 _check_bound(call.case, found)
         assert not file.read()
+
+
+def _same(found: Sequence[Array], expected: Sequence[Array]) -> bool:
+    """Whether all bytes are equal. No bound forbids that, so none needs to be computed."""
+    pairs = zip(found, expected, strict=True)
+    return all(a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 def _check_bound(case: Case, found: list[Array]) -> None:

@@ -1,3 +1,4 @@
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -153,25 +154,28 @@ def _nearest_to_tie(tie: float, scale: float) -> int:
     return min(around, key=lambda n: abs(2 * (n * numerator % denominator) - denominator))
 
 
-INT16_CORNERS = (
-    _int16(1, "int16, one by one", data=(1, 1), units=1),
-    _int16(2, "int16, many features", data=(2, 1300), units=9),
-    _int16(3, "int16, extremes only", data=(1, 512), units=4, per_channel=False),
-    _int16(4, "int16, bias of 2**46", largest_bias=2.0**46, times_scale=2.0**20),
-    _int16(5, "int16, int32 bias", bias=DType.INT32, largest_bias=2.0**31 - 1, times_scale=99),
-    *(
-        _int16(
-            7,
-            f"int16, many features, {how['rounding'].value}, {how['bias']}",
-            data=(2, 1300),
-            units=9,
-            **how,
-        )
-        for how in _BIASES_16[3:]
-    ),
-    *(_int16(6, f"int16, scale {2.0**k:g}", times_scale=2.0**k) for k in range(-10, 60, 7)),
-    *(_int16_near_ties(2.0**k) for k in (17, 25, 33, 42)),
-)
+@cache
+def _int16_corners() -> tuple[c.Case, ...]:
+    """The search for ties takes seconds, so it is not done when tests are collected."""
+    return (
+        _int16(1, "int16, one by one", data=(1, 1), units=1),
+        _int16(2, "int16, many features", data=(2, 1300), units=9),
+        _int16(3, "int16, extremes only", data=(1, 512), units=4, per_channel=False),
+        _int16(4, "int16, bias of 2**46", largest_bias=2.0**46, times_scale=2.0**20),
+        _int16(5, "int16, int32 bias", bias=DType.INT32, largest_bias=2.0**31 - 1, times_scale=99),
+        *(
+            _int16(
+                7,
+                f"int16, many features, {how['rounding'].value}, {how['bias']}",
+                data=(2, 1300),
+                units=9,
+                **how,
+            )
+            for how in _BIASES_16[3:]
+        ),
+        *(_int16(6, f"int16, scale {2.0**k:g}", times_scale=2.0**k) for k in range(-10, 60, 7)),
+        *(_int16_near_ties(2.0**k) for k in (17, 25, 33, 42)),
+    )
 
 
 LARGE = 2**31 - 1 - 7 * 255 * 128
@@ -198,12 +202,12 @@ CORNERS = (
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     random = (*map(_random, range(200)), *map(_float, range(60)), *map(_random_int16, range(200)))
-    c.check([*CORNERS, *INT16_CORNERS, *random], tmp_path)
+    c.check([*CORNERS, *_int16_corners(), *random], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     random = (*map(_random, range(6)), *map(_float, range(6)), *map(_random_int16, range(6)))
-    c.check_inlined([*CORNERS, *INT16_CORNERS, *random], tmp_path)
+    c.check_inlined([*CORNERS, *_int16_corners(), *random], tmp_path)
 
 
 def test_outputs_that_may_leave_int32_are_refused() -> None:

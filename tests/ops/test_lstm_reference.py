@@ -19,8 +19,11 @@ from tests.tflite_builder import Ref
 DTYPES = [DType.INT8, DType.FLOAT32]
 
 
+BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block >= 4)) for block in range(8)]
+
+
 @needs_litert
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sequences_equal_litert(dtype: DType, block: int) -> None:
     for seed in range(block * 50, block * 50 + 50):

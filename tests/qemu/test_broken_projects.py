@@ -169,7 +169,7 @@ def test_a_stripped_entry_symbol_is_missed(sound: Path, tmp_path: Path) -> None:
     assert {check.name for check in report.failed} == {"run_symbol"}
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O1", "-O3"])
+@pytest.mark.parametrize("level", ["-Os", pytest.param("-O1", marks=pytest.mark.slow), "-O3"])
 def test_a_build_with_other_optimization_still_passes(
     level: str, sound: Path, tmp_path: Path
 ) -> None:

@@ -68,6 +68,8 @@ CASES = [
 ]
 RANDOM = 20  # beside the five structured samples
 RANDOM_FLOAT = 3
+# Boards whose kernels run on another board, too, for which fewer samples show the same.
+_FEWER = {"mps2_an385": 8, "mps2_an500": 8}
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,11 @@ def test_every_output_equals_litert(
     project = tmp_path / "p"
     microgen.generate(mlperf_models / ALL_FILES[model], board, project)
     microgen.build(project)
-    result = microgen.run(project, expected[model].inputs)  # verifies before it runs
+    count = _FEWER.get(board, len(expected[model].outputs))
+    inputs = {name: arrays[:count] for name, arrays in expected[model].inputs.items()}
+    result = microgen.run(project, inputs)  # verifies before it runs
     for name, found in result.outputs.items():
-        for sample, layers in zip(found, expected[model].outputs, strict=True):
+        for sample, layers in zip(found, expected[model].outputs[:count], strict=True):
             assert not far(sample, layers[name])
     if board != "native":
         assert result.checks.check("stack").values["used"] == result.stack
