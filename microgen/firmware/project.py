@@ -13,12 +13,13 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
-from microgen.emit.ports import ctype, is_scaled
+from microgen.emit.ports import is_scaled
 from microgen.emit.signature import dtype
 from microgen.errors import InternalError
 from microgen.files import FileTree
 from microgen.firmware import app_memory, kernel_sources, readme
 from microgen.ir.graph import DType
+from microgen.program.element_types import ctype
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
