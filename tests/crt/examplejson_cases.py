@@ -24,7 +24,7 @@ from microgen.codegens.examplejson.text import (
     show,
 )
 from microgen.errors import ModelError, UnsupportedError
-from microgen.firmware import project
+from microgen.firmware import crt_files
 from tests.crt import programs
 from tests.crt.executor_graphs import CRT, HERE
 from tests.ops.conformance import SANITIZERS
@@ -34,7 +34,7 @@ POOL = 1 << 14
 MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
 
 # What a generated project compiles that includes this.
-_RUNTIME = project._closure([b'#include "examplejson/runtime_examplejson.h"'], ())
+_RUNTIME = crt_files.closure([b'#include "examplejson/runtime_examplejson.h"'])
 SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
 
 GUIDE = """\
