@@ -19,6 +19,8 @@ from microgen.ops.pad import PadAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.sigmoid import SigmoidAttrs
 from microgen.ops.softmax import SoftmaxAttrs
+from microgen.ops.take import TakeAttrs
+from microgen.ops.transpose import TransposeAttrs
 
 DEFAULT = Quant((0.05,), (3,))
 
@@ -131,6 +133,21 @@ class Builder:
         return Graph(
             "test", tuple(self.inputs), outputs, tuple(self.nodes), self.types, self.constants
         )
+
+
+def rows_of_a_transpose() -> Graph:
+    """A copy of ``x``, which cannot fail, and rows of it, which an index outside makes fail."""
+    types = {
+        "x": TensorType((2, 3), DType.INT16),
+        "i": TensorType((2,), DType.INT32),
+        "t": TensorType((3, 2), DType.INT16),
+        "y": TensorType((2, 2), DType.INT16),
+    }
+    nodes = (
+        Node("transpose", ("x",), ("t",), TransposeAttrs((1, 0)), Origin("m", "turned")),
+        Node("take", ("t", "i"), ("y",), TakeAttrs(0), Origin("m", "rows")),
+    )
+    return Graph("m", ("x", "i"), ("y",), nodes, types, {})
 
 
 def random_graph(seed: int) -> Graph:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from microgen import resources
-from microgen.firmware import project
+from microgen.firmware import crt_files
 
 CRT = resources.folder("crt")
 _FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -24,7 +24,7 @@ def _compiled() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory()
     headers = sorted(path.relative_to(CRT / "src") for path in CRT.glob("src/*/runtime_*.h"))
     text = "".join(f'#include "{name}"\n' for name in headers)
-    sources = [CRT / n for n in sorted(project._closure([text.encode()], ())) if n[-2:] == ".c"]
+    sources = [CRT / n for n in sorted(crt_files.closure([text.encode()])) if n[-2:] == ".c"]
     command = ["cc", *_FLAGS, f"-I{CRT}/include", f"-I{CRT}/src", "-c"]
     subprocess.run([*command, *map(str, sources)], check=True, cwd=folder.name)
     objects = sorted(path.name for path in Path(folder.name).glob("*.o"))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
 from microgen.codegens.base import Primitive, Region
-from microgen.codegens.element_types import C_TYPES
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
 from microgen.ops import registry as ops
+from microgen.program.element_types import ctype
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board
 
@@ -137,8 +137,8 @@ def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], lis
     for position in kernel.passed(node):
         name = node.inputs[position]
         if name in graph.constants:
-            ctype = C_TYPES[graph.types[name].dtype]
-            constants.append(KernelConstant(f"in{position}", ctype, name))
+            element = ctype(graph.types[name].dtype)
+            constants.append(KernelConstant(f"in{position}", element, name))
         else:
             inputs.append(name)
     return inputs, [*constants, *kernel.constants(node, graph)]
@@ -153,14 +153,14 @@ def _parameters(
     found = [
         Parameter(
             f"in{i}",
-            C_TYPES[graph.types[node.inputs[i]].dtype],
+            ctype(graph.types[node.inputs[i]].dtype),
             Role.STATE if i in kernel.writes else Role.INPUT,
         )
         for i in slots
     ]
     found += [Parameter(c.name, c.ctype, Role.CONSTANT) for c in constants if not c.is_absent]
     found += [
-        Parameter(f"out{i}", C_TYPES[graph.types[name].dtype], Role.OUTPUT)
+        Parameter(f"out{i}", ctype(graph.types[name].dtype), Role.OUTPUT)
         for i, name in enumerate(node.outputs)
     ]
     if kernel.scratch(node, graph):

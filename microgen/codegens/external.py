@@ -14,14 +14,14 @@ from types import MappingProxyType
 
 from microgen.blob.payloads.base import PayloadReader
 from microgen.codegens.base import Primitive, Region
-from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.made_check import check
 from microgen.errors import MicrogenError, of_codegen
-from microgen.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.ir.graph import Array, Graph, Node, Origin, TensorType
 from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.names import cnames
 from microgen.ops.external import ExternalAttrs
+from microgen.program.element_types import ctype
 from microgen.program.external import (
     CFunction,
     CSource,
@@ -206,9 +206,9 @@ def _parameters(
 ) -> tuple[Parameter, ...]:
     """Those of a C function, in the order that CFunction says."""
     return (
-        *(Parameter(f"in{i}", C_TYPES[t.dtype], Role.INPUT) for i, t in enumerate(inputs)),
-        *(Parameter(name, _ctype(array), Role.CONSTANT) for name, array in constants),
-        *(Parameter(f"out{i}", C_TYPES[t.dtype], Role.OUTPUT) for i, t in enumerate(outputs)),
+        *(Parameter(f"in{i}", ctype(t.dtype), Role.INPUT) for i, t in enumerate(inputs)),
+        *(Parameter(name, ctype(array.dtype.name), Role.CONSTANT) for name, array in constants),
+        *(Parameter(f"out{i}", ctype(t.dtype), Role.OUTPUT) for i, t in enumerate(outputs)),
         *([Parameter("scratch", "uint8_t", Role.SCRATCH)] if scratch else []),
     )
 
@@ -219,8 +219,4 @@ def _declaration(parameter: Parameter) -> str:
 
 
 def _constant(symbol: str, name: str, array: Array) -> KernelConstant:
-    return KernelConstant(name, _ctype(array), f"{symbol}:{name}", array=array)
-
-
-def _ctype(array: Array) -> str:
-    return C_TYPES[DType(array.dtype.name)]
+    return KernelConstant(name, ctype(array.dtype.name), f"{symbol}:{name}", array=array)

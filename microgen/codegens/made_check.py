@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from microgen.blob.payloads.base import PayloadReader
-from microgen.codegens.element_types import C_TYPES
 from microgen.errors import CodegenError, ModelError, of_codegen
 from microgen.formats.byte_stream import Stream
-from microgen.ir.graph import Array
+from microgen.ir.graph import Array, DType
 from microgen.names import cnames
 from microgen.program.external import CFunction, LoadedModule, Made
 
-_DTYPES = tuple(dtype.value for dtype in C_TYPES)
+_DTYPES = tuple(dtype.value for dtype in DType)
 _POSITION = re.compile("(in|out)[0-9]+")  # names of parameters by their positions
 
 

@@ -6,6 +6,7 @@ The structure is that of ``crt/src/modules/module_types.h``, the blocks are thos
 
 from __future__ import annotations
 
+from microgen.formats import c_layout
 from microgen.formats.c_layout import struct_bytes
 
 ALIGNMENT = 8  # MG_POOL_ALIGNMENT
@@ -15,7 +16,7 @@ _MODULE = "iiiii" + "p" + "ppb"  # mg_module, which ends with an mg_stream
 
 def aligned(nbytes: int) -> int:
     """``MG_POOL_ALIGNED``."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+    return c_layout.aligned(nbytes, ALIGNMENT)
 
 
 def loader_pool_bytes(n_modules: int, n_children: int, pointer_bytes: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from microgen.blob import c_source
-from microgen.emit import graph, modules, shared
+from microgen.emit import external, graph, shared
 from microgen.emit.constants import constants
 from microgen.emit.environment import environment
 from microgen.emit.header import header
@@ -40,9 +40,9 @@ def emit_common(units: Sequence[Unit]) -> FileTree:
     if any(unit.has_registry for unit in units):
         name = f"src/{units[0].module}_registry.c"
         outputs[name] = ("src/registry.c.j2", registry(units))
-    if modules.runtimes(units):
+    if external.runtimes(units):
         name = f"src/{units[0].module}_loaders.c"
-        outputs[name] = ("src/loaders.c.j2", modules.loaders(units))
+        outputs[name] = ("src/loaders.c.j2", external.loaders(units))
     common = shared.shared(units)
     if common:
         values = shared.workspace(common, units)
@@ -63,7 +63,7 @@ def emit_model(unit: Unit) -> FileTree:
         outputs |= _graph(unit, unit.graph)
     else:
         outputs |= _ahead_of_time(unit)
-    for name, values in modules.libraries(unit).items():
+    for name, values in external.libraries(unit).items():
         outputs[f"src/{name}"] = ("src/external.c.j2", values)
     if unit.blob:
         outputs |= _loaded(unit)
@@ -77,7 +77,7 @@ def _loaded(unit: Unit) -> Outputs:
     module = unit.module
     held = _parameters(unit) if unit.program.held_constants else {}
     return held | {
-        f"src/{module}_modules.c": ("src/modules.c.j2", modules.modules(unit)),
+        f"src/{module}_modules.c": ("src/modules.c.j2", external.modules(unit)),
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
         f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
     }

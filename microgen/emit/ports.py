@@ -12,15 +12,10 @@ from microgen.emit import layout, literals
 from microgen.emit.unit import Unit
 from microgen.ir.graph import DType, TensorType
 from microgen.names import cnames
+from microgen.program.element_types import ctype
 from microgen.program.types import Port
 
-_CTYPES = {DType.FLOAT32: "float", DType.BOOL: "uint8_t"}  # of the others <dtype>_t
 _MARGIN = 4  # columns in front of a statement
-
-
-def ctype(kind: DType) -> str:
-    """The C type of an element."""
-    return _CTYPES.get(kind) or f"{kind.value}_t"
 
 
 def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:

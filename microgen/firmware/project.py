@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -13,17 +11,16 @@ from microgen import resources
 from microgen.emit import shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
-from microgen.emit.ports import ctype, is_scaled
+from microgen.emit.ports import is_scaled
 from microgen.emit.signature import dtype
-from microgen.errors import InternalError
 from microgen.files import FileTree
-from microgen.firmware import app_memory, kernel_sources, readme
+from microgen.firmware import app_memory, crt_files, kernel_sources, readme
 from microgen.ir.graph import DType
+from microgen.program.element_types import ctype
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
 CODEGENS = "codegens"  # files from external code generators
@@ -119,7 +116,7 @@ def _fixed(board: Board) -> dict[str, bytes]:
     taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
     if not board.is_host:
         taken["boards/startup.c"] = f"startup_{board.startup}.c"
-    return {name: _crt_file(f"src/platform/{source}") for name, source in taken.items()}
+    return {name: crt_files.read(f"src/platform/{source}") for name, source in taken.items()}
 
 
 def _linker_script(board: Board) -> str:
@@ -136,10 +133,10 @@ def _source_lists(
     stand apart from the rest; under Zephyr, semihosting does."""
     mains = sorted(name for name in main if name.endswith(".c"))
     used = [*main.values(), *model_files.files.values()]
-    always = _closure(used, ())
-    runtime = _closure([*used, fixed[_PLATFORM]], ())
-    freestanding = _closure(fixed.values(), ())
-    semihosting = _closure([fixed[_ZEPHYR]], ())
+    always = crt_files.closure(used)
+    runtime = crt_files.closure([*used, fixed[_PLATFORM]])
+    freestanding = crt_files.closure(fixed.values())
+    semihosting = crt_files.closure([fixed[_ZEPHYR]])
     kernels = [f"crt/{name}" for name in _kernels(models)]
     return {
         "model_sources": [*_model_sources(model_files, models), *kernels],
@@ -159,7 +156,7 @@ def _crt(
     """The files of ``crt`` that anything in the project needs."""
     headers = [f"include/{header}" for model in models for header in model.kernel_headers]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
-    needed = _closure(texts, headers) | _kernels(models)
+    needed = crt_files.closure(texts, headers) | _kernels(models)
     return {f"crt/{name}": data for name, data in needed.items()}
 
 
@@ -171,7 +168,8 @@ def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
 
 
 def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
-    return {} if board.is_host else {f"crt/{name}": _crt_file(name) for name in _LIBC[toolchain]}
+    names = () if board.is_host else _LIBC[toolchain]
+    return {f"crt/{name}": crt_files.read(name) for name in names}
 
 
 def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, list[str]]:
@@ -205,12 +203,6 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".S")
-_RUNTIME_HEADERS = (
-    "src/",
-    "include/tvm/runtime/crt/",
-    "include/microgen/accelerator.h",
-    "include/microgen/tracing_device.h",
-)
 
 # Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
 # own stdint.h needs no other header, but uses one that it finds.
@@ -310,44 +302,3 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
             for what in ("size", "count", "rank", "shape")
         },
     }
-
-
-def _crt_file(name: str) -> bytes:
-    """A file below ``crt``."""
-    path = resources.folder("crt") / name
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InternalError(f"crt/{name} is missing") from error
-
-
-def _closure(texts: Iterable[bytes], roots: Iterable[str]) -> dict[str, bytes]:
-    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: everything that
-    they include, transitively, and for each header of the runtime the source of the same name."""
-    found: dict[str, bytes] = {}
-    pending = [*roots, *(name for text in texts for name in _included(text))]
-    while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        found[name] = _crt_file(name)
-        pending += _included(found[name])
-        if name.startswith(_RUNTIME_HEADERS):
-            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
-    return found
-
-
-@functools.cache
-def _runtime_sources() -> dict[str, tuple[str]]:
-    """Name without suffix -> the runtime's source of that name, a path below ``crt``."""
-    crt = resources.folder("crt")
-    sources = (crt / "src").rglob("*.c")
-    return {path.stem: (path.relative_to(crt).as_posix(),) for path in sources}
-
-
-def _included(text: bytes) -> list[str]:
-    """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
-    crt = resources.folder("crt")
-    names = (match.decode() for match in _INCLUDE.findall(text))
-    candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
-    return [name for name in candidates if (crt / name).is_file()]

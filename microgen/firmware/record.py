@@ -8,7 +8,7 @@ from pathlib import Path
 
 from microgen import mlf
 from microgen.blob import c_source
-from microgen.emit import modules, symbols
+from microgen.emit import external, symbols
 from microgen.emit.shared import Shared
 from microgen.emit.signature import argument_types, held_type
 from microgen.emit.unit import Unit
@@ -222,7 +222,7 @@ def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
             nbytes=len(made.payload),
             sha256=hashlib.sha256(made.payload).hexdigest(),
         )
-    source = modules.source(module, unit)
+    source = external.source(module, unit)
     return ExternalRecord(codegen=module.codegen, kind="c", functions=functions, source=source)
 
 

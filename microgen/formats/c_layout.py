@@ -1,4 +1,4 @@
-"""The size of a C structure on a target with pointers of a given size."""
+"""Multiples of an alignment, and the size of a C structure for pointers of a given size."""
 
 from __future__ import annotations
 

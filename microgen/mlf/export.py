@@ -11,8 +11,10 @@ from microgen.files import inside, write_whole
 from microgen.mlf import tar
 from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
-# Folder of the project -> folder of the archive.
+# Folder or file of the project -> its place in the archive.
 _PLACES = {
+    "LICENSE": "LICENSE",
+    "NOTICE": "NOTICE",
     "model/": "",
     "crt/": f"{RUNTIME_FOLDER}/",
     f"{CODEGENS_FOLDER}/": f"{CODEGENS_FOLDER}/",
@@ -20,8 +22,8 @@ _PLACES = {
 
 
 def export(project: Path, output: Path) -> int:
-    """Write ``model/``, and the runtime and code generators' files that it needs, as a tar archive;
-    return its size in bytes.
+    """Write ``model/``, the runtime and code generators' files that it needs, and the licences as a
+    tar archive; return its size in bytes.
 
     Only files of the manifest are packed. Raises ProjectError if one is missing or changed, or if
     ``output`` cannot be written.

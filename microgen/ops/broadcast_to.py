@@ -10,7 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -33,13 +33,6 @@ def infer(attrs: BroadcastToAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
     return (shape,)
 
 
-def check(
-    _attrs: BroadcastToAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(attrs: BroadcastToAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/broadcast_to.h, BroadcastTo; fill.cc, Eval."""
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
@@ -54,7 +47,7 @@ OP = Op(
     "broadcast_to",
     BroadcastToAttrs,
     infer,
-    check,
+    unchanged,
     reference,
     parts,
     cost=moved,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from microgen.arithmetic.int8 import weight_scales
 from microgen.arithmetic.int16 import SCALE_LIMIT
 from microgen.arithmetic.terms import Rounding
-from microgen.ir.graph import DType, TensorType
+from microgen.ir.graph import Attrs, DType, TensorType
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -103,6 +103,13 @@ def unchanged_constraint(
             f"output's {output.scale:g} and {output.zero_point}; they must be equal"
         )
     return None
+
+
+def unchanged(
+    _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """``Op.check`` of an op that moves values of any dtype: dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def _both_plain(data: TensorType, output: TensorType) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -23,13 +23,6 @@ def infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     return (inputs[0].shape,)
 
 
-def check(
-    _attrs: CopyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:
     """A copy of the input."""
     return (operands.inputs[0].copy(),)
@@ -41,5 +34,5 @@ def parts(_attrs: CopyAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 OP = Op(
-    "copy", CopyAttrs, infer, check, reference, parts, cost=moved, bound=bounds.moves(reference)
+    "copy", CopyAttrs, infer, unchanged, reference, parts, cost=moved, bound=bounds.moves(reference)
 )

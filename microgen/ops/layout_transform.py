@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Attrs, TensorType
 from microgen.ops import bounds, transpose
 from microgen.ops.base import Op, Shape, one_input
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -51,7 +52,7 @@ OP = Op(
     "layout_transform",
     LayoutTransformAttrs,
     infer,
-    transpose.check,
+    unchanged,
     transpose.reference,
     parts,
     cost=moved,

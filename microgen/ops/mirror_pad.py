@@ -10,7 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Pair, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -38,13 +38,6 @@ def infer(attrs: MirrorPadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
     return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
 
 
-def check(
-    _attrs: MirrorPadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(attrs: MirrorPadAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite mirror_pad.cc, Eval."""
     data = operands.inputs[0]
@@ -62,7 +55,7 @@ OP = Op(
     "nn.mirror_pad",
     MirrorPadAttrs,
     infer,
-    check,
+    unchanged,
     reference,
     parts,
     cost=moved,

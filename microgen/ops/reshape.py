@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -32,13 +32,6 @@ def infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
     return (attrs.shape,)
 
 
-def check(
-    _attrs: ReshapeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, ...]:
     """The input's elements in row-major order."""
     return (operands.inputs[0].reshape(attrs.shape),)
@@ -53,7 +46,7 @@ OP = Op(
     "reshape",
     ReshapeAttrs,
     infer,
-    check,
+    unchanged,
     reference,
     parts,
     is_view=True,

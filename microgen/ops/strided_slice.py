@@ -10,7 +10,7 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -42,13 +42,6 @@ def infer(attrs: StridedSliceAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
     return (attrs.shape,)
 
 
-def check(
-    _attrs: StridedSliceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(attrs: StridedSliceAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
     data = operands.inputs[0]
@@ -67,7 +60,7 @@ OP = Op(
     "strided_slice",
     StridedSliceAttrs,
     infer,
-    check,
+    unchanged,
     reference,
     parts,
     cost=moved,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Array, Attrs, TensorType
 from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
-from microgen.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.ops.constraints import unchanged
 from microgen.ops.cost import moved
 
 
@@ -28,13 +28,6 @@ def infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 
-def check(
-    _attrs: TransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization unchanged."""
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
-
-
 def reference(attrs: TransposeAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/transpose.h, Transpose."""
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
@@ -49,7 +42,7 @@ OP = Op(
     "transpose",
     TransposeAttrs,
     infer,
-    check,
+    unchanged,
     reference,
     parts,
     cost=moved,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from microgen.planner.layout import align
+from microgen.formats.c_layout import aligned
 from microgen.planner.refusal import no_room
 from microgen.planner.spill import NoRoomError
 from microgen.program.types import ConstantPlacement, Pool, Program
@@ -25,7 +25,7 @@ def place(
     for constant in passed if pools else ():
         lacks = []
         for number, pool in enumerate(pools):
-            offset = align(ends[number], pool.alignment)
+            offset = aligned(ends[number], pool.alignment)
             end = offset + constant.array.nbytes
             if pool.capacity is None or end <= pool.capacity:
                 ends[number] = end

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from microgen.formats.c_layout import aligned
 from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
 
 
@@ -64,11 +65,6 @@ class Problem:
         return Layout(named, self.pairs, proof)
 
 
-def align(nbytes: int, alignment: int) -> int:
-    """The smallest multiple of ``alignment`` that is at least ``nbytes``."""
-    return -(-nbytes // alignment) * alignment
-
-
 def make_problem(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Problem:
     """The blocks and clearances if exactly the ``used`` pairs share addresses."""
     blocks = _blocks(shortened(liveness.buffers, used), used)
@@ -121,8 +117,8 @@ def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int],
     for member, i in sorted(members, key=lambda item: item[0].first):
         live = [item for item in live if item[0].last >= member.first]
         for other, j in live:
-            _raise_to(clearance[i], j, align(member.nbytes, alignment))
-            _raise_to(clearance[j], i, align(other.nbytes, alignment))
+            _raise_to(clearance[i], j, aligned(member.nbytes, alignment))
+            _raise_to(clearance[j], i, aligned(other.nbytes, alignment))
         live.append((member, i))
     return clearance
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.planner.layout import Layout, align
+from microgen.formats.c_layout import aligned
+from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, lower_bound
 
 
@@ -11,6 +12,6 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     offsets = {}
     end = 0
     for buffer in liveness.buffers:
-        offsets[buffer.name] = align(end, alignment)
+        offsets[buffer.name] = aligned(end, alignment)
         end = offsets[buffer.name] + buffer.nbytes
     return Layout(offsets, (), f"no reuse: {end - lower_bound(liveness)} bytes above the bound")

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from microgen.formats.c_layout import aligned
 from microgen.planner import sweep
 from microgen.planner.greedy import best_offsets
-from microgen.planner.layout import Layout, Problem, align, lowest_fit, make_problem
+from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
 from microgen.planner.lifetimes import (
     Lifetime,
     Liveness,
@@ -127,7 +128,7 @@ def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -
     """The bytes that a call needs at its start, with all but the topmost buffer rounded up."""
     replacing = {pair.output for pair in chosen}
     sizes = [b.nbytes for b in live if b.name not in replacing and b.nbytes]
-    rounded = [align(nbytes, alignment) for nbytes in sizes]
+    rounded = [aligned(nbytes, alignment) for nbytes in sizes]
     slack = max((r - n for r, n in zip(rounded, sizes, strict=True)), default=0)
     return sum(rounded) - slack
 

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from microgen.planner.layout import Problem, align
+from microgen.formats.c_layout import aligned
+from microgen.planner.layout import Problem
 from microgen.planner.lifetimes import Lifetime
 
 
@@ -114,7 +115,7 @@ class Search:
         if not self._waiting or self._is_hopeless(last[0]):
             return []
         floor, blocks, unit = self._floor, self._problem.blocks, self._problem.alignment
-        earliest_end = min(floor[i] + align(blocks[i].nbytes, unit) for i in self._waiting)
+        earliest_end = min(floor[i] + aligned(blocks[i].nbytes, unit) for i in self._waiting)
         fit = [i for i in self._waiting if last < (floor[i], i) and floor[i] < earliest_end]
         return sorted(fit, key=lambda i: (-floor[i], blocks[i].nbytes * blocks[i].steps, i))
 
@@ -157,7 +158,7 @@ def _live_at_births(problem: Problem, among: Iterable[int]) -> Iterator[dict[int
 
 
 def _clique(live: Mapping[int, int], alignment: int) -> _Clique:
-    rounded = {i: align(nbytes, alignment) for i, nbytes in live.items()}
+    rounded = {i: aligned(nbytes, alignment) for i, nbytes in live.items()}
     return _Clique(rounded, max((rounded[i] - live[i] for i in live), default=0))
 
 

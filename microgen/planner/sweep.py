@@ -12,7 +12,8 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from microgen.planner.layout import Layout, align
+from microgen.formats.c_layout import aligned
+from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import (
     Lifetime,
     Liveness,
@@ -43,7 +44,7 @@ class Heap:
 
     def where(self, nbytes: int) -> int:
         """The offset for ``nbytes`` bytes: in the smallest free range, or at the end."""
-        place = bisect_left(self._sizes, (align(nbytes, self.alignment), 0))
+        place = bisect_left(self._sizes, (aligned(nbytes, self.alignment), 0))
         if place < len(self._sizes):
             return self._sizes[place][1]
         return self._ends.get(self.end, self.end)
@@ -51,7 +52,7 @@ class Heap:
     def take(self, nbytes: int) -> int:
         """Take ``nbytes`` bytes at the offset of ``where``."""
         offset = self.where(nbytes)
-        end = offset + align(nbytes, self.alignment)
+        end = offset + aligned(nbytes, self.alignment)
         free_end = offset + self._remove(offset) if offset in self._starts else end
         self.end = max(self.end, end)
         self._add(end, max(0, free_end - end))
@@ -59,8 +60,8 @@ class Heap:
 
     def shrink(self, offset: int, nbytes: int, left: int) -> None:
         """Return all but the first ``left`` bytes; free ranges that touch are merged."""
-        start = offset + align(left, self.alignment)
-        size = offset + align(nbytes, self.alignment) - start
+        start = offset + aligned(left, self.alignment)
+        size = offset + aligned(nbytes, self.alignment) - start
         if start in self._ends:
             before = self._ends[start]
             start, size = before, size + self._remove(before)

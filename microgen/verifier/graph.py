@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from microgen.formats.c_layout import aligned
 from microgen.manifest import CallRecord, ModuleRecord
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -70,7 +71,7 @@ class _Graph:
     def storage_bytes(self, storage: int) -> int:
         """The bytes that the executor takes from the pool."""
         sizes = [n for n, own in zip(self.sizes, self.ids, strict=True) if own == storage]
-        return -(-max(sizes) // _ALIGNMENT) * _ALIGNMENT
+        return aligned(max(sizes), _ALIGNMENT)
 
 
 def _nbytes(dtype: str, shape: list[int]) -> int:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from microgen import resources
-from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, CSource, ExternalFunction
-from microgen.ir.graph import Array, DType
+from microgen.ir.graph import Array
+from microgen.program.element_types import ctype
 
 WARNINGS = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef"),
@@ -37,8 +37,8 @@ class Case:
 
     @property
     def prototype(self) -> str:
-        read = [f"const {C_TYPES[DType(a.dtype.name)]} *" for a in self.read]
-        written = [f"{C_TYPES[t.type.dtype]} *" for t in self.function.outputs]
+        read = [f"const {ctype(a.dtype.name)} *" for a in self.read]
+        written = [f"{ctype(t.type.dtype)} *" for t in self.function.outputs]
         scratch = ["uint8_t *"] if self.made.scratch else []
         return f"int32_t {self.made.symbol}({', '.join([*read, *written, *scratch])});"
 

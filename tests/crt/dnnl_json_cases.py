@@ -14,7 +14,7 @@ from microgen import resources
 from microgen.codegens import json_graph
 from microgen.codegens.dnnl import reference, runtime
 from microgen.codegens.json_graph import JSONGraph, JsonRuntime
-from microgen.firmware import project
+from microgen.firmware import crt_files
 from microgen.ir.graph import Array
 from tests.crt import programs
 from tests.ops.conformance import SANITIZERS
@@ -33,7 +33,7 @@ WRONG_COUNT, WRONG_TYPE, INVALID = 0x800, 0x801, 0x803
 
 def sources() -> list[Path]:
     """What a generated project compiles that includes the runtime's header."""
-    names = sorted(project._closure([b'#include "dnnl/runtime_dnnl_json.h"\n'], ()))
+    names = sorted(crt_files.closure([b'#include "dnnl/runtime_dnnl_json.h"\n']))
     return [CRT / name for name in names if name.endswith(".c")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,7 @@ import numpy as np
 from microgen.codegens import json_graph
 from microgen.codegens.json_graph import JsonRuntime
 from tests.crt import dnnl_json_cases as cases
-from tests.crt.dnnl_json_cases import (
-    Case,
-)
+from tests.crt.dnnl_json_cases import Case
 
 Json = dict[str, Any]
 RNG = np.random.default_rng(5)
@@ -60,26 +58,29 @@ POOL = {
 }
 
 
+def tree_of(nodes: Sequence[Json], heads: Sequence[Sequence[int]]) -> Json:
+    """A graph of nodes with one result each."""
+    return {
+        "nodes": list(nodes),
+        "arg_nodes": [i for i, node in enumerate(nodes) if node["op"] != "kernel"],
+        "heads": list(heads),
+        "node_row_ptr": list(range(len(nodes) + 1)),
+    }
+
+
 def network() -> Json:
     """A convolution with a bias and a clip, a branch, pooling; two results."""
-    return {
-        "symbol": "dnnl_f",
-        "nodes": [
-            leaf("input", "x", [1, 2, 4, 4]),
-            leaf("const", "dnnl_f_const_0", [4, 2, 3, 3]),
-            leaf("const", "dnnl_f_const_1", [4]),
-            kernel(
-                "dnnl.conv2d_bias_clip", [0, 1, 2], [1, 4, 4, 4], **CONV2D, a_min="-1", a_max="2.5"
-            ),
-            kernel("sigmoid", [3], [1, 4, 4, 4]),
-            kernel("multiply", [3, 4], [1, 4, 4, 4]),
-            kernel("nn.max_pool2d", [5], [1, 4, 2, 2], **POOL),
-            kernel("nn.softmax", [6], [1, 4, 2, 2], axis="1"),
-        ],
-        "arg_nodes": [0, 1, 2],
-        "heads": [[7, 0, 0], [6, 0, 0]],
-        "node_row_ptr": list(range(9)),
-    }
+    nodes = [
+        leaf("input", "x", [1, 2, 4, 4]),
+        leaf("const", "dnnl_f_const_0", [4, 2, 3, 3]),
+        leaf("const", "dnnl_f_const_1", [4]),
+        kernel("dnnl.conv2d_bias_clip", [0, 1, 2], [1, 4, 4, 4], **CONV2D, a_min="-1", a_max="2.5"),
+        kernel("sigmoid", [3], [1, 4, 4, 4]),
+        kernel("multiply", [3, 4], [1, 4, 4, 4]),
+        kernel("nn.max_pool2d", [5], [1, 4, 2, 2], **POOL),
+        kernel("nn.softmax", [6], [1, 4, 2, 2], axis="1"),
+    ]
+    return {"symbol": "dnnl_f"} | tree_of(nodes, [[7, 0, 0], [6, 0, 0]])
 
 
 NAMES = ("dnnl_f_const_0", "dnnl_f_const_1")

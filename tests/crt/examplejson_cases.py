@@ -24,7 +24,8 @@ from microgen.codegens.examplejson.text import (
     show,
 )
 from microgen.errors import ModelError, UnsupportedError
-from microgen.firmware import project
+from microgen.firmware import crt_files
+from tests.blob.samples import GUIDE
 from tests.crt import programs
 from tests.crt.executor_graphs import CRT, HERE
 from tests.ops.conformance import SANITIZERS
@@ -34,19 +35,8 @@ POOL = 1 << 14
 MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
 
 # What a generated project compiles that includes this.
-_RUNTIME = project._closure([b'#include "examplejson/runtime_examplejson.h"'], ())
+_RUNTIME = crt_files.closure([b'#include "examplejson/runtime_examplejson.h"'])
 SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
-
-GUIDE = """\
-subgraph_0
-  input 0 10 10
-  input 1 10 10
-  input 2 10 10
-  input 3 10 10
-  add 4 inputs: 0 1 shape: 10 10
-  sub 5 inputs: 4 2 shape: 10 10
-  mul 6 inputs: 5 3 shape: 10 10
-"""
 
 # Unused nodes, sparse ids, white space, two shapes; an input, and a value twice, as outputs.
 EVERYTHING = """\

@@ -5,6 +5,7 @@
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer sees a byte too much. Element i of input n is what `filled` says. */
+#include "driver_input.h"
 #include "examplejson/examplejson_reader.h"
 #include "examplejson/runtime_examplejson.h"
 
@@ -14,17 +15,6 @@
 
 #define MAX_BYTES (1U << 20)
 #define MAX_ARGS 4096U
-
-static uint32_t read_number(void)
-{
-    uint8_t bytes[4];
-
-    if (fread(bytes, 1, 4, stdin) != 4) {
-        exit(0);
-    }
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
 
 static void *block(size_t nbytes)
 {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from microgen import resources
-from microgen.firmware import project
+from microgen.firmware import crt_files
 from tests.crt import programs
 from tests.ops.conformance import SANITIZERS
 
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 def _sources(*headers: str) -> tuple[Path, ...]:
     """What a generated project compiles that includes these headers of TVM's."""
     text = "".join(f'#include "tvm/runtime/crt/{header}.h"\n' for header in headers)
-    return tuple(CRT / n for n in sorted(project._closure([text.encode()], ())) if n[-2:] == ".c")
+    return tuple(CRT / n for n in sorted(crt_files.closure([text.encode()])) if n[-2:] == ".c")
 
 
 EXECUTOR_SOURCES = _sources("graph_executor")

@@ -6,6 +6,7 @@
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer sees a byte too much. Inputs that are not parameters are copied in: element i of
  * input n is n + i. */
+#include "driver_input.h"
 #include "tvm/runtime/crt/graph_executor.h"
 
 #include <stdio.h>
@@ -188,17 +189,6 @@ static const TVMBackendPackedCFunc functions[] = {sum_bytes, add_f32, split_f32,
                                                   conv2d_bias_relu};
 static const TVMFuncRegistry registry = {names, functions};
 static const TVMModule module = {&registry};
-
-static uint32_t read_number(void)
-{
-    uint8_t bytes[4];
-
-    if (fread(bytes, 1, 4, stdin) != 4) {
-        exit(0);
-    }
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
 
 static void *read_block(uint32_t *size)
 {

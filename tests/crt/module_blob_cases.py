@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import resources
-from microgen.firmware import project
+from microgen.firmware import crt_files
 from tests.crt import programs
 from tests.ops.conformance import SANITIZERS
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
 INCLUDES = (f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")
-FILES = sorted(project._closure([b'#include "modules/module_blob.h"\n'], ()))
+FILES = sorted(crt_files.closure([b'#include "modules/module_blob.h"\n']))
 SOURCES = tuple(CRT / name for name in FILES if name.endswith(".c"))
 
 MALFORMED, UNSUPPORTED, NOT_SET = 0x780, 0x781, 0x783

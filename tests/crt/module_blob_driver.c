@@ -5,22 +5,12 @@
  * "code of init,code of the call,result" for the input 5.
  *
  * The pool, the blob and names are blocks of their own. */
+#include "driver_input.h"
 #include "module_blob_toy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint32_t read_number(void)
-{
-    uint8_t bytes[4];
-
-    if (fread(bytes, 1, 4, stdin) != 4) {
-        exit(0);
-    }
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
 
 static void *read_block(uint32_t *size, uint32_t more)
 {

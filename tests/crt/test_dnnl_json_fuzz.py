@@ -12,11 +12,6 @@ from tests.crt import dnnl_json_fuzz as fuzz
 from tests.crt.dnnl_json_cases import INVALID, MALFORMED, NO_MEMORY, NOT_RUN, UNSUPPORTED
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return cases.compiled(tmp_path_factory.mktemp("dnnl"))
-
-
 def check(driver: Path, seed: int, count: int, seconds: int) -> Counter[tuple[int, int, int]]:
     results = cases.run(driver, fuzz.mutations(seed, count), seconds)
     assert len(results) == count
@@ -27,8 +22,8 @@ def check(driver: Path, seed: int, count: int, seconds: int) -> Counter[tuple[in
     return found
 
 
-def test_mutations_are_run_or_refused(driver: Path) -> None:
-    found = check(driver, 1, 20_000, 120)
+def test_mutations_are_run_or_refused(dnnl_driver: Path) -> None:
+    found = check(dnnl_driver, 1, 20_000, 120)
     # They reach every refusal, and do not only break the syntax.
     assert {load for load, _, _ in found} == {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
     assert found[0, 0, 0] > 2000
@@ -37,5 +32,5 @@ def test_mutations_are_run_or_refused(driver: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 6))
-def test_many_mutations_are_run_or_refused(driver: Path, seed: int) -> None:
-    check(driver, seed, 50_000, 600)
+def test_many_mutations_are_run_or_refused(dnnl_driver: Path, seed: int) -> None:
+    check(dnnl_driver, seed, 50_000, 600)

@@ -14,13 +14,8 @@ from tests.crt import dnnl_json_cases as cases
 from tests.crt.dnnl_json_numpy import DRAWS, drawn
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return cases.compiled(tmp_path_factory.mktemp("dnnl"))
-
-
 @pytest.mark.parametrize("name", DRAWS)
-def test_random_nodes(driver: Path, name: str) -> None:
+def test_random_nodes(dnnl_driver: Path, name: str) -> None:
     count = 400 if "2d" in name and "global" not in name else 80
     examples, values = [], []
     for seed in range(count):
@@ -29,7 +24,7 @@ def test_random_nodes(driver: Path, name: str) -> None:
         graph = node.graph(len(node.operands) - inputs)
         examples.append(cases.Example(graph, node.operands[:inputs], node.operands[inputs:]))
         values.append([node.value])
-    cases.check(driver, examples, values)
+    cases.check(dnnl_driver, examples, values)
 
 
 def test_composite_functions_have_every_form() -> None:
@@ -38,7 +33,7 @@ def test_composite_functions_have_every_form() -> None:
 
 
 @pytest.mark.parametrize("start", range(0, 150, 50))
-def test_random_functions(driver: Path, start: int) -> None:
+def test_random_functions(dnnl_driver: Path, start: int) -> None:
     examples = []
     for seed in range(1000 + start, 1050 + start):
         module = random_function(seed)
@@ -46,10 +41,10 @@ def test_random_functions(driver: Path, start: int) -> None:
         found = serializer.serialize("f", module["main"], module.types)
         inputs = random_inputs(module, seed)
         examples.append(cases.Example(found.graph, inputs, found.constants))
-    cases.check(driver, examples, [example.wanted for example in examples])
+    cases.check(dnnl_driver, examples, [example.wanted for example in examples])
 
 
-def test_values_that_are_no_numbers(driver: Path) -> None:
+def test_values_that_are_no_numbers(dnnl_driver: Path) -> None:
     """NaN and infinities go through as in numpy."""
     odd = np.array([np.nan, np.inf, -np.inf, 0.0, -1.0, 1e38], np.float32)
     examples, values = [], []
@@ -65,7 +60,7 @@ def test_values_that_are_no_numbers(driver: Path) -> None:
         graph = type(node)(name, operands, node.attrs, odd).graph()
         examples.append(cases.Example(graph, operands))
         values.append([value])
-    cases.check(driver, examples, values)
+    cases.check(dnnl_driver, examples, values)
 
 
 def _tangle(seed: int) -> cases.Example:
@@ -88,10 +83,10 @@ def _tangle(seed: int) -> cases.Example:
     return cases.Example(JSONGraph("dnnl_f", tuple(nodes), heads), inputs)
 
 
-def test_intermediates_share_the_workspace(driver: Path) -> None:
+def test_intermediates_share_the_workspace(dnnl_driver: Path) -> None:
     """By lifetimes, with holes: each sits where Python says the largest end is."""
     examples = [_tangle(seed) for seed in range(100)]
-    cases.check(driver, examples, [example.wanted for example in examples])
+    cases.check(dnnl_driver, examples, [example.wanted for example in examples])
     sizes = [runtime.workspace_bytes(example.graph) for example in examples]
     assert min(sizes) > 100
     assert len(set(sizes)) > 20

@@ -13,13 +13,7 @@ import pytest
 
 from microgen.codegens.json_graph import JsonRuntime
 from tests.crt import dnnl_json_cases as cases
-from tests.crt.dnnl_json_cases import (
-    FITTED,
-    MALFORMED,
-    NOT_RUN,
-    UNSUPPORTED,
-    Case,
-)
+from tests.crt.dnnl_json_cases import FITTED, MALFORMED, NOT_RUN, UNSUPPORTED, Case
 from tests.crt.dnnl_json_network import (
     CONV2D,
     NAMES,
@@ -31,12 +25,8 @@ from tests.crt.dnnl_json_network import (
     kernel,
     leaf,
     network,
+    tree_of,
 )
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return cases.compiled(tmp_path_factory.mktemp("dnnl"))
 
 
 def _node(i: int, edit: Callable[[Json], Any]) -> Callable[[Json], Any]:
@@ -170,10 +160,10 @@ def _ceil(tree: Json) -> None:
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused_texts(driver: Path, what: str) -> None:
+def test_refused_texts(dnnl_driver: Path, what: str) -> None:
     code, edit = REFUSED[what]
     made = dataclasses.replace(case_of(edited(edit)), pool=1 << 14)
-    assert codes(driver, made) == (code, NOT_RUN, NOT_RUN)
+    assert codes(dnnl_driver, made) == (code, NOT_RUN, NOT_RUN)
 
 
 NORM = {"axis": "1", "epsilon": "1e-05", "center": "1", "scale": "1"}
@@ -223,65 +213,61 @@ MISFITS: list[tuple[str, list[list[int]], list[int], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "shapes", "out", "attrs"), MISFITS)
 def test_shapes_that_do_not_fit_the_operator(
-    driver: Path, name: str, shapes: list[list[int]], out: list[int], attrs: dict[str, Any]
+    dnnl_driver: Path, name: str, shapes: list[list[int]], out: list[int], attrs: dict[str, Any]
 ) -> None:
     count = len(shapes)
     leaves = [leaf("input", f"i{i}", shape) for i, shape in enumerate(shapes)]
-    tree = {
-        "nodes": [*leaves, kernel(name, list(range(count)), out, **attrs)],
-        "arg_nodes": list(range(count)),
-        "heads": [[count, 0, 0]],
-        "node_row_ptr": list(range(count + 2)),
-    }
+    nodes = [*leaves, kernel(name, list(range(count)), out, **attrs)]
+    tree = tree_of(nodes, [[count, 0, 0]])
     made = Case(JsonRuntime("f", json.dumps(tree)).dumps(), flags=FITTED)
-    assert codes(driver, made) == (MALFORMED, NOT_RUN, NOT_RUN)
+    assert codes(dnnl_driver, made) == (MALFORMED, NOT_RUN, NOT_RUN)
 
 
 @pytest.mark.parametrize("key", ["nodes", "arg_nodes", "heads", "node_row_ptr"])
-def test_a_part_may_not_be_missing_or_stand_twice(driver: Path, key: str) -> None:
-    assert codes(driver, case_of(edited(lambda t: t.pop(key))))[0] == MALFORMED
+def test_a_part_may_not_be_missing_or_stand_twice(dnnl_driver: Path, key: str) -> None:
+    assert codes(dnnl_driver, case_of(edited(lambda t: t.pop(key))))[0] == MALFORMED
     doubled = json.dumps(network())[:-1] + f', "{key}": {json.dumps(network()[key])}}}'
-    assert codes(driver, case_of({}, doubled))[0] == MALFORMED
+    assert codes(dnnl_driver, case_of({}, doubled))[0] == MALFORMED
 
 
 @pytest.mark.parametrize("key", ["strides", "shape", "dtype", "a_min"])
-def test_an_attribute_may_not_stand_twice(driver: Path, key: str) -> None:
+def test_an_attribute_may_not_stand_twice(dnnl_driver: Path, key: str) -> None:
     text = json.dumps(network())
     value = json.dumps(network()["nodes"][3]["attrs"][key])
     doubled = text.replace('"a_max"', f'"{key}": {value}, "a_max"')
     assert doubled != text
-    assert codes(driver, case_of({}, doubled))[0] == MALFORMED
+    assert codes(dnnl_driver, case_of({}, doubled))[0] == MALFORMED
 
 
-def test_every_beginning_of_a_payload_is_refused(driver: Path) -> None:
+def test_every_beginning_of_a_payload_is_refused(dnnl_driver: Path) -> None:
     made = case_of(network())
     every = [dataclasses.replace(made, payload=made.payload[:n]) for n in range(len(made.payload))]
-    assert {result.load for result in cases.run(driver, every)} == {MALFORMED}
+    assert {result.load for result in cases.run(dnnl_driver, every)} == {MALFORMED}
 
 
-def test_what_follows_is_left_alone(driver: Path) -> None:
+def test_what_follows_is_left_alone(dnnl_driver: Path) -> None:
     made = case_of(network())
     longer = dataclasses.replace(made, payload=made.payload + b"next")
-    (result,) = cases.run(driver, [longer])
+    (result,) = cases.run(dnnl_driver, [longer])
     assert (*result.codes, result.left) == (0, 0, 0, 4)
 
 
 @pytest.mark.parametrize("names", [NAMES[:1], (*NAMES, "x"), NAMES[::-1], (NAMES[0], "")])
-def test_names_of_constants_must_be_the_texts(driver: Path, names: tuple[str, ...]) -> None:
+def test_names_of_constants_must_be_the_texts(dnnl_driver: Path, names: tuple[str, ...]) -> None:
     made = case_of(network())
     text = JsonRuntime("f", json.dumps(network()), names).dumps()
-    assert codes(driver, dataclasses.replace(made, payload=text))[0] == MALFORMED
+    assert codes(dnnl_driver, dataclasses.replace(made, payload=text))[0] == MALFORMED
 
 
-def test_lengths_that_overflow(driver: Path) -> None:
+def test_lengths_that_overflow(dnnl_driver: Path) -> None:
     made = case_of(network())
     for at in (0, 9, len(made.payload) - 8 * 3 - sum(map(len, NAMES))):
         for value in (2**31, 2**32, 2**63, 2**64 - 1, len(made.payload)):
             damaged = made.payload[:at] + struct.pack("<Q", value) + made.payload[at + 8 :]
-            assert codes(driver, dataclasses.replace(made, payload=damaged))[0] == MALFORMED
+            assert codes(dnnl_driver, dataclasses.replace(made, payload=damaged))[0] == MALFORMED
 
 
-def test_an_output_that_is_not_computed(driver: Path) -> None:
+def test_an_output_that_is_not_computed(dnnl_driver: Path) -> None:
     """Of a normalisation there is the first only."""
     norm = kernel("nn.batch_norm", [0, 1, 1, 1, 1], [2, 3], axis="1", epsilon="1e-05")
     norm["attrs"].update(center=[["1"]], scale=[["1"]], num_outputs="3", dtype=[["float32"] * 3])
@@ -294,4 +280,4 @@ def test_an_output_that_is_not_computed(driver: Path) -> None:
     expected = {0: 0, 1: UNSUPPORTED, 2: UNSUPPORTED, 3: MALFORMED}
     for output, code in expected.items():
         text = json.dumps(tree | {"heads": [[2, output, 0]]})
-        assert codes(driver, Case(JsonRuntime("f", text).dumps(), flags=FITTED))[0] == code
+        assert codes(dnnl_driver, Case(JsonRuntime("f", text).dumps(), flags=FITTED))[0] == code

@@ -15,10 +15,10 @@ from microgen import blob
 from microgen.blob import LIBRARY, Module
 from microgen.codegens.examplejson import sizes
 from microgen.codegens.examplejson.text import parse
+from tests.blob.samples import GUIDE
 from tests.crt import examplejson_cases as cases
 from tests.crt.examplejson_cases import (
     EVERYTHING,
-    GUIDE,
     MALFORMED,
     NO_MEMORY,
     UNSUPPORTED,

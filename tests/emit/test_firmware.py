@@ -15,13 +15,11 @@ from microgen.building import builder
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import RunError
-from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.ir.graph import Graph, Origin
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from microgen.ops.take import TakeAttrs
-from microgen.ops.transpose import TransposeAttrs
 from tests.compiling import program_of, write_project
-from tests.graphs import Builder, random_graph
+from tests.graphs import Builder, random_graph, rows_of_a_transpose
 from tests.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
@@ -91,23 +89,8 @@ def _failing(project: Path, status: int) -> None:
     path.write_text(f"{head}return {status};\n    {found}{tail}")
 
 
-def _taken() -> Graph:
-    """A copy of ``x``, which cannot fail, and rows of it, which an index outside makes fail."""
-    types = {
-        "x": TensorType((2, 3), DType.INT16),
-        "i": TensorType((2,), DType.INT32),
-        "t": TensorType((3, 2), DType.INT16),
-        "y": TensorType((2, 2), DType.INT16),
-    }
-    nodes = (
-        Node("transpose", ("x",), ("t",), TransposeAttrs((1, 0)), Origin("m", "turned")),
-        Node("take", ("t", "i"), ("y",), TakeAttrs(0), Origin("m", "rows")),
-    )
-    return Graph("m", ("x", "i"), ("y",), nodes, types, {})
-
-
 def test_only_what_can_fail_is_checked() -> None:
-    program = program_of(_taken())
+    program = program_of(rows_of_a_transpose())
     files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
     runner_text = files["model/codegen/host/src/default_lib0.c"].decode()
     assert re.findall(r"(status = |\(void\))(\w+)\(", runner_text) == [
@@ -118,7 +101,7 @@ def test_only_what_can_fail_is_checked() -> None:
 
 
 def test_an_operators_error_code_is_what_run_returns(tmp_path: Path) -> None:
-    write_project(_taken(), tmp_path / "p")
+    write_project(rows_of_a_transpose(), tmp_path / "p")
     _failing(tmp_path / "p", 42)
     built = builder.build(tmp_path / "p")
     with pytest.raises(RunError, match="42"):

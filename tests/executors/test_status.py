@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
-from microgen.ops.take import OUTSIDE, TakeAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.ops.take import OUTSIDE
 from microgen.options import Options
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.executors.handmade import compiled
+from tests.graphs import rows_of_a_transpose
 
-ORIGIN = Origin("x", "layer")
 WRONG_TYPE = 0x0801  # kTvmErrorFunctionCallWrongArgType
 INVALID = 0x0803  # kTvmErrorFunctionCallInvalidArg
 MAIN = """
@@ -64,27 +62,12 @@ int main(void)
 """
 
 
-def _graph() -> Graph:
-    """Transpose x, and take two of its rows."""
-    types = {
-        "x": TensorType((2, 3), DType.INT16),
-        "i": TensorType((2,), DType.INT32),
-        "t": TensorType((3, 2), DType.INT16),
-        "y": TensorType((2, 2), DType.INT16),
-    }
-    nodes = (
-        Node("transpose", ("x",), ("t",), TransposeAttrs((1, 0)), ORIGIN),
-        Node("take", ("t", "i"), ("y",), TakeAttrs(0), ORIGIN),
-    )
-    return Graph("x", ("x", "i"), ("y",), nodes, types, {})
-
-
 @pytest.mark.parametrize("optimize", ["balanced", "flash"])
 def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     optimize: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = Options(executor="graph", optimize=optimize)
-    compiled(_graph(), options, tmp_path, monkeypatch).files.write_to(tmp_path / "p")
+    compiled(rows_of_a_transpose(), options, tmp_path, monkeypatch).files.write_to(tmp_path / "p")
     (tmp_path / "main.c").write_text(MAIN)
     host, crt = tmp_path / "p/model/codegen/host", tmp_path / "p/crt"
     sources = [*sorted((host / "src").glob("*.[cS]")), *sorted((crt / "kernels").glob("*.c"))]

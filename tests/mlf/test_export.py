@@ -49,6 +49,14 @@ def test_members_are_named_and_owned_as_tvms(archive: Path) -> None:
     assert names == sorted(names, key=lambda name: name.split("/"))
 
 
+def test_the_archive_has_the_licence_and_says_whose_what_is(project: Path, archive: Path) -> None:
+    files = tar.read(archive.read_bytes())
+    assert files["LICENSE"] == (project / "LICENSE").read_bytes()
+    assert files["NOTICE"] == (project / "NOTICE").read_bytes()
+    text = " ".join(files["NOTICE"].decode().split())
+    assert "crt/ is called runtime/, and the contents of model/ are at the top" in text
+
+
 def test_the_metadata_is_found_where_users_of_tvm_look(archive: Path) -> None:
     with tarfile.open(archive, "r:*") as found:
         member = found.extractfile("./metadata.json")

@@ -11,6 +11,7 @@ from microgen.codegens import placement
 from microgen.codegens.accelerator.commands import Command, Operand
 from microgen.codegens.external import ExternalFunction
 from microgen.codegens.placement import Span
+from microgen.formats.c_layout import aligned
 from microgen.ir.graph import Array
 
 CONSTANTS, SCRATCH, FIRST_TENSOR = 0, 1, 2
@@ -39,7 +40,7 @@ class Memories:
     def _constant(self, array: Array) -> Place:
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         place = (CONSTANTS, len(self.constants), len(data))
-        self.constants += data.ljust(-(-len(data) // _WORD) * _WORD, b"\0")
+        self.constants += data.ljust(aligned(len(data), _WORD), b"\0")
         self.sizes[CONSTANTS] = len(self.constants)
         return place
 

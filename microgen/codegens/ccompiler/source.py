@@ -11,9 +11,8 @@ from microgen.codegens import placement
 from microgen.codegens.ccompiler.flow import Flow, Step, flow_of
 from microgen.codegens.ccompiler.macros import Use
 from microgen.codegens.ccompiler.operators import OPERATORS
-from microgen.codegens.element_types import C_TYPES
 from microgen.codegens.external import CFunction, ExternalFunction
-from microgen.ir.graph import DType
+from microgen.program.element_types import ctype
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,8 @@ def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
 
 
 def _buffer(step: Step, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
-    ctype = _ctype(step.dtype)
-    return f"{ctype} *{places[step.value]} = ({ctype} *)(void *)&scratch[{offsets[step.value]}];"
+    element, offset = ctype(step.dtype), offsets[step.value]
+    return f"{element} *{places[step.value]} = ({element} *)(void *)&scratch[{offset}];"
 
 
 def _call(step: Step, names: Mapping[int, str], places: Mapping[str, str]) -> str:
@@ -133,7 +132,3 @@ def _functions(
 def _defined(head: str, parameters: list[str], body: list[str]) -> str:
     lines = ",\n    ".join(parameters)
     return "\n".join([f"{head}(\n    {lines})", "{", *(f"    {line}" for line in body), "}"])
-
-
-def _ctype(dtype: str) -> str:
-    return C_TYPES[DType(dtype)]

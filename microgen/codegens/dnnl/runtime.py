@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 
+from microgen.codegens import module_pool
 from microgen.codegens.json_graph import JSONGraph
-from microgen.codegens.module_pool import aligned
 from microgen.codegens.placement import Span, placed
-from microgen.formats.c_layout import struct_bytes
-from microgen.planner.layout import align
+from microgen.formats.c_layout import aligned, struct_bytes
 
 TYPE_KEY = "dnnl_json"
 WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT; placement has the same
@@ -33,7 +32,7 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
         (_INDEX, len(graph.heads)),
         (_CONSTANT, len(graph.named("const"))),
     )
-    return sum(aligned(struct_bytes(fields, pointer_bytes) * n) for fields, n in blocks)
+    return sum(module_pool.aligned(struct_bytes(fields, pointer_bytes) * n) for fields, n in blocks)
 
 
 def workspace_bytes(graph: JSONGraph) -> int:
@@ -42,7 +41,7 @@ def workspace_bytes(graph: JSONGraph) -> int:
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)
     spans = [
-        Span(i, align(4 * math.prod(node.shapes[0]), WORKSPACE_ALIGNMENT), i, last_uses[i])
+        Span(i, aligned(4 * math.prod(node.shapes[0]), WORKSPACE_ALIGNMENT), i, last_uses[i])
         for i, node in enumerate(graph.nodes)
         if node.op == "kernel" and i not in heads
     ]

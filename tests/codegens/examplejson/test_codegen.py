@@ -17,6 +17,7 @@ from microgen.errors import UnsupportedError
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.partition.external import partition_module
+from tests.blob.samples import GUIDE as GUIDES_TEXT
 from tests.codegens.examplejson.functions import (
     GUIDE,
     compiled,
@@ -28,17 +29,6 @@ from tests.codegens.examplejson.functions import (
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "byoc_guide.relay"
 
-# As TVM's guide has it, but for the last line, in which it slips: `add 6`.
-GUIDES_TEXT = """\
-subgraph_0
-  input 0 10 10
-  input 1 10 10
-  input 2 10 10
-  input 3 10 10
-  add 4 inputs: 0 1 shape: 10 10
-  sub 5 inputs: 4 2 shape: 10 10
-  mul 6 inputs: 5 3 shape: 10 10
-"""
 NAMED = GUIDES_TEXT + "subgraph_0: tvmgen_default_examplejsoncompiler_main_0\n"
 
 

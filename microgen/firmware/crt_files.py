@@ -1,0 +1,60 @@
+"""The files of ``crt`` that a project needs, found by what its C files include."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from microgen import resources
+from microgen.errors import InternalError
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
+_RUNTIME_HEADERS = (
+    "src/",
+    "include/tvm/runtime/crt/",
+    "include/microgen/accelerator.h",
+    "include/microgen/tracing_device.h",
+)
+
+
+def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, bytes]:
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: everything that
+    they include, transitively, and for each header of the runtime the source of the same name."""
+    found: dict[str, bytes] = {}
+    pending = [*roots, *(name for text in texts for name in _included(text))]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = read(name)
+        pending += _included(found[name])
+        if name.startswith(_RUNTIME_HEADERS):
+            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
+    return found
+
+
+def read(name: str) -> bytes:
+    """A file below ``crt``."""
+    path = resources.folder("crt") / name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InternalError(f"crt/{name} is missing") from error
+
+
+@functools.cache
+def _runtime_sources() -> dict[str, tuple[str]]:
+    """Name without suffix -> the runtime's source of that name, a path below ``crt``."""
+    crt = resources.folder("crt")
+    sources = (crt / "src").rglob("*.c")
+    return {path.stem: (path.relative_to(crt).as_posix(),) for path in sources}
+
+
+def _included(text: bytes) -> list[str]:
+    """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
+    crt = resources.folder("crt")
+    names = (match.decode() for match in _INCLUDE.findall(text))
+    candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
+    return [name for name in candidates if (crt / name).is_file()]
