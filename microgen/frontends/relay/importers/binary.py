@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
-from microgen.frontends.relay.calls import Importer, RelayCall, Sums
+from microgen.frontends.relay.calls import Importer, RelayCall
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs

@@ -9,9 +9,10 @@ import numpy as np
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends import layouts
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import added
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Array, DType
 from microgen.ops.add import AddAttrs

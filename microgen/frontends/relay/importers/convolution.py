@@ -6,12 +6,14 @@ import functools
 from collections.abc import Callable
 
 from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.operators import Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType, Quant
+from microgen.ir.graph import Attrs, DType, Quant
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
@@ -58,14 +60,14 @@ def _out_layout(call: RelayCall) -> str:
 
 
 def _sums(
-    op: str, attrs: object, data: Tensor, weight: Tensor, weight_axis: int, layout: str
+    op: str, attrs: Attrs, data: Tensor, weight: Tensor, weight_axis: int, layout: str
 ) -> Sums:
     finish = functools.partial(_laid_out, layout=layout)
-    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)  # type: ignore[arg-type]
+    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)
 
 
-def _laid_out(call: RelayCall, tensor: Tensor, *, layout: str) -> Tensor:
-    return call.laid_out(tensor, "NHWC", layout)
+def _laid_out(operator: Operator, tensor: Tensor, *, layout: str) -> Tensor:
+    return operator.laid_out(tensor, "NHWC", layout)
 
 
 def _depthwise(call: RelayCall, data: Tensor, layout: str) -> Sums:
@@ -127,7 +129,7 @@ def dense_sums(call: RelayCall, data: Tensor) -> Sums:
     return Sums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
 
 
-def _as_it_is(_call: RelayCall, tensor: Tensor) -> Tensor:
+def _as_it_is(_operator: Operator, tensor: Tensor) -> Tensor:
     return tensor
 
 

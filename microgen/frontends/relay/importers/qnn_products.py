@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import Importer, RelayCall, Sums
+from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType, Quant
 

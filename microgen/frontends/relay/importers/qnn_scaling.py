@@ -10,8 +10,9 @@ from microgen.arithmetic.terms import Rounding
 from microgen.errors import UnsupportedError
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, Attrs, DType, Quant
 from microgen.ops.dequantize import DequantizeAttrs
