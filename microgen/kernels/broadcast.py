@@ -58,7 +58,7 @@ def shapes(node: Node, graph: Graph) -> base.Fields:
 
 
 def offsets(node: Node, graph: Graph) -> base.Fields:
-    """The zero points in the form of kernels: added to each operand, added to the output."""
+    """The zero points as kernels use them: added to each operand, added to the output."""
     (lhs, rhs), output = base.types(node, graph)
     return (
         ("lhs_offset", -lhs.zero_point),

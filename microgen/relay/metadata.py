@@ -21,7 +21,7 @@ _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeErro
 
 
 def read_metadata(text: str, source: str) -> dict[str, Array]:
-    """Arrays by name ``relay.Constant.<i>``; none if the section is empty.
+    """Arrays by their names, ``relay.Constant.<i>``; none if the section is empty.
 
     Raises ModelError if it is malformed.
     """
@@ -31,7 +31,7 @@ def read_metadata(text: str, source: str) -> dict[str, Array]:
     try:
         arrays = _constants(json.loads(text), where)
     except _MALFORMED as error:
-        raise ModelError("the section is not JSON as TVM writes it", where=where) from error
+        raise ModelError("the section is not the JSON that TVM writes", where=where) from error
     return {f"{_KEY}.{i}": array for i, array in enumerate(arrays)}
 
 
