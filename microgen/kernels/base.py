@@ -78,7 +78,7 @@ class Kernel:
     the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
-    ``can_fail``: the C function returns a status, as the runner does.
+    ``can_fail``: the C function returns a status, like the runner.
     ``family``: the name of its C header, if several kernels share one.
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
     differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,

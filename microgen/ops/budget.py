@@ -1,8 +1,8 @@
 """The budget for computing constants while a model is compiled: bytes and steps for each model.
 
 Frontends and passes compute constants before there is a program. They ask here before they compute
-anything, so that a small file cannot demand much. Only what a model creates counts. The contents of
-its file do not count, because the size of the file bounds them.
+anything, so that a small file cannot demand much. Only constants that a model creates are charged,
+not the contents of its file, because the size of the file bounds them.
 """
 
 from __future__ import annotations

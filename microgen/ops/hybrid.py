@@ -2,7 +2,7 @@
 with one scale for each of its batches, and multiplied in integers.
 
 Source: TFLite reference/portable_tensor_utils.cc, PortableSymmetricQuantizeFloats and
-PortableAsymmetricQuantizeFloats; where they leave a choice, measurement of ai-edge-litert 2.3.0
+PortableAsymmetricQuantizeFloats; if they leave a choice, measurement of ai-edge-litert 2.3.0
 (BUILTIN_REF). Rounding makes these functions jump, so every step has the same precision as there.
 """
 

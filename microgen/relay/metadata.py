@@ -1,8 +1,8 @@
 """The ``#[metadata]`` section of a text that TVM wrote: constants as JSON and base64.
 
 Source: TVM v0.14, ``src/node/serialization.cc``. ``nodes`` is a table. ``root`` is the index of a
-map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``, each
-of which is an NDArray in the form of ``microgen.formats.ndarray``.
+map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``,
+whose elements are NDArrays in the form of ``microgen.formats.ndarray``.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tests.tflite_builder import OperatorSpec
 
 RELU = simple("RELU", (1, 4), (1, 4))
 CONV = 'm.tflite: layer "y" (CONV_2D): '
-ORDER = "operators must stand in the order in which they run, without cycles"
+ORDER = "operators must be in the order in which they run, without cycles"
 
 
 def chain(*operators: tuple[str, str]) -> Network:

@@ -1,4 +1,4 @@
-""".relay files with their arrays beside them, and TVM's own metadata section."""
+""".relay files with their arrays next to them, and TVM's own metadata section."""
 
 from __future__ import annotations
 

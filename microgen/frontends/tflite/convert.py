@@ -96,7 +96,7 @@ def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> 
     return ModelError(
         f'tensor "{short(tensors.names[index])}" {what}',
         where=model.reader.file,
-        hint="operators must stand in the order in which they run, without cycles",
+        hint="operators must be in the order in which they run, without cycles",
     )
 
 

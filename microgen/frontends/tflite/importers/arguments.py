@@ -13,7 +13,7 @@ from microgen.frontends.tflite.layers import Layer, Options
 from microgen.ir.graph import DType
 from microgen.ops.base import Pair
 
-_UNDECLARED = 0  # the schema's default: FLOAT32, which is no dtype for biases of integers
+_UNDECLARED = 0  # the schema's default: FLOAT32, which is not for integer biases
 _WIDE_ROUNDINGS = {
     _UNDECLARED: Rounding.REDUCED,
     TensorTypeCode.INT64: Rounding.REDUCED,
