@@ -1,5 +1,5 @@
-"""Frontends: from a model file to the graph. Each format is a folder, found by its ``FORMAT``; a
-file's suffix picks the format. docs/frontends.md says how to add one."""
+"""Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``, and
+a file's suffix picks the format. docs/frontends.md says how to add one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONVERT = {
 
 @functools.cache
 def formats() -> Mapping[str, Format]:
-    """Suffix of a model file -> its format, for every folder beside this module, sorted."""
+    """Suffix of a model file -> its format, for every folder next to this module, sorted."""
     folders = [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
     found: list[Format] = [
         importlib.import_module(f"{__name__}.{folder}").FORMAT for folder in folders
@@ -98,7 +98,7 @@ def _format_of(path: Path) -> Format:
         raise MicrogenError(
             "is a directory",
             where=str(path),
-            hint="give a .tflite file; a SavedModel is converted with tf.lite.TFLiteConverter",
+            hint="give a .tflite file; tf.lite.TFLiteConverter converts a SavedModel to one",
         )
     if suffix not in formats():
         known = ", ".join(formats())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import Tensor
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, where the format gives none
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, if the format gives none
 
 
 def along(operator: Operator, vector: Tensor, axis: int, rank: int) -> Tensor:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microgen.errors import MicrogenError
 
-# Offsets in a flatbuffer are 32 bits wide and signed where they point back.
+# Offsets in a flatbuffer are 32 bits wide, and those that point backwards are signed.
 _MAX_FILE_BYTES = 2**31 - 1
 
 

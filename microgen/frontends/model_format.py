@@ -41,30 +41,31 @@ class Oracle(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name, for messages and reports."""
 
     @property
     def kernels(self) -> str:
-        """Which of its kernels it computes with."""
+        """The name of the kernels that it computes with."""
 
     @property
     def profile(self) -> str:
         """The numerics profile whose outputs it gives."""
 
     def lacking(self) -> str:
-        """What it needs and is not there, as a sentence; empty if it can run."""
+        """A sentence that says what is not installed; empty if it can run."""
 
     def layers(
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
-        """For each sample (one array per model input, in order) every tensor that it can tell, by
-        the graph's name. ``files`` are the model's, as ``Format.files`` has them. Raises
-        OracleError where it refuses the model.
+        """The tensors of each sample, by their names in the graph, as far as they can be read.
+
+        A sample is one array per model input, in order. ``files`` is what ``Format.files`` returns.
+        Raises OracleError if the oracle refuses the model.
         """
 
     def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
-        """How much farther than an op's bound it may be from the op's reference, as documented by
-        its source."""
+        """How much farther than an op's bound the oracle's result may be from the op's reference,
+        according to the oracle's source code: one number, or one for each element."""
 
 
 class Format(abc.ABC):
@@ -75,24 +76,24 @@ class Format(abc.ABC):
     """
 
     suffix: ClassVar[str]
-    """Of its files' names, lower case, with the dot."""
+    """The suffix of its files' names, in lower case, with the dot."""
 
     beside: ClassVar[tuple[str, ...]] = ()
-    """Suffixes of files that belong to a model if they stand beside it under its name."""
+    """Suffixes of a model's further files, which are next to the model and share its name."""
 
     def files(self, path: Path) -> dict[str, bytes]:
-        """The bytes of a model's files by suffix: of the one at ``path``, then of those that stand
-        beside it. Raises MicrogenError for what is no regular file."""
+        """The bytes of a model's files by suffix: first the file at ``path``, then those next to
+        it. Raises MicrogenError for anything but a regular file."""
         own = {self.suffix: model_files.read(path)}
         others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
         return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}
 
     @abc.abstractmethod
     def load(self, path: Path, request: Request) -> Graph:
-        """The graph of the model at ``path``, whose name is in errors and in nodes' origins.
+        """The graph of the model at ``path``. Errors and the origins of nodes contain its name.
 
-        Raises MicrogenError for what is no regular file, ModelError where the file is malformed or
-        contradicts itself, UnsupportedError where it is sound but uses what microgen does not have.
+        Raises MicrogenError for anything but a regular file, ModelError if the file is malformed or
+        contradicts itself, and UnsupportedError if it uses a feature that microgen does not have.
         """
 
     @abc.abstractmethod
@@ -100,7 +101,7 @@ class Format(abc.ABC):
         """Names of the operators that have an importer, sorted."""
 
     def oracle(self) -> Oracle | None:
-        """Who else runs such models, if anyone does."""
+        """The outside implementation that also runs models of this format, if there is one."""
         return None
 
 
@@ -116,5 +117,5 @@ class ModuleFormat(Format):
     def of_module(
         self, module: IRModule, file: str, request: Request
     ) -> tuple[Graph, dict[str, bytes]]:
-        """The graph of a module that was made of the model called ``file``, and the module's files
-        by suffix. Raises what ``load`` raises."""
+        """The graph of a module that was made from the model called ``file``, and the module's
+        files by suffix. Raises what ``load`` raises."""

@@ -1,6 +1,6 @@
 """Numerics profiles: which runtime's rounding a graph follows, op by op, as data.
 
-There is no one TFLite rounding, so a claim of bit-exactness names its profile:
+TFLite's runtimes round differently, so a claim of bit-exactness names its profile:
 
 - ``litert``: ai-edge-litert 2.3.0 with reference kernels (BUILTIN_REF). CONV_2D,
   DEPTHWISE_CONV_2D and TRANSPOSE_CONV round twice, int8 FULLY_CONNECTED once.
@@ -24,28 +24,28 @@ _T = TypeVar("_T")
 
 
 class WideSums(enum.Enum):
-    """What decides how a layer's sums of int16 data are scaled.
+    """How a layer's sums of int16 data are scaled, and what decides it.
 
-    Sums with an int32 bias have int32 accumulators and are rounded DOUBLE, others have int64 ones
-    and are rounded REDUCED.
+    An int32 bias means int32 accumulators, which are rounded DOUBLE. Any other bias means int64
+    accumulators, which are rounded REDUCED.
     """
 
-    INT64 = "int64"  # always as with an int64 bias
-    DECLARED = "declared"  # the type that the options declare for biases
-    OWN = "own"  # the bias's own type; without a bias the declared one
-    REAL = "real"  # nothing: they are rounded REAL, whatever the bias
+    INT64 = "int64"  # as if the bias were int64
+    DECLARED = "declared"  # by the type that the options declare for biases
+    OWN = "own"  # by the bias's own type, or by the declared type if there is no bias
+    REAL = "real"  # rounded REAL, whatever the type of the bias is
 
 
 @dataclass(frozen=True, slots=True)
 class Numerics:
-    """A profile: op name -> rounding, for every op whose attributes have a ``rounding``: of int8
-    data in ``rounding``, of int16 data in ``wide``.
+    """A profile: how each op rounds whose attributes have a ``rounding``. ``rounding`` has the
+    roundings of int8 data by the op's name, ``wide`` those of int16 data.
 
-    ``sums_bytes``: SUM takes the bytes of quantized data for uint8, whatever they are.
-    ``adds_by_shifts``: ADD and SUB of int16 with scales that are powers of two have arithmetic of
-    their own. ``micro_scales``: ratios of scales are taken in double by MUL and in float32 by SUB,
-    as TFLite Micro has it; in float32 by MUL and in double by SUB otherwise. ``lacks_int16``:
-    TFLite operators of which the runtime has no int16 kernel, or one of other bytes than ours.
+    ``sums_bytes``: SUM reads the bytes of quantized data as uint8, whatever their dtype is.
+    ``adds_by_shifts``: ADD and SUB have an arithmetic of their own for int16 with scales that are
+    powers of two. ``micro_scales``: MUL computes ratios of scales in double and SUB in float32, as
+    in TFLite Micro; otherwise MUL uses float32 and SUB double. ``lacks_int16``: TFLite operators
+    for which the runtime has no int16 kernel, or one whose output bytes differ from ours.
     """
 
     name: str
@@ -100,7 +100,7 @@ _TFLM = Numerics(
     sums_bytes=False,
     adds_by_shifts=False,
     micro_scales=True,
-    # RSQRT has no table there, and SOFTMAX has tables that the target's expf makes in float32.
+    # TFLite Micro's RSQRT has no table; its SOFTMAX has tables made with the target's float expf.
     lacks_int16=frozenset(("EXP", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")),
 )
 

@@ -165,7 +165,7 @@ class Operator:
         output: Tensor,
     ) -> None:
         """Raise unless the op can be computed; ``shape`` is the inferred one."""
-        del shape  # the output's own, where it is not declared
+        del shape  # an output that is not declared has it already
         tensors.checked(output.type, self.where)
         sentence = registry()[op].check(attrs, [tensor.type for tensor in inputs], [output.type])
         if sentence is not None:
@@ -174,7 +174,7 @@ class Operator:
             )
 
     def _failing(self, error: StatusError) -> Array | None:
-        """What an op of constants computes that fails: nothing, so that it fails on the board."""
+        """The result of an op of constants that fails. It is None, so the op fails on the board."""
         del error
         return None
 

@@ -1,5 +1,5 @@
-"""What formats share about scales and zero points: the checks of declared values, and their meaning
-for stored values."""
+"""Scales and zero points in all formats: the checks of declared values, and their meaning for
+stored values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Declared:
 
         Scales are float32 values as Python floats. ModelError if a value or a length is impossible.
         """
-        # Of one dimension it is the only one: converters give a bias the axis of its weights.
+        # A tensor of one dimension has one axis: converters give a bias the axis of its weights.
         axis = 0 if len(self.shape) == 1 else axis
         self._check_lengths(scale, zero_point, axis)
         scales = self._scales(scale)
@@ -63,9 +63,9 @@ class Declared:
             )
 
     def _scales(self, scale: Array) -> tuple[float, ...]:
-        """The scales, checked. Constants may have scales of 0, or scales so small that float32 is
-        denormal: such channels are dead, and their sums count as 0. Tensors that are computed may
-        not."""
+        """The scales, checked. A scale of a constant may be 0, or so small that float32 is
+        denormal: such channels are dead, and their sums are treated as 0. Scales of computed
+        tensors may not."""
         values = tuple(float(value) for value in scale)
         least = 0.0 if self.is_constant else _SMALLEST_SCALE
         for index, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""The graph as it grows: tensors by name, nodes in order, constants computed at once."""
+"""The graph while it is built: tensors by name, nodes in order, and constants folded at once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from microgen.ops.base import Operands
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor of the graph; ``value`` if it is constant. A variable keeps what its only reader
-    leaves in it for the next inference."""
+    """A tensor of the graph. ``value`` is None unless it is constant. A variable keeps the value
+    that its only reader writes, until the next inference."""
 
     name: str
     type: TensorType
@@ -57,15 +57,15 @@ def renamed(value: Value, names: Mapping[str, str]) -> Value:
 
 
 def checked(type_: TensorType, where: str) -> TensorType:
-    """The type, if its tensors have elements and an int32_t counts their bytes; UnsupportedError
-    otherwise."""
+    """The type. Raises UnsupportedError if its tensors have no elements, or more bytes than an
+    int32_t counts."""
     if type_.size < 1:
         raise UnsupportedError(
             f"{type_} has no elements", where=where, hint="supported: axes of 1 or more"
         )
     if type_.nbytes > MAX_BYTES:
         raise UnsupportedError(
-            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: {MAX_BYTES}"
+            f"{type_} has {type_.nbytes} bytes", where=where, hint=f"supported: up to {MAX_BYTES}"
         )
     return type_
 
@@ -73,10 +73,10 @@ def checked(type_: TensorType, where: str) -> TensorType:
 def folded(
     op: str, attrs: Attrs, inputs: Sequence[Tensor], output: TensorType, where: str
 ) -> Array | None:
-    """What an op computes of constants; None if it has an input that is none.
+    """The output of an op whose inputs are all constant; None if an input is not.
 
-    Raises UnsupportedError where that is too much to be computed while compiling, StatusError where
-    it has no result.
+    Raises UnsupportedError if it is too much work at compile time, and StatusError if the op has no
+    result.
     """
     values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
     if len(values) < len(inputs):
@@ -88,7 +88,7 @@ def folded(
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """Nodes, types, constants and variables so far."""
+    """The nodes, types, constants and variables so far."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, TensorType] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class GraphBuilder:
     variables: dict[str, None] = field(default_factory=dict)
 
     def fresh(self, wanted: str) -> str:
-        """A name that no tensor has yet: the wanted one, or with a number after it."""
+        """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
         name, count = wanted, 0
         while name in self.types:
             count += 1
@@ -116,12 +116,12 @@ class GraphBuilder:
         return Tensor(name, type_, self.constants[name])
 
     def add(self, node: Node, tensors: Iterable[Tensor]) -> None:
-        """Append a node; ``tensors`` are those that it names, whether they are known or not."""
+        """Append a node. ``tensors`` are those that the node names, known or not."""
         self.nodes.append(node)
         self._know(tensors)
 
     def rename(self, names: Mapping[str, str], first: int) -> None:
-        """Give tensors other names, in the nodes from number ``first`` on that make them."""
+        """Rename tensors in the nodes from number ``first`` on, which make them."""
         for old, new in names.items():
             self.types[new] = self.types.pop(old)
             if old in self.constants:

@@ -22,7 +22,7 @@ def _refusal(dtype: DType) -> base.Refuse:
 
 
 def kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
-    """``mg_argmax_<dtype>``, for one of the two directions and any output that the ops have."""
+    """``mg_argmax_<dtype>`` in one of the two directions, for any output dtype of the ops."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         attrs = node.attrs

@@ -1,4 +1,4 @@
-"""A kernel entry: its C function, the nodes that it fits, the constants it is called with."""
+"""Kernel entries: the C function, the nodes that it can compute, and the constants it is given."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Rule = Literal[
 class KernelConstant:
     """A read-only argument, computed from one of the model's own arrays.
 
-    ``what`` says which: the data of constant tensor ``tensor``, or its quantization scales
+    ``what`` is its source: the data of the constant tensor ``tensor``, or that tensor's scales
     (float32, one per channel). ``transform`` and ``arguments`` are those of ``transforms``.
-    With ``is_absent`` the kernel gets NULL here. ``array`` is the data if no tensor of the graph
-    has them; ``tensor`` is then a name of their own.
+    If ``is_absent``, the kernel gets NULL here. ``array`` is the data if no tensor of the graph
+    has it; then ``tensor`` is a name of its own.
     """
 
     name: str
@@ -45,7 +45,7 @@ class KernelConstant:
 
     @property
     def is_absent(self) -> bool:
-        """Whether the kernel gets NULL in this place."""
+        """Whether the kernel gets NULL here."""
         return not self.tensor
 
 
@@ -78,11 +78,11 @@ class Kernel:
     the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
-    ``can_fail``: the C function returns a status, as the runner does.
-    ``family``: the name of its C header, where several kernels share one.
-    ``ulps``, of a float kernel: by how many units in the last place of the output's largest
-    magnitude an element may differ from the numpy reference; for sums, of the largest sum of
-    magnitudes.
+    ``can_fail``: the C function returns a status, like the runner.
+    ``family``: the name of its C header, if several kernels share one.
+    ``ulps``, of a float kernel: the number of units in the last place by which an element may
+    differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
+    of the largest sum of magnitudes.
     """
 
     symbol: str
@@ -133,19 +133,20 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
 
 
 class OtherDtype(str):
-    """A refusal by a kernel for other dtypes. It does not say what the node lacks."""
+    """A refusal by a kernel for other dtypes. It does not say what the node is missing."""
 
     __slots__ = ()
 
 
 class OtherKind(str):
-    """A refusal by a kernel for other CPUs or roundings. It says little if others are for these."""
+    """A refusal by a kernel for other CPUs or roundings. It is of little use if other kernels are
+    for the node's."""
 
     __slots__ = ()
 
 
 def only(dtype: DType, output: DType | None = None) -> Refuse:
-    """Refusal unless data and output are of that dtype, or the output of its own."""
+    """Refusal unless data and output have these dtypes. The output's is the data's by default."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         for name, wanted in ((node.inputs[0], dtype), (node.outputs[0], output or dtype)):
@@ -175,9 +176,10 @@ def constant_weights(
 ) -> str | None:
     """Refusal of a node that an integer kernel cannot compute.
 
-    Data must be of that dtype, and so must the output unless it has its own. Weight and bias must
-    be constants. No sum of products may exceed int32 (for int16 data: ``SUM_LIMIT``), not even
-    when scaled, unless the kernel ``wraps``. Sums that are scaled must have one of the roundings.
+    Data must have the dtype ``dtype``, and so must the output unless ``output`` is given. Weight
+    and bias must be constants. No sum of products may exceed int32 (for int16 data: ``SUM_LIMIT``),
+    not even when scaled, unless the kernel ``wraps``. The rounding of scaled sums must be in
+    ``roundings``.
     ``axis`` is the weight's axis of output channels."""
     refusal = _computed(node, graph) or only(dtype, output)(node, graph)
     if refusal is None and output is None:
@@ -242,7 +244,7 @@ def spatial(tensor: TensorType) -> Pair:
 
 
 def offsets(data: TensorType, output: TensorType) -> Fields:
-    """The zero points in the form of kernels: added to the input, added to the output."""
+    """The zero points as kernels use them: added to the input, added to the output."""
     return (("input_offset", -data.zero_point), ("output_offset", output.zero))
 
 
@@ -305,7 +307,7 @@ def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:
 
 
 def activation_fields(activation: Activation, output: TensorType) -> Fields:
-    """The clamp, as the last two fields of each kernel that has one: stored values, or numbers."""
+    """The clamp: the last two fields of each kernel that has one, as stored values or numbers."""
     if output.dtype is DType.FLOAT32:
         least, most = float_range(activation)
         return (("activation_min", least), ("activation_max", most))

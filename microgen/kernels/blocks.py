@@ -33,7 +33,7 @@ def variants(
     constants: Constants,
     family: str = "",
 ) -> tuple[base.Kernel, base.Kernel]:
-    """``<symbol>_dsp`` and ``<symbol>_portable``, which take the same nodes and arguments."""
+    """``<symbol>_dsp`` and ``<symbol>_portable``, which support the same nodes and arguments."""
     shared: dict[str, Any] = {"constants": constants, "family": family}
     return (
         base.Kernel(f"{symbol}_dsp", DSP, refusal, params, **shared),
@@ -129,8 +129,8 @@ def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 
 def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], products: Array) -> Array:
-    """The channels that have only a bias, no weights, and whose output does not change when the
-    bias is clamped. Converters give such channels tiny scales, and biases of about 2**30."""
+    """The channels without weights whose output does not change when their bias is clamped.
+    Converters give such channels tiny scales, and biases of about 2**30."""
     if len(node.inputs) < 3:
         return np.zeros(products.shape, bool)
     bias = graph.constants[node.inputs[2]].astype(np.int64)
@@ -143,7 +143,7 @@ def _are_constant(node: Node, graph: Graph, tables: tuple[Array, Array], product
 
 
 def narrowed(constants: Constants) -> Constants:
-    """The same constants in the form that these convolutions take: the bias clamped, the shifts
+    """The same constants in the form of these convolutions: the bias is clamped, and the shifts are
     those of the rounding steps."""
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:

@@ -15,7 +15,7 @@ _AXES = 4
 
 
 def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
-    """Elements to step per axis of an output of that rank, 0 where this operand is broadcast."""
+    """Elements to step per axis of an output of that rank, 0 if this operand is broadcast."""
     padded = (1,) * (rank - len(shape)) + shape
     return tuple(0 if n == 1 else s for n, s in zip(padded, row_major(padded), strict=True))
 
@@ -58,7 +58,7 @@ def shapes(node: Node, graph: Graph) -> base.Fields:
 
 
 def offsets(node: Node, graph: Graph) -> base.Fields:
-    """The zero points in the form of kernels: added to each operand, added to the output."""
+    """The zero points as kernels use them: added to each operand, added to the output."""
     (lhs, rhs), output = base.types(node, graph)
     return (
         ("lhs_offset", -lhs.zero_point),

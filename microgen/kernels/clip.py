@@ -25,7 +25,7 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
 
 
 def _int16(node: Node, graph: Graph) -> base.Fields:
-    """As for int8, but there are no zero points."""
+    """The fields of int8 kernels, but without zero points."""
     return tuple(field for field in _int8(node, graph) if not field[0].endswith("_offset"))
 
 

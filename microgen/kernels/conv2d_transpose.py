@@ -16,7 +16,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DTransposeAttrs)
     (data, *_), output = base.types(node, graph)
-    top, left, _, _ = explicit(attrs.padding)  # rows and columns that lie before the output
+    top, left, _, _ = explicit(attrs.padding)  # rows and columns before the output
     return (
         *window.sizes(node, graph),
         ("stride_height", attrs.strides[0]),

@@ -31,7 +31,7 @@ def _int32_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _of_integers(kernel: base.Kernel) -> base.Kernel:
-    """The kernel, which fails if a divisor is zero, and refuses constant divisors of zero."""
+    """The kernel. It fails if a divisor is zero, and refuses constant divisors with zeros."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         divisor = node.inputs[1]

@@ -18,8 +18,8 @@ def _float(node: Node, graph: Graph) -> base.Fields:
     return (*rows.sizes(node, graph), ("least_length", LEAST_LENGTH))
 
 
-# The squares and their sum (whose error the root halves), the root and the quotient: 3.5; the
-# reference's own roundings: 1.
+# 3.5 for the squares and their sum (whose error the root halves), the root and the quotient, and 1
+# for the reference's own roundings.
 _FLOAT_ULPS = 4
 
 KERNELS = (

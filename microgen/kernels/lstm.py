@@ -86,7 +86,7 @@ def _with_none_for_the_cell_gate(
 
 
 def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
-    """Multipliers and shifts of four gates; 0 first if there are only three."""
+    """Multipliers and shifts of four gates. The first ones are 0 if there are only three gates."""
     padded = [*[(0, 0)] * (_GATES - len(scales)), *scales]
     return (
         (f"{name}_multiplier", tuple(multiplier for multiplier, _ in padded)),

@@ -7,7 +7,7 @@ from microgen.kernels import base
 
 
 def any_tensor(_node: Node, _graph: Graph) -> str | None:
-    """No refusal."""
+    """None: the kernel refuses nothing."""
     return None
 
 

@@ -50,7 +50,7 @@ def depthwise(node: Node, graph: Graph) -> str | None:
 
 
 def depthwise_tables(node: Node, graph: Graph) -> int:
-    """The scratch of mg_depthwise_conv2d_s8_mve in bytes: its tables, see the header."""
+    """The scratch of mg_depthwise_conv2d_s8_mve in bytes; its header describes the tables."""
     data, weight = graph.type_of(node.inputs[:2])
     inputs, outputs = data.shape[3], weight.shape[3]
     places = outputs if outputs > inputs else 0

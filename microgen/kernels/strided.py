@@ -31,7 +31,7 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
 
 
 def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Kernel:
-    """The kernel of an op whose output is all its input, read with those strides."""
+    """The kernel of an op whose output is its whole input, read with those strides."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         return fields(node, graph, strides(node, graph), 0)

@@ -23,15 +23,16 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
 
     Kinds and their sources and arguments:
 
-    - ``identity``: one array of any dtype; none. The array itself.
-    - ``widen``: one array of int32 or int64; none. Its values in int64.
+    - ``identity``: one array of any dtype; no arguments. The array itself.
+    - ``widen``: one array of int32 or int64; no arguments. Its values in int64.
     - ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
       replaced by the nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
       ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
       ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
       all). Multipliers int32 [channels], Q31.
-    - ``requantize_shift``: the same. Shifts int8 [channels], positive to the left.
+    - ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
+      left.
     - ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
       int8 [channels], 0 if the multiplier is 0.
     - ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,

@@ -46,7 +46,7 @@ def _steps(attrs: Windowed) -> base.Fields:
 def relay_kernels(
     symbol: str, axis: int, params: base.Params, constants: Constants
 ) -> tuple[base.Kernel, base.Kernel]:
-    """``<symbol>_once``, which rounds as Relay does, and ``<symbol>_s32``, which does not scale.
+    """``<symbol>_once``, which rounds like Relay, and ``<symbol>_s32``, which does not scale.
 
     ``axis`` is the weight's axis of output channels. ``params`` and ``constants`` are those of
     ``symbol``."""

@@ -1,4 +1,4 @@
-"""What argmax and argmin have in common: the position of an extreme along one axis."""
+"""Shared by argmax and argmin: the position of an extreme along one axis."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def check(
 
 
 def first(data: Array, attrs: ArgExtremeAttrs, positions: Array, output: TensorType) -> Array:
-    """``positions`` of extremes among numbers, but 0 where NaN comes first: nothing exceeds it."""
+    """``positions`` of extremes among numbers. 0 if NaN comes first, because nothing exceeds it."""
     leading = np.isnan(data.take(0, attrs.axis))
     return np.where(leading, 0, positions).astype(output.dtype.numpy)

@@ -17,7 +17,7 @@ class ArgMaxAttrs(ArgExtremeAttrs):
 
 
 def reference(attrs: ArgMaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """The first of equal values; only a NaN at position 0 counts.
+    """The first of equal values. NaN at position 0 gives 0; any other NaN is ignored.
 
     Source: TFLite reference/arg_min_max.h, ArgMinMax.
     """

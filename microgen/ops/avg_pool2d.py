@@ -66,7 +66,7 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _sums(data: Array, rows: Along, columns: Along, dtype: type) -> Array:
-    """Each window's sum, of its cells one after another, [N, OH, OW, C] of the dtype."""
+    """The sum of each window, added cell after cell, [N, OH, OW, C] of dtype ``dtype``."""
     sums: Array = np.zeros((len(data), rows.places, columns.places, data.shape[3]), dtype)
     with np.errstate(invalid="ignore", over="ignore"):
         for _, places, cells in taps(rows, columns):

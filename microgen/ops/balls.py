@@ -21,7 +21,7 @@ _PAIR = np.dtype([("value", np.float64), ("error", np.float64)])
 
 
 def gamma(roundings: int) -> float:
-    """The most that this many successive roundings change, as a fraction of a value."""
+    """The greatest relative change of a value by this many successive roundings."""
     return roundings * UNIT / (1 - roundings * UNIT) if roundings * UNIT < 1 else np.inf
 
 
@@ -33,7 +33,7 @@ def spacing(values: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """Sums of ``terms`` products of two factors each, as numpy's einsum names them."""
+    """Sums of ``terms`` products of two factors each, written as for numpy's einsum."""
 
     left: Ball
     right: Ball

@@ -37,14 +37,15 @@ class StatusError(Exception):
 
 
 def one_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
-    """The only input of the op of that name; ValueError unless there is one."""
+    """The only input of the op called ``name``. ValueError unless there is exactly one."""
     if len(inputs) != 1:
         raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
     return inputs[0]
 
 
 def rows_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
-    """The only input, of an op along its last axis; ValueError if it has none, or an empty one."""
+    """The only input of an op that computes along its last axis. ValueError if it has no last axis,
+    or an empty one."""
     data = one_input(name, inputs)
     if not data.shape or data.shape[-1] < 1:
         raise ValueError(f"the input {data} has no last axis to normalise over")
@@ -73,7 +74,7 @@ class Operands:
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
-    """A node as some implementation computes it.
+    """A node in some implementation.
 
     It has the operands of the reference, the most by which each of the implementation's inputs
     differs from the reference's (0: the same bits), and the reference's results. Errors are

@@ -1,8 +1,8 @@
-"""What may be computed while a model is compiled: one budget of bytes and steps for each model.
+"""The budget for computing constants while a model is compiled: bytes and steps for each model.
 
 Frontends and passes compute constants before there is a program. They ask here before they compute
-anything, so that a small file cannot demand much. Only what a model creates counts. The contents of
-its file do not count, because the size of the file bounds them.
+anything, so that a small file cannot demand much. Only constants that a model creates are charged,
+not the contents of its file, because the size of the file bounds them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Budget:
         self._steps = 0
 
     def spend(self, cost: Cost, kept: int, where: str) -> None:
-        """Count something that is about to be computed and keeps ``kept`` bytes.
+        """Charge a computation, before it runs, whose result keeps ``kept`` bytes.
 
         Raises UnsupportedError, with ``where``, if that is more than is left.
         """
@@ -53,7 +53,7 @@ _of_model: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextlib.contextmanager
 def of_model() -> Iterator[None]:
-    """Count everything that is computed inside. A block inside another one counts with it."""
+    """Charge everything that is computed inside. An inner block is part of the outer one."""
     if _of_model.get() is not None:
         yield
         return

@@ -186,7 +186,7 @@ def accumulator_constraint(
 ) -> str | None:
     """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before.
 
-    After scaling, because beyond that TFLite's own behaviour is undefined.
+    It must fit after scaling because TFLite's own behaviour is undefined otherwise.
     The bound is products * max|x - zero point| * 128, whatever the values. It does not include the
     bias, because a type does not know its values.
     """

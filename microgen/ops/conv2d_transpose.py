@@ -39,7 +39,9 @@ def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
     batches, _, _, channels = nhwc("input", inputs[0])
     filters, _, _, depth = nhwc("weight", inputs[1])
     if depth != channels:
-        raise ValueError(f"the filters have {depth} channels, the input {channels}: must be equal")
+        raise ValueError(
+            f"the filters have {depth} channels, the input {channels}; they must be equal"
+        )
     convolution.check_bias(inputs, filters, "filter")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
     found = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))

@@ -70,8 +70,8 @@ def check(
     _, shift = parameters(lhs, rhs, output)
     if shift < _LEAST_PLAIN_SHIFT:
         return (
-            f"the left scale over the right and the output's is under 2**{_LEAST_PLAIN_SHIFT - 1}, "
-            "where TFLite shifts by more than 31 bits, which C leaves undefined"
+            f"the left scale over the right and the output's is under 2**{_LEAST_PLAIN_SHIFT - 1}; "
+            "TFLite would shift by more than 31 bits, which C leaves undefined"
         )
     return None
 
@@ -86,7 +86,7 @@ def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if divides_by_zero(operands.inputs[1], rhs):
         raise StatusError(
-            f"the divisor {rhs} has elements of {rhs.zero}, zero",
+            f"the divisor {rhs} has elements that mean 0 (stored as {rhs.zero})",
             _INVALID_ARG,
             position=1,
             among=operands.inputs[1],
@@ -127,7 +127,7 @@ def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:
 
 
 def _rounding_shift_right(x: Array, exponent: Array) -> Array:
-    """As gemmlowp's RoundingDivideByPOT for any exponent up to 63, on a processor that takes the
+    """RoundingDivideByPOT of gemmlowp for any exponent up to 63, on a processor that takes the
     counts of 32-bit shifts modulo 32."""
     mask = np.where(exponent < 32, (np.int64(1) << np.minimum(exponent, 32)) - 1, -1)
     remainder, threshold = x & mask, (mask >> 1) + (x < 0)

@@ -53,7 +53,7 @@ def check(
 
 def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
     """The outputs of the graph inside."""
-    from microgen.ops import registry  # of which this module is an entry
+    from microgen.ops import registry  # not at the top, because the registry imports this module
 
     given = dict(zip(attrs.graph.inputs, operands.inputs, strict=True))
     values = interpreter.evaluate(attrs.graph, given, registry())
@@ -61,8 +61,8 @@ def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
-    """The errors of the nodes inside, one after the other."""
-    from microgen.ops import registry  # of which this module is an entry
+    """The errors of the nodes inside, computed one after the other."""
+    from microgen.ops import registry  # not at the top, because the registry imports this module
 
     inside = attrs.graph
     inputs = dict(zip(inside.inputs, given.operands.inputs, strict=True))

@@ -1,4 +1,4 @@
-"""Where the window of a convolution or a pool lies, and how many places it has.
+"""The position of the window of a convolution or a pool, and the number of its places.
 
 Kernels compute places in int32. ``output_size`` accepts only windows whose places fit. A place,
 y * stride - pad + tap * dilation, is in the padded input, whose height and width fit, and
@@ -21,7 +21,7 @@ def extent(kernel: Pair, dilation: Pair) -> Pair:
 
 
 def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pair:
-    """``fitted``, the output only."""
+    """The output that ``fitted`` returns."""
     return fitted(padding, size, kernel, strides, dilation)[1]
 
 
@@ -39,7 +39,7 @@ def fitted(
     _check_pads(pads)
     room = (size[0] + pads[0] + pads[2], size[1] + pads[1] + pads[3])
     if max(room) > _LONGEST:
-        raise ValueError(f"the padded input is {room[0]}x{room[1]}; kernels count to {_LONGEST}")
+        raise ValueError(f"the padded input is {room[0]}x{room[1]}; kernels allow {_LONGEST}")
     cover = extent(kernel, dilation)
     if min(size) < 1 or cover[0] > room[0] or cover[1] > room[1]:
         raise ValueError(
@@ -56,8 +56,8 @@ def _check_steps(kernel: Pair, strides: Pair, dilation: Pair) -> None:
         )
     if max(*strides, *dilation) > MOST:
         raise ValueError(
-            f"strides {strides} and dilation {dilation} must be at most {MOST}, what TFLite's "
-            "kernels hold"
+            f"strides {strides} and dilation {dilation} must be at most {MOST}, the limit of "
+            "TFLite's kernels"
         )
 
 
@@ -65,7 +65,7 @@ def _check_pads(pads: Pads) -> None:
     if min(pads) < 0:
         raise ValueError(f"padding {pads} must not be negative")
     if max(pads) > MOST:
-        raise ValueError(f"padding {pads} must be at most {MOST}, what TFLite's kernels hold")
+        raise ValueError(f"padding {pads} must be at most {MOST}, the limit of TFLite's kernels")
 
 
 def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pads:

@@ -80,14 +80,14 @@ def _saturated(x: Array) -> Array:
 
 
 def _rounding_high_mul(a: Array, b: int) -> Array:
-    """As gemmlowp's SaturatingRoundingDoublingHighMul on int16, whose division truncates."""
+    """SaturatingRoundingDoublingHighMul of gemmlowp on int16, whose division truncates."""
     product = a * b
     negative = -((-product + (1 << 14) - 1) >> 15)
     return _saturated(np.where(product >= 0, (product + (1 << 14)) >> 15, negative))
 
 
 def _divide(x: Array, exponent: int) -> Array:
-    """As gemmlowp's RoundingDivideByPOT on int16, whose mask wraps if the exponent exceeds 15."""
+    """RoundingDivideByPOT of gemmlowp on int16, whose mask wraps if the exponent exceeds 15."""
     mask = np.int64(np.array((1 << exponent) - 1).astype(np.int16))
     quotient: Array = (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
     return quotient

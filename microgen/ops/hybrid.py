@@ -2,7 +2,7 @@
 with one scale for each of its batches, and multiplied in integers.
 
 Source: TFLite reference/portable_tensor_utils.cc, PortableSymmetricQuantizeFloats and
-PortableAsymmetricQuantizeFloats; where they leave a choice, measurement of ai-edge-litert 2.3.0
+PortableAsymmetricQuantizeFloats; if they leave a choice, measurement of ai-edge-litert 2.3.0
 (BUILTIN_REF). Rounding makes these functions jump, so every step has the same precision as there.
 """
 
@@ -34,7 +34,7 @@ def constraint(
 
 def scales(weight: TensorType) -> Array:
     """The weight's scales, float32: one, or one per channel."""
-    assert weight.quant is not None, "weight_constraint said so"
+    assert weight.quant is not None, "weight_constraint has checked it"
     return np.array(weight.quant.scale, np.float32)
 
 
@@ -67,7 +67,8 @@ def _asymmetric(values: Array) -> tuple[Array, np.float32]:
 
 
 def _zero_point(low: np.float64, high: np.float64) -> int:
-    """The zero point from the end of the range, in units of the scale, that gives less error."""
+    """The zero point computed from the end of the range that gives less error. ``low`` and ``high``
+    are the ends, in units of the scale."""
     exact = -128 - low if 128 - low < 127 + high else 127 - high
     return int(np.clip(_round(exact), -128, 127))
 

@@ -36,10 +36,12 @@ def infer(attrs: LayoutTransformAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
     letters = set(source)
     is_order = len(letters) == len(source) and sorted(source) == sorted(target)
     if not is_order or not (source.isupper() and source.isalpha()):
-        raise ValueError(f"{target!r} is no order of the axes of {source!r}")
+        raise ValueError(f"{target!r} is not an order of the axes of {source!r}")
     shape = inputs[0].shape
     if len(shape) != len(source):
-        raise ValueError(f"the input {inputs[0]} has not the {len(source)} axes of {source!r}")
+        raise ValueError(
+            f"the input {inputs[0]} does not have the {len(source)} axes of {source!r}"
+        )
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 

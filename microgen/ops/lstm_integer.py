@@ -35,8 +35,8 @@ class LstmParameters:
     """Fixed-point parameters. Scales of gates are in the order of the gates. Without peepholes
     ``peephole`` is empty; without a projection ``projection`` is None.
 
-    ``cell_bits`` is the number of integer bits of the cell state. There are zero points of input,
-    output state, hidden state and output. Clips are stored values; 0 means none.
+    ``cell_bits`` is the number of integer bits of the cell state. The zero points are those of
+    input, output state, hidden state and output. Clips are stored values; 0 means none.
     """
 
     weight: tuple[Scale, ...]
@@ -55,7 +55,8 @@ class LstmParameters:
 def parameters(
     types: Inputs[TensorType], hidden: Quant, output: TensorType, clips: tuple[float, float]
 ) -> LstmParameters:
-    """The parameters. ValueError if a scale is too large, or the cell state's no power of two."""
+    """The parameters. ValueError if a scale is too large, or if the cell state's is not a power of
+    two."""
     bits = _cell_bits(types.cell_state.scale)
     state = types.output_state
     projection = None
@@ -108,7 +109,7 @@ def _real_gate_scales(weight: TensorType, data: TensorType) -> list[float]:
 
 
 def _peephole_scales(peephole: TensorType | None, cell_bits: int) -> tuple[Scale, ...]:
-    """Source: as for the module. Here the product is computed in double, then made float32."""
+    """Source: that of the module. Here the product is computed in double, then made float32."""
     if peephole is None:
         return ()
     cell = 2.0 ** (cell_bits - 15)
@@ -127,7 +128,7 @@ def _stored_clip(limit: float, scale: float, most: int) -> int:
 
 
 def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorType) -> str | None:
-    """Scales that the fixed point holds, and sums within int32. Dtypes are checked before."""
+    """Scales that the fixed point holds, and sums within int32. Dtypes are checked earlier."""
     assert hidden is not None, "checked"
     if hidden.scale[0] <= 0:
         return f"the scale of the hidden state is {hidden.scale[0]}; it must be positive"
@@ -138,8 +139,8 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
     if types.peephole and types.recurrent.shape[2] != types.weight.shape[1]:
         return (
             f"{types.weight.shape[1]} cells with a peephole are projected to "
-            f"{types.recurrent.shape[2]} outputs, which TFLite takes for the number of cells; they "
-            "must be as many"
+            f"{types.recurrent.shape[2]} outputs, which TFLite treats as the number of cells; both "
+            "must be equal"
         )
     try:
         parameters(types, hidden, output, (0, 0))

@@ -44,7 +44,7 @@ def reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
-    """Of each window and ``least``, of data's dtype."""
+    """The greatest of each window and ``least``, in the data's dtype."""
     rows, columns = pool_axes(data.shape, attrs.pool)
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)

@@ -44,7 +44,7 @@ def check(
 
 
 def _is_stored(value: float, dtype: DType) -> bool:
-    """Whether the dtype can represent exactly that value."""
+    """Whether the dtype can represent the value exactly."""
     if dtype is DType.FLOAT32:
         with np.errstate(over="ignore"):
             return float(np.float32(value)) == value

@@ -1,4 +1,4 @@
-"""What the pools share: attributes, shape, cost and name."""
+"""Shared by the pools: attributes, shape, cost and name."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 
 
 def count(attrs: ReductionAttrs, data: TensorType) -> int:
-    """How many input values make one output value."""
+    """The number of input values for each output value."""
     return int(np.prod([data.shape[axis] for axis in attrs.axes], dtype=np.int64))
 
 
 def terms(attrs: ReductionAttrs, operands: Operands) -> int:
-    """``count`` of a node's input."""
+    """The ``count`` of a node, from its operands."""
     return count(attrs, operands.input_types[0])
 
 

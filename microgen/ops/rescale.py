@@ -1,7 +1,7 @@
 """qnn.rescale: Relay's qnn.requantize: quantized values in another scale, zero point or dtype.
 
 Unlike qnn.requantize, which is TFLite's, it rounds once. Scales and zero points are attributes. The
-quantization of the tensors is ignored, but int8 and int16 outputs are given these as theirs.
+quantization of the tensors is ignored, but int8 and int16 outputs get these values as theirs.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _MOST_FLOAT = 1 << 20  # pixels on an axis: leaves float32 positions four fracti
 class Resize2DAttrs(Attrs):
     """Input: int8, int16 or float32 NHWC data. ``size`` is the height and width of the output.
     With ``align_corners`` the centres of the corner pixels do not move. With
-    ``half_pixel_centers`` a pixel's centre is half a pixel from its edge. Not both."""
+    ``half_pixel_centers`` a pixel's centre is half a pixel from its edge. At most one is set."""
 
     size: Pair
     align_corners: bool
@@ -92,8 +92,8 @@ def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 
 
 def _check_inside(on: Axis, size: int, output_size: int) -> None:
-    """ValueError if TFLite's rounded step leads past the last pixel, where TFLite reads whatever is
-    there, or if positions exceed int32."""
+    """ValueError if TFLite's rounded step leads past the last pixel, where TFLite reads arbitrary
+    bytes, or if positions exceed int32."""
     last = (output_size - 1) * on.step + on.start
     if last >= size * _ONE or size * _ONE >= 2**31:
         raise ValueError(

@@ -20,7 +20,7 @@ class SigmoidAttrs(Attrs):
 
 
 def _constraint(_attrs: SigmoidAttrs, data: TensorType, output: TensorType) -> str | None:
-    """The sentence for a wrong scale of the output, or an int16 input's that does not fit."""
+    """A sentence if the output's scale is wrong, or if an int16 input's scale does not fit."""
     steps = 2**15 if data.dtype is DType.INT16 else 256
     if output.scale != 1 / steps:
         return f"the output's scale is {output.scale:g}; it must be 1/{steps}"

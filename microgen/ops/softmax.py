@@ -144,7 +144,7 @@ def _int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -> Array:
-    """The product beta * scale * difference as Q5.26; 0 where the difference is not counted."""
+    """The product beta * scale * difference as Q5.26; 0 if the difference is ignored."""
     shifted = np.where(counted, difference, 0) << parameters.input_left_shift
     return rounding_doubling_high_mul(shifted, parameters.input_multiplier)
 

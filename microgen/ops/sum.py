@@ -44,7 +44,7 @@ def check(
         return sentence
     if data.dtype is DType.INT16:
         if attrs.is_unsigned:
-            return "LiteRT sums the single bytes of int16, to no use; generate with --numerics tflm"
+            return "LiteRT sums the bytes of int16, which is useless; generate with --numerics tflm"
         return sums_constraint(attrs, data, output, largest=2**15, is_mean=False)
     largest = 255 + 128 if attrs.is_unsigned else 255
     return sums_constraint(attrs, data, output, largest=largest, is_mean=False)

@@ -36,7 +36,10 @@ def infer(attrs: TakeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     if not 0 <= axis < len(data.shape):
         raise ValueError(f"the axis is {axis}; the data is {data}")
     if not 0 <= batch_dims <= min(axis, len(indices.shape)):
-        raise ValueError(f"{batch_dims} axes are batches; the axis is {axis}, indices {indices}")
+        raise ValueError(
+            f"{batch_dims} axes are batches; the axis {axis} must come after them, and the indices "
+            f"{indices} must have them"
+        )
     if data.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise ValueError(f"{data} and {indices} differ in their first {batch_dims} axes")
     return ((*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1 :]),)

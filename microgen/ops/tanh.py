@@ -57,7 +57,7 @@ def _int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str | None:
-    """For int16, the sentence for a wrong scale of the output, or an input's that does not fit."""
+    """For int16: a sentence if the output's scale is wrong or the input's does not fit."""
     if data.dtype is not DType.INT16:
         return None
     if sigmoid16.power_of_two(output.scale) != -15:

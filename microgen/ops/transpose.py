@@ -24,7 +24,7 @@ def infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
     one_input("transpose", inputs)
     shape = inputs[0].shape
     if sorted(attrs.axes) != list(range(len(shape))):
-        raise ValueError(f"{list(attrs.axes)} is no order of the axes of the input {inputs[0]}")
+        raise ValueError(f"{list(attrs.axes)} is not an order of the axes of the input {inputs[0]}")
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 

@@ -38,10 +38,10 @@ class Function:
 
     ``real`` returns floats of any width, which are rounded to float32. For int16 there is at most
     one of ``int16`` (a reference) and ``int16_table`` (a table of ``microgen.ops.tables``;
-    ValueError if there is none). ``constraint`` is what the op requires of quantized types beyond
-    a scale. ``ulps``: how many units in the last place implementations of ``real`` may be
-    from the correctly rounded result. A function that is not monotonic has ``steepest``: the most
-    by which it changes for a change of 1.
+    ValueError if there is none). ``constraint`` is the op's requirement for quantized types, in
+    addition to a scale. ``ulps``: how many units in the last place implementations of ``real`` may
+    be from the correctly rounded result. A function that is not monotonic has ``steepest``: the
+    most by which it changes for a change of 1.
     """
 
     real: Real

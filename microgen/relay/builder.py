@@ -1,7 +1,7 @@
 """The Python builder: ``relay.var``, ``relay.const``, and a function for every operator.
 
-The functions of operators come from the registry. Their parameters, with order and defaults, are
-those of TVM's Python: ``relay.nn.conv2d(data, weight, strides=(1, 1), padding=(1, 1))``.
+The functions of operators come from the registry. Their parameters have the names, the order and
+the defaults of TVM's Python: ``relay.nn.conv2d(data, weight, strides=(1, 1), padding=(1, 1))``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from microgen.relay.op.layout import pads
 
 
 class TupleWrapper:
-    """An operator's several results: index it, iterate over it, or call ``astuple()``."""
+    """Several results of one operator: index it, iterate over it, or call ``astuple()``."""
 
     def __init__(self, value: Expr, size: int) -> None:
         self._value = value
@@ -45,7 +45,7 @@ class TupleWrapper:
 
     def __getitem__(self, index: int) -> TupleGetItem:
         if not -self._size <= index < self._size:
-            raise IndexError(f"{index} of a tuple of {self._size} fields")
+            raise IndexError(f"a tuple of {self._size} fields has no field {index}")
         return TupleGetItem(self._value, index % self._size)
 
     def __iter__(self) -> Iterator[TupleGetItem]:
@@ -58,7 +58,7 @@ def var(
     shape: Sequence[int] | None = None,
     dtype: str = "float32",
 ) -> Var:
-    """A variable, of ``type_annotation`` or of ``shape`` and ``dtype``."""
+    """A variable of type ``type_annotation``, or with ``shape`` and ``dtype``."""
     if type_annotation is not None and shape is not None:
         raise ModelError(f"relay.var {name_hint!r} has both a type and a shape; give one")
     if shape is not None:
@@ -85,14 +85,15 @@ def const(value: Any, dtype: str | None = None) -> Constant:
 
 
 def _plain(value: Any) -> Any:
-    """The value with lists as tuples and numpy's numbers as Python's."""
+    """The value with lists as tuples and numpy's numbers as Python numbers."""
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _attribute(field: Field, value: Any) -> Any:
-    """The value as TVM's Python passes it on: one number becomes a pair, a padding four numbers."""
+    """The value as TVM's Python passes it on: it makes a pair of one number, and four numbers of a
+    padding."""
     value = _plain(value)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:

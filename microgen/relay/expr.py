@@ -15,7 +15,7 @@ from microgen.ir.graph import Array
 
 Attrs = Mapping[str, Any]
 
-# Names as in TVM's text. The importer refuses those that the kernels lack, with a place.
+# Names as in TVM's text. The importer refuses those that the kernels lack, naming the place.
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -48,7 +48,7 @@ class TensorType:
 
 @dataclass(frozen=True, slots=True)
 class TupleType:
-    """Several values as one."""
+    """Several values as one value."""
 
     fields: tuple[Type, ...]
 
@@ -59,7 +59,7 @@ class TupleType:
 
 @dataclass(frozen=True, slots=True)
 class FuncType:
-    """Types of a function's parameters and result."""
+    """The types of a function's parameters and of its result."""
 
     params: tuple[Type, ...]
     result: Type
@@ -92,34 +92,34 @@ class Var(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constant(Expr):
-    """Data that are part of the module."""
+    """Data that is part of the module."""
 
     data: Array = field(repr=False)
     span: Span | None = None
 
     @property
     def type(self) -> TensorType:
-        """Shape and dtype of the data."""
+        """The shape and dtype of the data."""
         return TensorType(tuple(self.data.shape), self.data.dtype.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Op(Expr):
-    """An operator of the registry, by name: equal names are equal operators."""
+    """An operator of the registry, identified by its name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalVar(Expr):
-    """A function of the module, by name without the ``@``."""
+    """A function of the module, identified by its name without the ``@``."""
 
     name_hint: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call(Expr):
-    """``op`` is an Op, a GlobalVar, a Function, or an expression whose value is a function."""
+    """A call. ``op`` is an Op, a GlobalVar, a Function, or an expression whose value is one."""
 
     op: Expr = field(repr=False)
     args: Sequence[Expr] = field(repr=False)
@@ -152,7 +152,7 @@ class TupleGetItem(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Let(Expr):
-    """``body``, in which ``var`` means ``value``."""
+    """The value of ``body``, in which ``var`` means ``value``."""
 
     var: Var
     value: Expr = field(repr=False)
@@ -162,7 +162,7 @@ class Let(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Function(Expr):
-    """``attrs`` are TVM's function attributes (Primitive, Compiler, global_symbol, ...)."""
+    """A function. ``attrs`` are TVM's attributes (Primitive, Compiler, global_symbol, ...)."""
 
     params: Sequence[Var]
     body: Expr = field(repr=False)

@@ -63,7 +63,7 @@ def save(module: IRModule, path: Path, params: Mapping[str, Array] | None = None
 
 
 def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[str, bytes]:
-    """The files of a module by suffix, see ``save``."""
+    """The files of a module by suffix. ``save`` describes them."""
     text, constants = printed(module)
     arrays = {**constants, **(params or {})}
     files = {".relay": text.encode()}
@@ -99,7 +99,7 @@ def _constant(param: Var, array: Array) -> Constant:
 
 
 def _replaced(root: Expr, known: dict[Expr, Expr]) -> Expr:
-    """``root`` with some expressions replaced, and everything above them rebuilt."""
+    """``root`` with some expressions replaced, and all expressions that use them rebuilt."""
     for expr in post_order(root):
         if expr not in known:
             known[expr] = rebuilt(expr, known)

@@ -33,7 +33,8 @@ _MAX_DIM = 2**31 - 1
 MAX_RANK = 32
 _MAX_MESSAGE = 400
 
-# Limits of a tuple's fields, including nested ones, and levels: shared tuples grow exponentially.
+# Limits of a tuple's fields, including nested ones, and of its levels, because shared tuples grow
+# exponentially.
 _MAX_FIELDS = 1024
 _MAX_DEPTH = 64
 
@@ -61,13 +62,13 @@ def _declared(function: Function, types: Mapping[Expr, Type]) -> Function:
 
 
 def check_type(found: Type, where: str) -> None:
-    """Raise unless tuples are of moderate size, and tensors fit memory."""
+    """Raise unless tuples are of moderate size and tensors fit into memory."""
     stack, count = [(found, 0)], 0
     while stack:
         part, depth = stack.pop()
         count += 1
         if count > _MAX_FIELDS or depth > _MAX_DEPTH:
-            what = f"a tuple or a function has above {_MAX_FIELDS} values, or {_MAX_DEPTH} levels"
+            what = f"a tuple or function has more than {_MAX_FIELDS} values or {_MAX_DEPTH} levels"
             raise UnsupportedError(what, where=where)
         match part:
             case TensorType():
@@ -80,7 +81,7 @@ def check_type(found: Type, where: str) -> None:
 
 def _check_tensor(tensor: TensorType, where: str) -> None:
     if len(tensor.shape) > MAX_RANK:
-        raise UnsupportedError(f"a tensor has above {MAX_RANK} axes", where=where)
+        raise UnsupportedError(f"a tensor has more than {MAX_RANK} axes", where=where)
     for dim in tensor.shape:
         if dim < 0:
             raise UnsupportedError(
@@ -88,16 +89,16 @@ def _check_tensor(tensor: TensorType, where: str) -> None:
                 where=where,
             )
         if dim > _MAX_DIM:
-            raise UnsupportedError(f"{tensor} has an axis above {_MAX_DIM}", where=where)
+            raise UnsupportedError(f"{tensor} has an axis longer than {_MAX_DIM}", where=where)
 
 
 def place(span: Span | None, otherwise: str) -> str:
-    """The place of an expression in its text; without one, ``otherwise``."""
+    """The place of an expression in its text, or ``otherwise`` if it has none."""
     return str(span) if span is not None else otherwise
 
 
 class _Inference:
-    """The types found so far. ``_bound`` has the value to which a Let binds a variable."""
+    """The types found so far. ``_bound`` maps a variable to the value that a Let binds it to."""
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
@@ -176,7 +177,7 @@ class _Inference:
                 raise self._error(expr, "found an operator or a global name as a value")
 
     def _value(self, user: Expr, expr: Expr) -> Type:
-        if expr not in self.types:  # it contains itself, as only hand-built graphs can
+        if expr not in self.types:  # it contains itself, which only a hand-built graph can
             raise self._error(user, "an expression is used inside itself")
         return self.types[expr]
 
@@ -190,13 +191,13 @@ class _Inference:
             raise self._error(var, f"{name} is free: no parameter and no let defines it")
         found = self._value(var, self._bound[var])
         if var.type_annotation not in (None, found):
-            raise self._error(var, f"{name} is {found}, declared as {var.type_annotation}")
+            raise self._error(var, f"{name} is {found}, but declared as {var.type_annotation}")
         return found
 
     def _projection(self, expr: TupleGetItem) -> Type:
         found = self._value(expr, expr.tuple_value)
         if not isinstance(found, TupleType):
-            raise self._error(expr, f"found .{expr.index} of {found}, which is no tuple")
+            raise self._error(expr, f"found .{expr.index} of {found}, which is not a tuple")
         if not 0 <= expr.index < len(found.fields):
             count = len(found.fields)
             raise self._error(expr, f"found .{expr.index} of a tuple of {count} fields")
@@ -205,7 +206,7 @@ class _Inference:
     def _function(self, expr: Function) -> FuncType:
         result = self._value(expr, expr.body)
         if expr.ret_type not in (None, result):
-            raise self._error(expr, f"the function returns {result}, declared is {expr.ret_type}")
+            raise self._error(expr, f"the function returns {result}, but declares {expr.ret_type}")
         return FuncType(tuple(self.types[p] for p in expr.params), result)
 
     def _call(self, call: Call) -> Type:
@@ -233,7 +234,7 @@ class _Inference:
             return self._global(call, call.op.name_hint)
         found = self._value(call, call.op)
         if not isinstance(found, FuncType):
-            raise self._error(call, f"found a call of {found}, which is no function")
+            raise self._error(call, f"found a call of {found}, which is not a function")
         return found
 
     def _global(self, call: Call, name: str) -> FuncType:

@@ -12,7 +12,7 @@ from microgen.relay.expr import Span
 from microgen.relay.literals import NUMBER
 
 # The name of an operator, a function or an attribute. Repetitions of groups are possessive, because
-# otherwise the matcher remembers a way back for each of a million parts.
+# otherwise the matcher remembers a way back for each of up to a million parts.
 WORD = r"[A-Za-z_][\w/]*(?:\.[A-Za-z_][\w/]*)*+"
 
 # The order matters: the first pattern that matches is the token.
@@ -52,7 +52,7 @@ class Token:
 
 
 class Source:
-    """A text and its name. It finds lines and columns."""
+    """A text and its name. It computes lines and columns."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
@@ -66,7 +66,7 @@ class Source:
 
 
 def tokens(source: Source) -> Iterator[Token]:
-    """The tokens of a text one by one, the last of kind "end", which comes before the metadata
+    """The tokens of a text one by one. The last one is of kind "end". It comes before the metadata
     section if there is one.
 
     Raises ModelError for a character that begins no token, and for a comment without end.
@@ -91,7 +91,7 @@ def tokens(source: Source) -> Iterator[Token]:
 
 
 def metadata(source: Source) -> str:
-    """The contents of the metadata section, empty if there is none. Raises as ``tokens`` does."""
+    """The contents of the metadata section, "" if there is none. Raises what ``tokens`` raises."""
     if METADATA not in source.text:
         return ""
     *_, end = tokens(source)
@@ -113,4 +113,4 @@ def _after_comment(source: Source, start: int) -> int:
         at = match.end()
         if depth == 0:
             return at
-    raise ModelError("found a comment without its end", where=str(source.span(start)))
+    raise ModelError("found a comment that does not end", where=str(source.span(start)))

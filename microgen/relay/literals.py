@@ -1,8 +1,8 @@
 """Scalars and attribute values in the form of Relay text: ``2f``, ``1``, ``3i64``, ``[1, 1]``.
 
-A number's suffix is its dtype: none is int32, ``f`` float32, ``i8`` int8, ``f64`` float64, and
-``u8`` uint8, which TVM's text lacks. Floats are written with as many digits as are needed to read
-the same value again; TVM's own printer rounds them to six.
+A number's suffix is its dtype: no suffix is int32, ``f`` float32, ``i8`` int8, ``f64`` float64, and
+``u8`` uint8, which TVM's text lacks. Floats are written with enough digits to read the same value
+again; TVM's own printer rounds them to six.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def scalar_text(data: Array) -> str:
 def scalar(text: str) -> Array:
     """The 0-d array that a number's text means.
 
-    Raises ValueError with a sentence if it is not a number, or one that its dtype cannot hold.
+    Raises ValueError with a sentence if it is not a number, or if its dtype cannot hold it.
     """
     match = _PARTS.fullmatch(text)
     number, suffix = match.groups() if match else (text, "")
     is_float = any(c in number for c in ".eEnN") or (suffix or "").startswith("f")
     dtype = _DTYPES.get(suffix or ("f" if is_float else ""))
     if dtype is None or len(number) > _MAX_DIGITS:
-        raise ValueError(f"{text[:40]!r} is no number of a known dtype")
+        raise ValueError(f"{text[:40]!r} is not a number of a known dtype")
     if dtype.startswith("float"):
         return _float(number, dtype)
     if is_float:
-        raise ValueError(f"{text[:40]!r} is no integer")
+        raise ValueError(f"{text[:40]!r} is not an integer")
     return _int(int(number), "int64" if suffix is None and _is_long(number) else dtype)
 
 
@@ -79,19 +79,19 @@ def _float(number: str, dtype: str) -> Array:
     if math.isfinite(value) and abs(value) <= float(np.finfo(dtype).max):
         return np.array(value, dtype)
     if "n" not in number:  # neither inf nor nan
-        raise ValueError(f"{number[:40]} is beyond {dtype}")
+        raise ValueError(f"{number[:40]} is out of the range of {dtype}")
     return np.array(value, dtype)
 
 
 def _int(value: int, dtype: str) -> Array:
     info = np.iinfo(dtype)
     if not info.min <= value <= info.max:
-        raise ValueError(f"{str(value)[:40]} is beyond {dtype}")
+        raise ValueError(f"{str(value)[:40]} is out of the range of {dtype}")
     return np.array(value, dtype)
 
 
 def attr_number(text: str) -> int | float:
-    """A number as an attribute holds it: integers unchanged, others as doubles.
+    """A number for an attribute: an integer unchanged, any other number as a double.
 
     A suffix does not change the value: 1e-05f is the double nearest to 1e-05. Raises ValueError
     with a sentence if it is not a number.
@@ -100,18 +100,18 @@ def attr_number(text: str) -> int | float:
     if len(number) <= _MAX_DIGITS and ("f" in text or any(c in number for c in ".eE")):
         value = float(number)
         if math.isinf(value) and "n" not in number:
-            raise ValueError(f"{number[:40]} is beyond float64")
+            raise ValueError(f"{number[:40]} is out of the range of float64")
         return value
     return int(scalar(text))
 
 
 def string_text(value: str) -> str:
-    """A quoted string; only characters that a line of ASCII cannot hold are escaped."""
+    """A quoted string. Only characters that cannot be in a line of ASCII are escaped."""
     return json.dumps(value)
 
 
 def attr_text(value: Any) -> str:
-    """An attribute's value: None, a bool, a number, a string, or a list of these."""
+    """The text of an attribute's value: None, a bool, a number, a string, or a list of these."""
     match value:
         case None | bool():
             return str(value)
@@ -126,7 +126,7 @@ def attr_text(value: Any) -> str:
 
 
 def string_value(text: str) -> str:
-    """The string that a quoted string means; ValueError if it is not well formed."""
+    """The string that a quoted string means. ValueError if it is not well formed."""
     value = json.loads(text)
     value.encode()  # raises for a lone surrogate, which is not text
     return str(value)

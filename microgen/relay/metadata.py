@@ -1,8 +1,8 @@
 """The ``#[metadata]`` section of a text that TVM wrote: constants as JSON and base64.
 
 Source: TVM v0.14, ``src/node/serialization.cc``. ``nodes`` is a table. ``root`` is the index of a
-map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``, each
-of which is an NDArray in the form of ``microgen.formats.ndarray``.
+map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``,
+whose elements are NDArrays in the form of ``microgen.formats.ndarray``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeErro
 
 
 def read_metadata(text: str, source: str) -> dict[str, Array]:
-    """Arrays by name ``relay.Constant.<i>``; none if the section is empty.
+    """Arrays by their names, ``relay.Constant.<i>``; none if the section is empty.
 
     Raises ModelError if it is malformed.
     """
@@ -31,7 +31,7 @@ def read_metadata(text: str, source: str) -> dict[str, Array]:
     try:
         arrays = _constants(json.loads(text), where)
     except _MALFORMED as error:
-        raise ModelError("the section is not JSON as TVM writes it", where=where) from error
+        raise ModelError("the section is not the JSON that TVM writes", where=where) from error
     return {f"{_KEY}.{i}": array for i, array in enumerate(arrays)}
 
 

@@ -1,8 +1,8 @@
 """Parses Relay text, with TVM v0.14's syntax, to a module.
 
-Refused with TVM's sentence and a place: if, match, references, algebraic data types,
-free variables, type parameters, shapes that are known only at run time. Infix operators are not
-read, because no printer writes them.
+It refuses, with TVM's sentence and the place: if, match, references, algebraic data types, free
+variables, type parameters, and shapes that are known only at run time. It does not read infix
+operators, because no printer writes them.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _REFUSED = {
 def parse(
     text: str, source: str = "text", constants: Mapping[str, Array] | None = None
 ) -> IRModule:
-    """The module of a text, its types inferred. ``source`` names it in errors.
+    """The module of a text, with inferred types. Errors name the text ``source``.
 
-    ``constants`` are the data of ``meta[relay.Constant][i]``, named ``relay.Constant.<i>``;
-    a ``#[metadata]`` section written by TVM is read, too. Raises ModelError for text that is
-    malformed or does not type, and UnsupportedError for what no executor here supports.
+    ``constants`` are the data of ``meta[relay.Constant][i]``, named ``relay.Constant.<i>``. A
+    ``#[metadata]`` section written by TVM is read, too. Raises ModelError for text that is
+    malformed or has wrong types, and UnsupportedError for features that no executor here supports.
     """
     return infer_type(_Parser(Source(text, source), constants or {}).module())
 
@@ -146,7 +146,7 @@ class _Parser:
         attrs[key.text] = self._in.value()
 
     def _block(self, end: str) -> Expr:
-        """The value of lets and temporaries up to ``end``."""
+        """The value of a block of lets and temporaries, which extends up to ``end``."""
         mark = self._scopes.enter()
         lets: list[tuple[Var, Expr, Token]] = []
         while True:
@@ -241,7 +241,7 @@ class _Parser:
         if name not in self._constants:
             array = self._given.get(name, self._in_text().get(name))
             if array is None:
-                hint = f"it belongs beside the text, in its .params file, as {short(name)!r}"
+                hint = f"put it into the .params file next to the text, as {short(name)!r}"
                 self._in.refuse(f"found {token}, whose data are missing", token, hint)
             self._constants[name] = Constant(array, self._in.span(token))
         return self._constants[name]
@@ -279,14 +279,14 @@ class _Parser:
         return Call(Op(op.name), args, attrs, self._in.span(token))
 
     def _args(self) -> tuple[tuple[Expr, ...], dict[str, Any]]:
-        """Arguments and attributes, from after the opening bracket to the closing one."""
+        """Arguments and attributes after the opening bracket, up to the closing one."""
         args: list[Expr] = []
         attrs: dict[str, Any] = {}
         while not self._in.accept(")"):
             if self._in.next.kind == "name" and self._in.after.text == "=":
                 self._attribute(attrs)
             elif attrs:
-                self._in.found("an attribute, as all after the first")
+                self._in.found("an attribute, because only attributes follow the first one")
             else:
                 args.append(self._expr())
             if not self._in.accept(","):
@@ -295,7 +295,7 @@ class _Parser:
         return tuple(args), attrs
 
     def _bracket(self, start: Token) -> Expr:
-        """What follows ``(``: a block, an expression in brackets, or a tuple."""
+        """The expression after ``(``: a block, an expression in brackets, or a tuple."""
         begins_temporary = self._in.next.kind == "temporary" and self._in.after.text == "="
         if self._in.next.text == "let" or begins_temporary:
             return self._block(")")

@@ -37,7 +37,8 @@ class Pattern:
     """Any pattern. Compared by identity."""
 
     def __call__(self, *args: Pattern | None) -> CallPattern:
-        """A call of what the pattern matches; with None as the only argument, of any arguments."""
+        """A call of an expression that matches. With None as the only argument, its arguments may
+        be any."""
         if args == (None,):
             return CallPattern(self, None)
         return CallPattern(self, tuple(a for a in args if a is not None))
@@ -74,14 +75,14 @@ class WildcardPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class OpPattern(Pattern):
-    """An operator, not yet a call of it."""
+    """An operator itself, not a call of it."""
 
     op: Op
 
 
 @dataclass(frozen=True, eq=False)
 class VarPattern(Pattern):
-    """A variable, of that name if one is given."""
+    """A variable, with this name if one is given."""
 
     name: str
 
@@ -93,7 +94,7 @@ class ConstantPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class CallPattern(Pattern):
-    """A call. ``args`` is None for any arguments."""
+    """A call. If ``args`` is None, its arguments may be any."""
 
     op: Pattern
     args: tuple[Pattern, ...] | None
@@ -101,14 +102,14 @@ class CallPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class TuplePattern(Pattern):
-    """A tuple. ``fields`` is None for any fields."""
+    """A tuple. If ``fields`` is None, its fields may be any."""
 
     fields: tuple[Pattern, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
 class TupleGetItemPattern(Pattern):
-    """A field of a tuple. ``index`` is None for any."""
+    """A field of a tuple. If ``index`` is None, it may be any field."""
 
     value: Pattern
     index: int | None
@@ -116,7 +117,7 @@ class TupleGetItemPattern(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class AltPattern(Pattern):
-    """One pattern or, failing that, another."""
+    """One pattern or, if it does not match, another one."""
 
     left: Pattern
     right: Pattern
@@ -139,7 +140,7 @@ class TypePattern(Pattern):
 
 
 def below(pattern: Pattern) -> Sequence[Pattern]:
-    """The patterns directly below one, in the order of a composite function's parameters."""
+    """The patterns directly below this one, in the order of a composite function's parameters."""
     match pattern:
         case CallPattern(op, args):
             return (op, *(args or ()))
@@ -161,12 +162,12 @@ def _plain(value: Any) -> Any:
 
 
 class _Matcher:
-    """One attempt: which expression each pattern means so far. Recursion is as deep as the
-    pattern."""
+    """One attempt to match: the expression that each pattern means so far. Recursion is as deep as
+    the pattern."""
 
     def __init__(self, types: Mapping[Expr, Type]) -> None:
         self._types = types
-        self.matched: dict[Pattern, Expr] = {}  # in the order of success, as undoing requires
+        self.matched: dict[Pattern, Expr] = {}  # in the order of success, for undoing
 
     def matches(self, pattern: Pattern, expr: Expr) -> bool:
         """Whether ``pattern`` matches. The bindings of failed parts are removed."""
@@ -233,7 +234,7 @@ def match(
 ) -> Mapping[Pattern, Expr] | None:
     """The expression that each part of the pattern means if it matches, otherwise None.
 
-    ``types`` are a module's; without them no pattern with a type matches.
+    ``types`` are a module's. Without them, patterns with a type match nothing.
     """
     matcher = _Matcher(types or {})
     return MappingProxyType(matcher.matched) if matcher.matches(pattern, expr) else None
@@ -250,7 +251,7 @@ def is_op(name: str) -> OpPattern:
 
 
 def is_var(name: str = "") -> VarPattern:
-    """A variable, of that name if one is given."""
+    """A variable, with this name if one is given."""
     return VarPattern(name)
 
 
@@ -260,12 +261,12 @@ def is_constant() -> ConstantPattern:
 
 
 def is_tuple(fields: Sequence[Pattern] | None) -> TuplePattern:
-    """A tuple of these fields; with None, any tuple."""
+    """A tuple of these fields. With None, its fields may be any."""
     return TuplePattern(None if fields is None else tuple(fields))
 
 
 def is_tuple_get_item(value: Pattern, index: int | None = None) -> TupleGetItemPattern:
-    """A field of a tuple; with None, any."""
+    """A field of a tuple. With None, it may be any field."""
     return TupleGetItemPattern(value, index)
 
 

@@ -1,9 +1,9 @@
-"""Modules as Relay text, as TVM prints them: values numbered, shared ones named, the last inline.
+"""Prints modules as Relay text like TVM: values numbered, shared ones named, the last one inline.
 
 Temporaries are numbered from %0 and variables renamed in each function of the module. Calls and
 constants are followed by type comments if the module's types are known. Attributes equal to
-their defaults are left out. The data of constants that are not scalars are in a second file,
-see ``files.py``.
+their defaults are left out. The data of constants that are not scalars is in a second file, which
+``files.py`` describes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from microgen.relay.literals import attr_text, scalar_text
 from microgen.relay.op import registry
 from microgen.relay.visit import children, post_order
 
-# Nesting of functions inside functions, and of lets inside values of lets; the parser's limit.
+# Limit for functions inside functions and lets inside values of lets. The parser has the same one.
 MAX_DEPTH = 40
 
 
@@ -76,7 +76,7 @@ class _Printer:
         return self._function(f"def @{_word(name)}", function, 1) + "\n"
 
     def numbered(self, function: Function) -> dict[Expr, str]:
-        """For each expression printed, its temporary; for those printed inline, the next ones."""
+        """A name for each expression printed: its own, or the next one if it is printed inline."""
         found: dict[Expr, str] = {}
         inline = [e for e in post_order(function) if not _is_atom(e)]
         bound = {e.value for e in inline if isinstance(e, Let)}
@@ -127,7 +127,7 @@ class _Printer:
         return lines
 
     def _final(self, root: Expr, lines: list[str], depth: int) -> str:
-        """The text of a value, inline if nothing else uses it. Lines that it needs are appended."""
+        """The text of a value, inline if nothing else uses it. Appends the lines that it needs."""
         stack: list[tuple[Expr, bool]] = [(root, False)]
         while stack:
             expr, ready = stack.pop()
@@ -202,7 +202,7 @@ def _before(expr: Expr) -> Sequence[Expr]:
 
 
 def _word(name: str) -> str:
-    """A name of a function or an attribute, which must be a name in the text, too."""
+    """A name of a function or an attribute, which the lexer must read as a name, too."""
     if not re.fullmatch(WORD, name, re.ASCII):
         raise ModelError(f"the name {name!r} cannot be written in Relay text")
     return name

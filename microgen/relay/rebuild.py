@@ -8,7 +8,7 @@ from microgen.relay.expr import Call, Expr, Function, Let, Tuple, TupleGetItem
 
 
 def rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
-    """``expr`` with its children that are ``known`` replaced; ``expr`` itself if none is."""
+    """``expr`` with its ``known`` children replaced; ``expr`` itself if it has none."""
 
     def new(old: Expr) -> Expr:
         return known.get(old, old)

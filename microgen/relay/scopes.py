@@ -1,8 +1,8 @@
 """The meaning of names while a text is read.
 
-Variables end with their block. Temporaries (``%0``) do not, because a printer that shares values
-names a value where it is first used. So a temporary of an inner block remains known after it,
-unless it hid another one.
+A variable is known until the end of its block. A temporary (``%0``) remains known, because a
+printer that shares values names a value where it is first used, which may be in an inner block. If
+it hid another temporary, that one is known again.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ class Scopes:
 
     def __init__(self) -> None:
         self._vars: dict[str, Var] = {}
-        self._temporaries: dict[str, tuple[Expr, int]] = {}  # and the block that defined each
+        self._temporaries: dict[str, tuple[Expr, int]] = {}  # with the block that defined each
         self._hidden_vars: list[tuple[str, Var | None]] = []
         self._hidden: list[tuple[str, tuple[Expr, int]]] = []
         self._blocks = 0
         self._block = 0
 
     def enter(self) -> Mark:
-        """Begin a block."""
+        """Begin a block. Returns the mark with which ``leave`` ends it."""
         mark = (self._block, len(self._hidden_vars), len(self._hidden))
         self._blocks += 1
         self._block = self._blocks
@@ -44,21 +44,21 @@ class Scopes:
             self._temporaries[number] = hidden
 
     def var(self, name: str) -> Var | None:
-        """The variable of that name, if there is one."""
+        """The variable called ``name``, if there is one."""
         return self._vars.get(name)
 
     def bind(self, name: str, var: Var) -> None:
-        """Give a variable its name until the block ends."""
+        """Bind a variable to its name until the block ends."""
         self._hidden_vars.append((name, self._vars.get(name)))
         self._vars[name] = var
 
     def temporary(self, number: str) -> Expr | None:
-        """The expression that ``%0`` and the like mean."""
+        """The expression that a temporary such as ``%0`` means."""
         found = self._temporaries.get(number)
         return found[0] if found else None
 
     def define(self, number: str, expr: Expr) -> bool:
-        """Define a temporary; False if this block has defined it already."""
+        """Define a temporary. False if this block has already defined it."""
         before = self._temporaries.get(number)
         if before is not None:
             if before[1] == self._block:
@@ -69,5 +69,5 @@ class Scopes:
 
     @property
     def names(self) -> list[str]:
-        """All variables known here, with their ``%``."""
+        """The names of all variables known here, with their ``%``."""
         return list(self._vars)

@@ -1,4 +1,4 @@
-"""A cursor over tokens, and what every part of the parser does with it: expect, refuse, nest."""
+"""A cursor over tokens, with the parser's basic steps: expect, refuse, nest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.relay.literals import attr_number, scalar, string_value
 
 # The largest depth of brackets. Each level takes a few frames of Python's stack.
 MAX_NESTING = 96
-MAX_VALUES = 10_000  # of a list among the attributes
+MAX_VALUES = 10_000  # of a list in an attribute
 
 Number = TypeVar("Number")
 
@@ -21,8 +21,8 @@ _WORDS = {"True": True, "False": False, "None": None}
 
 
 class Stream:
-    """The tokens of a text and the current place in it. No more tokens are read than the parser
-    asks for."""
+    """The tokens of a text and the current place in it. Tokens are read only when the parser asks
+    for them."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -35,7 +35,7 @@ class Stream:
     def after(self) -> Token:
         """The token after the next one."""
         if self._after is None:
-            self._after = next(self._tokens, self.next)  # the end follows the end
+            self._after = next(self._tokens, self.next)  # after the end comes the end again
         return self._after
 
     def take(self) -> Token:
@@ -45,7 +45,7 @@ class Stream:
         return token
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it has this text; whether it does."""
+        """Take the next token if it has this text. Returns whether it does."""
         if self.next.text != text or self.next.kind == "string":
             return False
         self.take()
@@ -81,7 +81,7 @@ class Stream:
         return self._source.span(token.offset)
 
     def deeper(self) -> None:
-        """Enter a bracket; ModelError if too many are open."""
+        """Enter a bracket. ModelError if too many are open."""
         self._depth += 1
         if self._depth > MAX_NESTING:
             hint = "give inner values names: %0 = ...;"
@@ -111,7 +111,7 @@ class Stream:
         while not self.accept(end):
             values.append(self.value())
             if len(values) > MAX_VALUES:
-                self.refuse(f"found a list of above {MAX_VALUES} values", self.next)
+                self.refuse(f"found a list of more than {MAX_VALUES} values", self.next)
             if not self.accept(","):
                 self.expect(end)
                 break
@@ -135,4 +135,4 @@ class Stream:
         try:
             return string_value(token.text)
         except ValueError:
-            self.refuse(f"found {token}, whose escapes are not those of a string", token)
+            self.refuse(f"found {token}, which is not a well-formed string", token)

@@ -1,4 +1,4 @@
-"""Structural equality and a hash of it, stable across processes.
+"""Structural equality, and a structural hash that is stable across processes.
 
 Two functions are equal if they differ only in the names of variables and in the places in
 their texts. Sharing matters: a value used twice is not the same as two equal values.
@@ -36,7 +36,7 @@ def structural_hash(value: IRModule | Expr) -> int:
 
 
 def _canonical(value: IRModule | Expr) -> list[str]:
-    """A line for each expression, after the expressions that it refers to by number."""
+    """A line for each expression. It refers to earlier lines by number."""
     if isinstance(value, Expr):
         return _lines(value)
     lines = []
@@ -49,7 +49,7 @@ def _lines(root: Expr) -> list[str]:
     numbers: dict[Expr, str] = {}
     lines: list[str] = []
     for expr in post_order(root):
-        if _is_leaf(expr):  # wherever they are, equal leaves are one
+        if _is_leaf(expr):  # equal leaves are the same leaf, wherever they are
             numbers[expr] = _leaf(expr)
             continue
         parts = " ".join(numbers[child] for child in children(expr))

@@ -40,7 +40,7 @@ def _tensor(stream: Stream) -> TensorType:
     while not stream.accept(")"):
         dims.append(_dim(stream))
         if len(dims) > MAX_RANK:
-            stream.refuse(f"found a tensor of above {MAX_RANK} axes", start)
+            stream.refuse(f"found a tensor of more than {MAX_RANK} axes", start)
         if not stream.accept(","):
             stream.expect(")")
             break
@@ -58,7 +58,7 @@ def _tensor(stream: Stream) -> TensorType:
 
 
 def _dim(stream: Stream) -> int | str:
-    """An integer; for a size that is known only at run time, its text."""
+    """An integer, or the text of a size that is known only at run time."""
     if stream.next.kind == "name" or stream.next.text == "?":
         return stream.take().text[:40]
     token = stream.next

@@ -1,4 +1,4 @@
-"""Walks expressions without recursion, because graphs are deeper than Python's stack."""
+"""Walks expressions without recursion, because graphs are deeper than Python's stack allows."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def children(expr: Expr) -> Sequence[Expr]:
 
 
 def operands(expr: Expr) -> Sequence[Expr]:
-    """As ``children``, but without the insides of functions."""
+    """Like ``children``, but without the bodies of functions."""
     return () if isinstance(expr, Function) else children(expr)
 
 
 def post_order(root: Expr) -> Iterator[Expr]:
-    """Every expression once, after those below it, including bodies of inner functions."""
+    """Every expression once, after those below it, including the bodies of inner functions."""
     return depth_first(root, children)
 
 
 def depth_first(root: Node, below: Callable[[Node], Sequence[Node]]) -> Iterator[Node]:
-    """Every node once, after those that are ``below`` it, in that order."""
+    """Every node once, in an order in which the nodes ``below`` a node come before it."""
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False)]
     while stack:

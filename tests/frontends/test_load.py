@@ -24,8 +24,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_a_directory_is_refused_with_a_hint_for_saved_models(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
-        f"{tmp_path}: is a directory; give a .tflite file; a SavedModel is converted with "
-        "tf.lite.TFLiteConverter"
+        f"{tmp_path}: is a directory; give a .tflite file; tf.lite.TFLiteConverter converts a "
+        "SavedModel to one"
     )
 
 
@@ -71,7 +71,7 @@ def test_an_unknown_profile_lists_the_known(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "is empty; give a .tflite model"),
-        (b"TFL", "is not a TFLite model: it has only 3 bytes; is the file truncated?"),
+        (b"TFL", "is not a TFLite model: it has only 3 bytes; get the model file again"),
         (
             b"\x08\x07\x12\x07pytorch\x1a",
             "is not a TFLite model: it looks like an ONNX model; "
@@ -97,7 +97,7 @@ def test_an_unknown_profile_lists_the_known(tmp_path: Path) -> None:
         ),
         (
             b"\x1c\0\0\0TFL1\0\0\0\0",
-            "is not a TFLite model: it has the identifier b'TFL1', expected b'TFL3'; "
+            "is not a TFLite model: it has the identifier b'TFL1'; b'TFL3' is expected; "
             "give a .tflite model of schema version 3",
         ),
     ],

@@ -45,7 +45,9 @@ def test_bounds_within_int32_only(activation: str, least: int, dtype: str) -> No
 
 def test_an_activation_of_its_own_has_the_same_bounds() -> None:
     alone("int16", -28).load()
-    assert "the activation's bound 6 is beyond int32" in refusal(alone("int16", -31), ModelError)
+    assert "the activation's bound 6 is out of the range of int32" in refusal(
+        alone("int16", -31), ModelError
+    )
 
 
 def test_no_bound_above_is_never_out_of_reach() -> None:

@@ -103,7 +103,7 @@ def test_choices_equal_litert(code: str, condition: Shape, shape: Shape) -> None
 )
 def test_shapes_that_select_does_not_broadcast(condition: Shape, lhs: Shape, rhs: Shape) -> None:
     said = refusal(select("SELECT", condition, lhs, rhs), ModelError)
-    assert "both must be of one shape, the condition of this" in said
+    assert "both must have the same shape, and the condition that shape" in said
 
 
 def test_what_is_refused() -> None:

@@ -129,7 +129,7 @@ def test_a_computed_output_shape_is_refused() -> None:
         ),
         inputs=("x", "v"),
     )
-    said = 'layer "y": needs "s" to be a constant or fed, but it is computed'
+    said = 'layer "y": needs "s" to be a constant or an input, but it is computed'
     assert said in refusal(computed, UnsupportedError)
 
 

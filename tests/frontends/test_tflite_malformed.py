@@ -22,7 +22,7 @@ from tests.tflite_builder import OperatorSpec
 
 RELU = simple("RELU", (1, 4), (1, 4))
 CONV = 'm.tflite: layer "y" (CONV_2D): '
-ORDER = "operators must stand in the order in which they run, without cycles"
+ORDER = "operators must be in the order in which they run, without cycles"
 
 
 def chain(*operators: tuple[str, str]) -> Network:
@@ -45,11 +45,11 @@ def chain(*operators: tuple[str, str]) -> Network:
         ),
         (
             chain(("a", "c"), ("a", "c")),
-            f'tensor "c" is an output of RELU, but there already; {ORDER}',
+            f'tensor "c" is an output of RELU, but it already exists; {ORDER}',
         ),
         (
             chain(("a", "a")),
-            f'tensor "a" is an output of RELU, but there already; {ORDER}',
+            f'tensor "a" is an output of RELU, but it already exists; {ORDER}',
         ),
         (
             chain(("a", "b")),
@@ -69,13 +69,13 @@ def chain(*operators: tuple[str, str]) -> Network:
         ),
         (
             chain(("a", "c")).replace(inputs=()),
-            "has no inputs; give a model that computes",
+            "has no inputs; give a model with both",
         ),
         (
             chain(("a", "c")).replace(outputs=()),
-            "has no outputs; give a model that computes",
+            "has no outputs; give a model with both",
         ),
-        (chain(), "has no operators; give a model that computes"),
+        (chain(), "has no operators; give a model with both"),
         (
             chain(("a", "c")).replace(inputs=(7,)),
             "the graph has tensor 7 among its inputs, but there are 4; get the model file again",
@@ -143,7 +143,7 @@ NORMAL = (
         ),
         (
             conv2d().with_tensor("w", data=b"\0" * 53),
-            'the buffer of tensor "w" has 53 bytes; int8[3,3,3,2] has 54',
+            'the buffer of tensor "w" has 53 bytes; 54 are expected for int8[3,3,3,2]',
         ),
         (
             conv2d().with_tensor("x", shape=(2**31 - 1, 2**31 - 1, 4, 2)),
@@ -158,8 +158,8 @@ NORMAL = (
         (conv2d(strideW=-3), "has StrideW -3; at least 1 is expected"),
         (
             conv2d(dilationHFactor=715_827_883),
-            "strides (1, 1) and dilation (715827883, 1) must be at most 32767, what TFLite's "
-            "kernels hold",
+            "strides (1, 1) and dilation (715827883, 1) must be at most 32767, the limit of "
+            "TFLite's kernels",
         ),
         (conv2d(dilationWFactor=0), "has DilationWFactor 0; at least 1 is expected"),
         (conv2d(padding=9), "has the padding number 9; SAME (0) or VALID (1) is expected"),
@@ -204,11 +204,11 @@ POOL = {"padding": 0, "strideH": 1, "strideW": 1, "filterHeight": 1, "filterWidt
         ),
         (
             depthwise().with_tensor("x", shape=(1, 4, 4, 3)),
-            "has 4 filters for 3 channels: not a multiple",
+            "has 4 filters for 3 channels; a multiple of them is expected",
         ),
         (
             dense(1, 5),
-            "has an input int8[1,5], which is not rows of the weight's 4 features",
+            "has an input int8[1,5], which cannot be rows of the weight's 4 features",
         ),
         (
             simple(
@@ -230,7 +230,7 @@ POOL = {"padding": 0, "strideH": 1, "strideW": 1, "filterHeight": 1, "filterWidt
         ),
         (
             simple("SQUEEZE", (2, 1), (2,), options_type="SqueezeOptions", squeezeDims=[0]),
-            "removes the axes [0] of int8[2,1], which are not all of size 1",
+            "removes the axes [0] of int8[2,1]; only axes of size 1 can be removed",
         ),
         (
             simple("SQUEEZE", (2, 1), (2,), options_type="SqueezeOptions", squeezeDims=[2]),

@@ -211,7 +211,7 @@ def test_int16_operators_whose_bytes_are_not_known_are_refused(code: str) -> Non
     network = network.with_tensor("x", scale=(2.0**-12,))
     said = str(refused(network, UnsupportedError, profile="tflm"))
     assert said == (
-        f"m.tflite: has int16 operators without the bytes of --numerics tflm: {code} in "
+        f"m.tflite: has int16 operators that --numerics tflm cannot compute exactly: {code} in "
         '"y"; generate with --numerics litert'
     )
     network.load("litert")

@@ -29,7 +29,7 @@ CONV = 'm.tflite: layer "y" (CONV_2D): '
 
 _CODES = {k: v for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 _LACKING = sorted(_CODES.keys() - importers.registry().keys() - {"COS", "SIN", "FLOOR"})
-OTHERS = "make the model of others; `microgen ops` lists them"
+OTHERS = "build the model from other operators; `microgen ops` lists them"
 
 
 def test_an_operator_without_importer_names_layer_and_alternatives() -> None:
@@ -91,8 +91,8 @@ def test_a_network_for_an_npu(custom: str, npu: str, compiler: str) -> None:
     network = chain("COS", "CUSTOM")
     network = network.with_operator(custom_code=custom)
     assert refusal(network, UnsupportedError) == (
-        f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", the commands of that '
-        f"NPU; give the file from before the NPU's compiler ({compiler})"
+        f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", which contains '
+        f"commands of that NPU; give the file that was the input of the NPU's compiler ({compiler})"
     )
 
 
@@ -243,7 +243,7 @@ def test_buffers_outside_the_flatbuffer_are_refused() -> None:
 
 def test_several_subgraphs_are_refused() -> None:
     assert refusal(RELU, UnsupportedError, Model={"Subgraphs": Repeat(2)}) == (
-        "m.tflite: has 2 subgraphs, and no operator that calls another; give a model of one "
+        "m.tflite: has 2 subgraphs, but no operator that calls another one; give a model of one "
         "subgraph"
     )
 
@@ -251,7 +251,7 @@ def test_several_subgraphs_are_refused() -> None:
 def test_several_signatures_are_several_networks() -> None:
     network = RELU.replace(signatures=("infer", "train", "save"))
     assert refusal(network, UnsupportedError) == (
-        'm.tflite: has 3 signatures, each a network of its own: "infer", "train", "save"; convert '
+        'm.tflite: has 3 signatures, each a separate network: "infer", "train", "save"; convert '
         "the one you need, with signature_keys=[...]"
     )
 
@@ -281,7 +281,7 @@ def test_a_variable_is_read_only_as_state() -> None:
         (OperatorSpec("RELU", ("x",), ("y",)), OperatorSpec("RELU", ("v",), ("z",))),
         outputs=("y", "z"),
     ).with_tensor("v", is_variable=True)
-    assert '"v" is a variable tensor; supported: variables as the state' in refusal(
+    assert '"v" is a variable tensor; supported: variables that are the state' in refusal(
         network, UnsupportedError
     )
 

@@ -82,7 +82,7 @@ def test_a_division_by_zero_fails_as_in_litert() -> None:
     lhs, rhs = (np.array(array) for array in case.arrays)
     rhs.flat[-1] = case.types[1].zero_point
     case = replace(case, arrays=[lhs, rhs])
-    with pytest.raises(StatusError, match=r"has elements of .*, zero"):
+    with pytest.raises(StatusError, match=r"has elements that mean 0 \(stored as"):
         by_reference(case)
     with pytest.raises(RuntimeError, match=r"data.i. != zero_point was not true"):
         by_litert(case)
@@ -132,5 +132,5 @@ def test_scales_too_far_apart(ratio: float) -> None:
 
 def test_shifts_that_would_be_undefined_are_refused_unless_they_wrap() -> None:
     assert said(63.9, shifts_wrap=True) == "None"
-    assert "under 2**6, where TFLite shifts by more than 31 bits" in said(63.9, shifts_wrap=False)
+    assert "under 2**6; TFLite would shift by more than 31 bits" in said(63.9, shifts_wrap=False)
     assert said(64.0, shifts_wrap=False) == "None"

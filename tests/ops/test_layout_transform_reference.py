@@ -23,11 +23,11 @@ def test_each_element_keeps_its_index_on_every_named_axis() -> None:
 @pytest.mark.parametrize(
     ("source", "target", "sentence"),
     [
-        ("NCHW", "NHWD", "'NHWD' is no order of the axes of 'NCHW'"),
-        ("NCHW", "NCHW8c", "is no order"),
-        ("NCHW8c", "NCHW8c", "is no order"),
-        ("NNHW", "NNHW", "is no order"),
-        ("NCW", "NWC", "has not the 3 axes of 'NCW'"),
+        ("NCHW", "NHWD", "'NHWD' is not an order of the axes of 'NCHW'"),
+        ("NCHW", "NCHW8c", "is not an order"),
+        ("NCHW8c", "NCHW8c", "is not an order"),
+        ("NNHW", "NNHW", "is not an order"),
+        ("NCW", "NWC", "does not have the 3 axes of 'NCW'"),
     ],
 )
 def test_layouts_that_fit_no_data(source: str, target: str, sentence: str) -> None:

@@ -126,7 +126,7 @@ def test_computed_indices_and_batches_equal_litert() -> None:
 @pytest.mark.parametrize(
     ("attrs", "indices", "sentence"),
     [
-        (TakeAttrs(1, 2), (2, 3), "2 axes are batches; the axis is 1"),
+        (TakeAttrs(1, 2), (2, 3), "2 axes are batches; the axis 1 must come after them"),
         (TakeAttrs(1, 1), (), "1 axes are batches"),
         (TakeAttrs(1, 1), (3,), "differ in their first 1 axes"),
     ],

@@ -40,30 +40,36 @@ def _body(body: str, kind: type[Exception] = ModelError) -> str:
             "net.relay:2:3: nn.softmax axis is [1], expected an integer",
         ),
         ("nn.softmax(%x, axis=1, axis=1)", "net.relay:2:26: found attribute 'axis' a second time"),
-        ("nn.softmax(axis=1, %x)", "net.relay:2:22: found '%x', expected an attribute, as all"),
-        ("nn.softmax(%x, axis=9)", "net.relay:2:3: nn.softmax axis is 9, expected one of a tensor"),
+        ("nn.softmax(axis=1, %x)", "2:22: found '%x', expected an attribute, because only attr"),
+        (
+            "nn.softmax(%x, axis=9)",
+            "2:3: nn.softmax axis is 9, expected an axis of a tensor",
+        ),
         ("cast(%x)", "net.relay:2:3: cast lacks dtype"),
         ("nn.relu(%x, %x)", "net.relay:2:3: nn.relu has 2 arguments, expected 1 (data)"),
         ("nn.relu((%x, %x))", "net.relay:2:3: nn.relu data is (Tensor[(1, 2, 8, 8), float32], "),
         ("concatenate(%x)", "net.relay:2:3: concatenate data is Tensor[(1, 2, 8, 8), float32], "),
-        ("add(%x, 1)", "net.relay:2:3: add rhs is int32, expected dtype float32 as lhs has"),
+        ("add(%x, 1)", "net.relay:2:3: add rhs is int32, expected dtype float32, that of lhs"),
         ("nn.bias_add(%x, %x)", "expected Tensor[(2), float32]"),
-        ("%x.0", "found .0 of Tensor[(1, 2, 8, 8), float32], which is no tuple"),
+        ("%x.0", "found .0 of Tensor[(1, 2, 8, 8), float32], which is not a tuple"),
         ("(%x,).1", "net.relay:2:8: found .1 of a tuple of 1 fields"),
-        ("%x(%x)", "which is no function"),
+        ("%x(%x)", "which is not a function"),
         ("@f(%x)", "net.relay:2:5: the module has no function @f"),
         ("@main(%x)", "@main calls itself"),
         ("%0 = %x; %0 = %x; %0", "net.relay:2:12: found %0 defined a second time"),
-        ("let %y: float32 = %x; %y", "%y is Tensor[(1, 2, 8, 8), float32], declared as float32"),
+        (
+            "let %y: float32 = %x; %y",
+            "%y is Tensor[(1, 2, 8, 8), float32], but declared as float32",
+        ),
         ("let %y = %y; %y", "found %y, which is not defined here"),
-        ("meta[relay.Constant][0]", "whose data are missing; it belongs beside the text, in its"),
-        ("1.5i8", "net.relay:2:3: '1.5i8' is no integer"),
-        ("300i8", "net.relay:2:3: 300 is beyond int8"),
-        ("1e99f", "net.relay:2:3: 1e99 is beyond float32"),
-        ("9" * 999, "is no number of a known dtype"),
-        ("/* nn.relu(%x)", "net.relay:2:3: found a comment without its end"),
+        ("meta[relay.Constant][0]", "whose data are missing; put it into the .params file next to"),
+        ("1.5i8", "net.relay:2:3: '1.5i8' is not an integer"),
+        ("300i8", "net.relay:2:3: 300 is out of the range of int8"),
+        ("1e99f", "net.relay:2:3: 1e99 is out of the range of float32"),
+        ("9" * 999, "is not a number of a known dtype"),
+        ("/* nn.relu(%x)", "net.relay:2:3: found a comment that does not end"),
         ("$", "net.relay:2:3: found '$', expected Relay text"),
-        ('nn.softmax(%x, axis="\\q")', "whose escapes are not those of a string"),
+        ('nn.softmax(%x, axis="\\q")', "which is not a well-formed string"),
         (
             'nn.conv2d(%x, %x, data_layout="NCHW16c")',
             "data_layout is 'NCHW16c', expected an order of the letters NCHW",
@@ -91,7 +97,7 @@ def test_malformed(body: str, message: str) -> None:
         ("ref_read(%x)", "does not support references (found RefReadNode)"),
         ("ref_write(%x, %x)", "does not support references (found RefWriteNode)"),
         ("nn.rleu(%x)", "net.relay:2:3: no operator is named 'nn.rleu'; nearest: nn.relu"),
-        ('zeros(shape=[3000000000], dtype="int8")', "has an axis above 2147483647"),
+        ('zeros(shape=[3000000000], dtype="int8")', "has an axis longer than 2147483647"),
         ("on_device(%x, virtual_device=meta[VirtualDevice][0])", "refers to metadata"),
     ],
 )
@@ -123,7 +129,7 @@ def test_negative_shapes_from_the_builder() -> None:
         ("", "net.relay:1:1: found the end of the text, expected 'def @main(...) {...}'"),
         ("def @f() { 1 } def @f() { 1 }", "net.relay:1:20: found @f a second time"),
         ("def @f(%a: int8, %a: int8) { 1 }", "found parameter '%a' a second time"),
-        ("def @f() -> int8 { 1 }", "net.relay:1:5: the function returns int32, declared is int8"),
+        ("def @f() -> int8 { 1 }", "net.relay:1:5: the function returns int32, but declares int8"),
         ("def @f(%a: int9) { %a }", "found 'int9', expected a type, such as Tensor[(1, 2), float"),
         ("def @f() { @g() } def @g() { @f() }", "calls itself, which needs a stack at run time"),
         ("def @f() { @g(1) } def @g() { 1 }", "the call's arguments are (int32), expected ()"),
@@ -159,7 +165,7 @@ def test_hostile_nesting(text: str) -> None:
 def test_tuples_that_double_are_refused_soon() -> None:
     lines = "".join(f"%{i + 1} = (%{i}, %{i});" for i in range(2000))
     text = f"def @f(%x: int8) {{ %0 = %x; {lines} %2000 }}"
-    assert "a tuple or a function has above 1024 values" in _refused(text, UnsupportedError)
+    assert "a tuple or function has more than 1024 values" in _refused(text, UnsupportedError)
 
 
 def test_tuples_that_nest_are_refused() -> None:

@@ -1,4 +1,4 @@
-""".relay files with their arrays beside them, and TVM's own metadata section."""
+""".relay files with their arrays next to them, and TVM's own metadata section."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_constant_that_is_missing_is_named(tmp_path: Path) -> None:
     path = tmp_path / "net.relay"
     relay.save(_module(), path)
     path.with_suffix(".params").unlink()
-    with pytest.raises(ModelError, match=r"net.relay:2:21: .*in its .params file, as 'relay.Const"):
+    with pytest.raises(ModelError, match=r"net.relay:2:21: .*the text, as 'relay.Const"):
         relay.load(path)
 
 
@@ -103,7 +103,7 @@ def test_tvms_metadata_section_is_read() -> None:
     ["[", "[]", "{}", '{"root": 1, "nodes": []}', '{"root": Infinity, "nodes": [{}]}', "[" * 9999],
 )
 def test_malformed_metadata(section: str) -> None:
-    with pytest.raises(ModelError, match=r"net, #.metadata.: the section is not JSON as TVM"):
+    with pytest.raises(ModelError, match=r"net, #.metadata.: the section is not the JSON that TVM"):
         relay.parse(f"{_TEXT}#[metadata]\n{section}", "net")
 
 

@@ -1,4 +1,4 @@
-"""Relay modules: a ``.relay`` text, with its parameters beside it."""
+"""Relay modules: a ``.relay`` text, and its parameters in a ``.params`` file next to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _Relay(ModuleFormat):
-    """No numerics profile counts: Relay's operators say themselves how they round."""
+    """Numerics profiles are ignored, because Relay's operators say how they round."""
 
     suffix = ".relay"
     beside = (".params",)
@@ -24,7 +24,7 @@ class _Relay(ModuleFormat):
     def module(self, path: Path) -> IRModule:
         from microgen.frontends.relay import models
 
-        self.files(path)  # which refuses what is no file
+        self.files(path)  # raises for anything but regular files
         return models.read(path)
 
     def of_module(

@@ -1,4 +1,5 @@
-"""What an operator's importer works with: a call's arguments and attributes, and nodes to make."""
+"""The interface of Relay's importers: the arguments and attributes of a call, and the methods that
+add its nodes to the graph."""
 
 from __future__ import annotations
 
@@ -10,44 +11,17 @@ from typing import Any
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.relay.types import Place, type_of
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
+from microgen.ir.graph import Array, Attrs, Node, Origin, TensorType
 from microgen.relay import expr as relay
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """A convolution or a dense layer that may still be given a bias or other weights.
-
-    ``data``, ``weight`` and ``bias`` are in the layouts of the graph's op; ``finish`` makes the
-    call's result of the op's, whose channels are the result's axis ``axis`` then.
-    ``weight_axis`` of the weight is that of the channels. ``layouts`` are those declared.
-    ``dtype`` and ``quant`` are the result's; None: the data's dtype.
-    """
-
-    op: str
-    attrs: Attrs
-    data: Tensor
-    weight: Tensor
-    bias: Tensor | None
-    axis: int
-    weight_axis: int
-    finish: Callable[[RelayCall, Tensor], Tensor]
-    layouts: tuple[tuple[str, str], ...] = ()
-    dtype: DType | None = None
-    quant: Quant | None = None
-
-    @property
-    def channels(self) -> int:
-        """How many there are."""
-        return self.weight.shape[self.weight_axis]
 
 
 @dataclass(slots=True)
 class Memory:
-    """What calls leave for later ones.
+    """The results of earlier calls that later calls may use.
 
-    ``sums``: by the name of its result, each convolution that has one reader. ``moved``: constants
+    ``sums``: each convolution that has one reader, by the name of its result. ``moved``: constants
     in other layouts.
     """
 
@@ -59,10 +33,10 @@ Importer = Callable[["RelayCall"], Value]
 
 
 class RelayCall(Operator):
-    """One call of a Relay operator, on its way into the graph.
+    """One call of a Relay operator while it is imported.
 
-    ``name`` is what the printer calls its result ("%3"), ``attrs`` has every attribute, ``args``
-    the arguments' values, ``result`` the inferred type.
+    ``name`` is the printer's name for its result ("%3"). ``attrs`` has every attribute, ``args``
+    has the arguments' values, and ``result`` is the inferred type.
     """
 
     def __init__(
@@ -142,11 +116,12 @@ class RelayCall(Operator):
     # Convolutions
 
     def sums_of(self, tensor: Tensor) -> Sums | None:
-        """The convolution that computes a tensor for this call alone, if there is one."""
+        """The convolution that computes a tensor which only this call reads, if there is one."""
         return self._memory.sums.get(tensor.name)
 
     def emit_sums(self, sums: Sums) -> Tensor:
-        """The result of a convolution, which the only call that reads it may change."""
+        """The result of a convolution. If only one call reads it, that call may change the
+        convolution."""
         bias = () if sums.bias is None else (sums.bias,)
         self._layouts = sums.layouts or self._layouts
         if self._is_read_once:
@@ -157,10 +132,10 @@ class RelayCall(Operator):
         )
         return sums.finish(self, found)
 
-    # The end
+    # Result
 
     def finished(self, value: Value) -> Value:
-        """The result under its name: that of the call, or with the field's number after it."""
+        """The result, renamed after the call. The name of a tuple's field ends in its number."""
         if isinstance(value, Tensor):
             wanted = {value.name: self.name}
         else:

@@ -1,4 +1,4 @@
-"""From the functions of a Relay module to one graph: calls in A-normal order, all inlined."""
+"""Converts the functions of a Relay module to one graph: in A-normal order, all calls inlined."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from microgen.relay.module import IRModule
 from microgen.relay.printer import temporaries
 from microgen.relay.visit import children
 
-_MAX_DEPTH = 100  # functions that call functions
-_MAX_CALLS = 20_000  # once functions are inlined
+_MAX_DEPTH = 100  # of functions that call functions
+_MAX_CALLS = 20_000  # after functions are inlined
 
 
 def convert(
@@ -49,9 +49,9 @@ def convert(
 ) -> Graph:
     """The graph of @main of a module whose types are inferred.
 
-    ``targets``: device type -> the kind of the target that stands for it. ``generators``: the names
-    of code generators whose functions are one node each. Raises ModelError or
-    UnsupportedError, naming the place.
+    ``targets``: device type -> the kind of its target. ``generators``: the names of the code
+    generators whose functions become one node each. Raises ModelError or UnsupportedError, naming
+    the place.
     """
     if "main" not in module.functions:
         raise ModelError("has no function @main", where=file)
@@ -100,7 +100,7 @@ class _Conversion:
         return graph
 
     def _output_names(self, main: Function, count: int) -> tuple[str, ...]:
-        """What ``output_tensor_names``, which TVM's frontends give @main, calls its outputs."""
+        """The names of the outputs in ``output_tensor_names``, which TVM's frontends give @main."""
         found = main.attrs.get("output_tensor_names", ())
         if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
             raise ModelError("output_tensor_names is no list of strings", where=self._where(main))
@@ -162,7 +162,7 @@ class _Conversion:
                 return self._operator(expr, scope)
             case Call():
                 return self._inlined(expr, scope)
-        raise ModelError(f"has no meaning for {type(expr).__name__}", where=self._where(expr))
+        raise ModelError(f"{type(expr).__name__} has no meaning here", where=self._where(expr))
 
     def _constant(self, expr: Constant) -> Tensor:
         if expr not in self._constants:
@@ -195,7 +195,7 @@ class _Conversion:
         self._calls += 1
         if self._calls > _MAX_CALLS:
             raise UnsupportedError(
-                f"has more than {_MAX_CALLS} calls, each function's own counted once per call",
+                f"makes more than {_MAX_CALLS} calls, counting a function's calls each time",
                 where=self._file,
             )
 
@@ -211,7 +211,7 @@ class _Conversion:
         return Place(devices.target(annotation, self._targets, self._where(annotation)))
 
     def _inlined(self, call: Call, scope: Scope) -> Value | Closure:
-        """The value of a call of a function: of a global one, or of a closure."""
+        """The value of a call of a global function or of a closure."""
         self._count()
         if isinstance(call.op, GlobalVar):
             name = call.op.name_hint
@@ -222,7 +222,7 @@ class _Conversion:
             name, function, parent = "", closure.function, closure.scope
         if scope.depth >= _MAX_DEPTH:
             raise UnsupportedError(
-                f"calls functions deeper than {_MAX_DEPTH}", where=self._where(call)
+                f"nests functions more than {_MAX_DEPTH} deep", where=self._where(call)
             )
         place = self._place_of(function, name, scope.place)
         if place.target in self._generators and place != scope.place:
@@ -234,7 +234,7 @@ class _Conversion:
         return self._value_of(function.body, inner)
 
     def _external(self, call: Call, function: Function, symbol: str, scope: Scope) -> Value:
-        """The results of a function that a code generator of its own compiles."""
+        """The results of a function that an external code generator compiles."""
         line = f" (line {call.span.line})" if call.span else ""
         return external(
             function,
@@ -270,5 +270,5 @@ class _Conversion:
 
 
 def _operands(expr: Expr) -> Sequence[Expr]:
-    """What must have a value before; a function is one without its body."""
+    """The expressions that must have a value before this one. A function's body is not one."""
     return () if isinstance(expr, Function) else children(expr)

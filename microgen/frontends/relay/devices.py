@@ -1,4 +1,4 @@
-"""Which target computes a call: device types of annotations, and the targets given for them."""
+"""Finds the target that computes a call, from its annotation and the targets of device types."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from microgen.relay.expr import Call
 from microgen.target.targets import device_name
 
 _HOST_KINDS = ("c", "llvm")
-_HOST_DEVICES = (0, 1)  # whatever there is, and CPUs
+_HOST_DEVICES = (0, 1)  # no particular device, and the CPU
 
 
 def default_target(targets: Mapping[int, str]) -> str:
-    """The target of calls without an annotation: the only one there is, or the host."""
+    """The target of calls without an annotation: the target if there is only one, else the host."""
     return _kind(next(iter(targets.values()))) if len(targets) == 1 else ""
 
 
 def target(annotation: Call, targets: Mapping[int, str], where: str) -> str:
-    """The target of what ``on_device`` annotates. UnsupportedError where none is given for it."""
+    """The target of the call in an ``on_device``. Raises UnsupportedError if its device type has
+    no target."""
     if len(targets) == 1:
         return default_target(targets)
     device = device_type(annotation)
@@ -34,10 +35,10 @@ def target(annotation: Call, targets: Mapping[int, str], where: str) -> str:
 
 
 def device_type(annotation: Call) -> int:
-    """The device type of an ``on_device``."""
+    """The device type in an ``on_device``."""
     return int(annotation.attrs["device_type"])
 
 
 def _kind(kind: str) -> str:
-    """A target's kind as nodes have it: empty for the host, whatever generates its code."""
+    """A target's kind in nodes. It is empty for the host, whichever generator makes its code."""
     return "" if kind in _HOST_KINDS else kind

@@ -1,4 +1,4 @@
-"""Functions that code generators of their own compile: each call of one is one node."""
+"""Functions that external code generators compile: each call of such a function is one node."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def external(
 ) -> Value:
     """The results of a call of ``function``, which becomes a node of ``graph``.
 
-    Arguments that are constant become constants of the function. ``converted`` makes the graph of
-    a module's @main; ``name`` is what the call's result is called. Raises what it raises.
+    Constant arguments become constants of the function. ``converted`` makes the graph of a module's
+    @main. ``name`` is the name of the call's result. Raises what ``converted`` raises.
     """
     assert module.types is not None, "infer_type comes first"
     own = _alone(function, args, module.types)
@@ -89,7 +89,7 @@ def _leaves(kind: Type) -> list[TensorType]:
 
 
 def _names(name: str, result: Type) -> list[str]:
-    """A result that is a tuple has its fields' numbers after the call's name."""
+    """Names of the results. A tuple's field is named after the call and the field's number."""
     if isinstance(result, TensorType):
         return [name]
     return [f"{name}.{i}" for i in range(len(_leaves(result)))]

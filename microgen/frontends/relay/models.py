@@ -1,4 +1,4 @@
-"""Relay text -> the graph: @main of a module, with what it calls inlined."""
+"""Reads Relay text and converts it: @main of a module, with the functions that it calls inlined."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from microgen.relay.module import IRModule
 
 
 def read(path: Path) -> IRModule:
-    """The module of a ``.relay`` file with its types, parameters that stand beside it bound as
-    constants. Raises ModelError for malformed files."""
+    """The module of a ``.relay`` file, with its types. Parameters in a file next to it are bound
+    as constants. Raises ModelError for malformed files."""
     module, params = load_module(path)
     if "main" in module.functions:
         return bind_params(module, params)
@@ -29,12 +29,12 @@ def from_module(
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
 ) -> Graph:
-    """The graph of a module; ``file`` is what errors and layers' origins call it.
+    """The graph of a module. ``file`` is its name in errors and in the origins of layers.
 
-    ``targets``: device type (DLPack's number) -> kind of the target that ``on_device`` of such a
-    device means; one entry is the target of everything. ``generators``: the names of code
-    generators whose functions (``Compiler``) become one node each; all others are inlined. Raises
-    ModelError or UnsupportedError, naming the place in the text.
+    ``targets``: device type (DLPack's number) -> kind of the target for ``on_device`` of that type.
+    A single entry is the target of everything. ``generators``: the names of the code generators
+    whose functions (``Compiler``) become one node each; all others are inlined. Raises ModelError
+    or UnsupportedError, naming the place in the text.
     """
     module = infer_type(module)
     return convert(module, file=file, targets=targets or {}, generators=generators)

@@ -1,4 +1,4 @@
-"""What qnn operators share: scales and zero points among their arguments."""
+"""Scales and zero points in the arguments of qnn operators."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Rounding
 from microgen.frontends.quantization import STORED, reinterpreted
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.types import PLAIN
+from microgen.frontends.sums import Sums
 from microgen.ir.graph import Array, Attrs, DType, Quant
 
 # TVM v0.14, src/relay/qnn/op/requantize_config.h: UPWARD is the default.
@@ -21,7 +22,7 @@ DEFAULT = _ROUNDINGS["None"]
 
 
 def values(call: RelayCall, position: int) -> Array:
-    """The scales or zero points that an argument has, as a vector."""
+    """The scales or zero points in an argument, as a vector."""
     return call.constant_of(position, f"a scale or zero point (argument {position})").reshape(-1)
 
 
@@ -31,7 +32,7 @@ def quant(call: RelayCall, position: int) -> Quant:
 
 
 def of_values(call: RelayCall, scales: Array, zero_points: Array) -> Quant:
-    """One scale and one zero point. UnsupportedError for several."""
+    """The quantization with one scale and one zero point. UnsupportedError if there are several."""
     if scales.size != 1 or zero_points.size != 1:
         raise call.unsupported(
             f"has {scales.size} scales and {zero_points.size} zero points",
@@ -41,8 +42,8 @@ def of_values(call: RelayCall, scales: Array, zero_points: Array) -> Quant:
 
 
 def rounding(call: RelayCall) -> Rounding:
-    """That of a qnn.requantize. UnsupportedError for arithmetic in floats, which TVM has on x86
-    only unless it is asked for."""
+    """The rounding of a qnn.requantize. UnsupportedError for arithmetic in floats, which TVM uses
+    by default only on x86."""
     if call.attrs["compute_dtype"] not in ("None", "int64"):
         raise call.unsupported(
             f"has the compute_dtype {call.attrs['compute_dtype']!r}", supported="'int64'"
@@ -51,14 +52,14 @@ def rounding(call: RelayCall) -> Rounding:
 
 
 def integer_sums(call: RelayCall, sums: Sums, dtype: DType) -> Sums:
-    """Sums of stored integers, which no scale changes."""
+    """Sums of stored integers, which are plain numbers without a scale."""
     weight = reinterpreted(call, sums.weight, PLAIN)
     attrs: Attrs = dataclasses.replace(sums.attrs, rounding=DEFAULT)  # type: ignore[call-arg]
     return dataclasses.replace(sums, attrs=attrs, weight=weight, dtype=dtype, quant=None)
 
 
 def output(call: RelayCall, accepted: Sequence[DType] = STORED) -> DType:
-    """The result's dtype. UnsupportedError for one that no kernel has."""
+    """The result's dtype. UnsupportedError if it is not one of ``accepted``."""
     dtype = call.output().dtype
     if dtype not in accepted:
         names = ", ".join(d.value for d in accepted)
@@ -67,5 +68,5 @@ def output(call: RelayCall, accepted: Sequence[DType] = STORED) -> DType:
 
 
 def of_dtype(dtype: DType, of: Quant) -> Quant | None:
-    """The quantization of a result of that dtype: int32 values are plain numbers."""
+    """The quantization of a result of that dtype; None for int32, which has plain numbers."""
     return None if dtype is DType.INT32 else of

@@ -1,4 +1,4 @@
-"""The functions that are being converted: what their expressions have become so far."""
+"""The functions that are being converted, and the values of their expressions so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microgen.relay.visit import children, post_order
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A function as a value, with the scope whose variables it sees."""
+    """A function as a value, with the scope whose variables it can read."""
 
     function: Function
     scope: Scope
@@ -23,10 +23,10 @@ class Closure:
 
 @dataclass(slots=True)
 class Scope:
-    """A function's body while it is converted, once per call.
+    """The body of a function during one call of it.
 
-    ``names`` of temporaries are the printer's; ``prefix`` tells those of other functions than main
-    apart. ``depth`` counts the functions around it.
+    ``names`` are the printer's names of temporaries. ``prefix`` makes them unique: it is empty for
+    main only. ``depth`` is the number of functions around this one.
     """
 
     function: Function
@@ -37,7 +37,7 @@ class Scope:
     parent: Scope | None = None
     memory: Memory = field(default_factory=Memory)
     values: dict[Expr, Value | Closure] = field(default_factory=dict)
-    bound: dict[Expr, Expr] = field(default_factory=dict)  # variable -> what a let binds it to
+    bound: dict[Expr, Expr] = field(default_factory=dict)  # variable -> the value in its let
     devices: dict[Expr, Call] = field(default_factory=dict)  # expression -> its on_device
     _uses: Counter[Expr] = field(default_factory=Counter)
     _binders: dict[Expr, Var] = field(default_factory=dict)
@@ -69,12 +69,12 @@ class Scope:
         self.values.update(zip(self.function.params, values, strict=True))
 
     def name(self, expr: Expr) -> str:
-        """What a value is called: its variable, or as the printer numbers it."""
+        """The name of a value: its variable's, or the printer's number."""
         binder = self._binders.get(expr)
         return self.prefix + (f"%{binder.name_hint}" if binder else self.names[expr])
 
     def is_read_once(self, expr: Expr) -> bool:
-        """Whether one expression reads it, by itself or through its variable."""
+        """Whether exactly one expression reads it, directly or through its variable."""
         binder = self._binders.get(expr)
         return self._uses[expr] == 1 and (binder is None or self._uses[binder] == 1)
 

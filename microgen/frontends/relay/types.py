@@ -1,4 +1,4 @@
-"""Relay's types as the graph's, and where nodes run."""
+"""Relay's types as the graph's types, and the place where nodes run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCALED = (DType.INT8, DType.INT16)
 
 
 def type_of(found: relay.TensorType, where: str) -> TensorType:
-    """The graph's type for Relay's. UnsupportedError for what no kernel can hold."""
+    """The graph's type for Relay's. UnsupportedError if no kernel has its dtype."""
     try:
         dtype = DType(found.dtype)
     except ValueError:
@@ -29,8 +29,8 @@ def type_of(found: relay.TensorType, where: str) -> TensorType:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where nodes run: the target's kind ("" is the host), and the external function that they are
-    part of ("" is none)."""
+    """Where nodes run: the target's kind ("" is the host), and the external function that contains
+    them ("" is none)."""
 
     target: str = ""
     function: str = ""

@@ -1,4 +1,4 @@
-"""TFLite flatbuffers -> the graph: records, then layers in the file's order."""
+"""Converts TFLite flatbuffers to the graph: first records, then layers in the file's order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from microgen.ir.graph import Graph
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
-    """The graph of a model; ``file`` names it in messages and Origins.
+    """The graph of a model; ``file`` is its name in messages and Origins.
 
-    Raises ModelError where the bytes are malformed or contradict themselves, UnsupportedError
-    where the model is sound but uses what microgen does not have.
+    Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
+    the model is sound but uses a feature that microgen does not have.
     """
     signature.check(data, file)
     model = records.read(data, file)
@@ -35,7 +35,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
 
 
 def _check_operators(model: ModelRecord) -> None:
-    """Every operator computes something, and the graph has inputs and outputs."""
+    """Raise unless every operator has an output, and the graph has inputs and outputs."""
     file = model.reader.file
     for index, operator in enumerate(model.operators):
         if not operator.outputs:
@@ -46,12 +46,13 @@ def _check_operators(model: ModelRecord) -> None:
         ("outputs", model.outputs),
     ):
         if not found:
-            raise ModelError(f"has no {kind}", where=file, hint="give a model that computes")
+            raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
 
 
 def _check_order(model: ModelRecord, tensors: Tensors) -> None:
-    """Every tensor is known before it is read, and made once: so there is no cycle. Constants and
-    variables are known from the start; a variable has one reader at most."""
+    """Raise unless every tensor is known before it is read and is made only once, so that there is
+    no cycle. Constants and variables are known from the start. A variable has at most one reader.
+    """
     constants = {i for i, record in enumerate(model.tensors) if record.is_constant}
     known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
     for index in model.inputs:
@@ -69,7 +70,7 @@ def _check_order(model: ModelRecord, tensors: Tensors) -> None:
                 )
         for index in operator.outputs:
             if index in known:
-                kind = "a constant" if index in constants else "there already"
+                kind = "a constant" if index in constants else "it already exists"
                 raise _impossible(
                     model, tensors, index, f"is an output of {operator.name}, but {kind}"
                 )
@@ -95,7 +96,7 @@ def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> 
     return ModelError(
         f'tensor "{short(tensors.names[index])}" {what}',
         where=model.reader.file,
-        hint="operators must stand in the order in which they run, without cycles",
+        hint="operators must be in the order in which they run, without cycles",
     )
 
 
@@ -110,12 +111,12 @@ def _graph(
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
-    """Inputs of the graph that operators read only as parameters, with their only value."""
+    """Inputs of the graph that operators read only as parameters, each with its only value."""
     found: dict[str, tuple[int, ...]] = {}
     for fix in fixes:
         if fix.tensor not in fed:
             raise UnsupportedError(
-                f'needs "{short(fix.tensor)}" to be a constant or fed, but it is computed',
+                f'needs "{short(fix.tensor)}" to be a constant or an input, but it is computed',
                 where=str(fix.origin),
                 hint="convert the model with fixed shapes",
             )
@@ -129,7 +130,7 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
 
 
 def _port(tensors: Tensors, index: int, file: str) -> Tensor:
-    """An input or output of the graph, which has one scale or none."""
+    """An input or output of the graph. UnsupportedError if it has a scale per channel."""
     tensor = tensors.get(index, file)
     quant = tensor.type.quant
     if quant is not None and not quant.is_per_tensor:
@@ -142,6 +143,6 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
 
 
 def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
-    """The graph's name of every tensor, in the file's order."""
+    """The names that the graph gives the tensors, in the file's order."""
     signature.check(data, file)
     return tuple(Tensors(records.read(data, file).tensors).names)

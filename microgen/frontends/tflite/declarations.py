@@ -1,4 +1,4 @@
-"""What an operator's nodes compute, held against what the file declares of its tensors."""
+"""Compares what an operator's nodes compute with what the file declares for its tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEVER_INT32 = frozenset(
 def contradiction(
     op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType
 ) -> str | None:
-    """A sentence if a node cannot be: its op refuses the types, or TFLite does."""
+    """A sentence if a node is impossible because its op or TFLite refuses the types."""
     return (
         _in_relay_only(op, inputs[0], output)
         or registry()[op].check(attrs, inputs, [output])
@@ -28,20 +28,20 @@ def contradiction(
 
 
 def _unreachable(attrs: Attrs, output: TensorType) -> str | None:
-    """A sentence if a bound of the activation is beyond what TFLite computes with."""
+    """A sentence if a bound of the activation is out of the range that TFLite computes with."""
     activation, quant = getattr(attrs, "activation", None), output.quant
     bound = unreachable_bound(activation, quant) if activation and quant else None
     if bound is None or quant is None:
         return None
     return (
-        f"the activation's bound {bound:g} is beyond int32 on the output's scale "
-        f"{quant.scale[0]:g}, where TFLite does not define it; no value of "
-        f"{output.dtype.value} gets there: leave the bound out"
+        f"the activation's bound {bound:g} is out of the range of int32 on the output's scale "
+        f"{quant.scale[0]:g}, which TFLite does not define; no value of "
+        f"{output.dtype.value} reaches it: leave the bound out"
     )
 
 
 def _in_relay_only(op: str, data: TensorType, output: TensorType) -> str | None:
-    """A sentence if the op has int32 there for Relay's sake: LiteRT refuses it."""
+    """A sentence if a tensor is int32 and the op has int32 only for Relay, so LiteRT refuses it."""
     for role, tensor in (("input", data), ("output", output)):
         if op in _NEVER_INT32 and tensor.dtype is DType.INT32:
             known = "int8 or int16" if op.startswith("qnn.") else "int8 or int16 or float32"

@@ -1,5 +1,5 @@
-"""The interface of TFLite's importers: an operator's tensors and options, checked when they are
-asked for."""
+"""The interface of TFLite's importers. It checks an operator's tensors and options when an importer
+asks for them."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ Importer = Callable[["Layer"], Value]
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An input of the model that an operator reads and no node does, with the value that the shapes
-    leave it: the model must be fed it."""
+    """An input of the model that an operator reads as a parameter, so that no node reads it.
+    ``value`` is the only one that the shapes allow, and the caller must feed it."""
 
     tensor: str
     value: tuple[int, ...]
@@ -61,10 +61,10 @@ class Fix:
 
 
 class Options:
-    """The options table of an operator; ``name`` is the schema accessor's, as ``StrideH``.
+    """The options table of an operator; ``name`` is the schema accessor's name, such as
+    ``StrideH``.
 
-    Where the table is absent (only where it may be) numbers are 0 and vectors empty, as the
-    schema has them.
+    If an optional table is absent, numbers are 0 and vectors are empty, as in the schema.
     """
 
     def __init__(self, reader: Reader, table: Any | None) -> None:
@@ -83,8 +83,8 @@ class Options:
 class Layer(Operator):
     """One operator of the model.
 
-    Methods that return tensors raise UnsupportedError or ModelError, naming the layer, where the
-    model has something else than they promise.
+    Methods that return tensors raise UnsupportedError or ModelError, naming the layer, if the model
+    contradicts their description.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Layer(Operator):
             )
 
     def expect_any_inputs(self) -> int:
-        """The number of inputs, of an operator that takes one or more and has one output."""
+        """The number of inputs of an operator with one or more inputs and one output."""
         self.expect_inputs(max(1, len(self._record.inputs)))
         return len(self._record.inputs)
 
@@ -136,25 +136,25 @@ class Layer(Operator):
         return position < len(inputs) and inputs[position] != ABSENT
 
     def data(self, position: int) -> Tensor:
-        """An input, computed or constant: float32, or int8 or int16 quantized per tensor, or plain
-        numbers of another dtype. Which of these the op takes is for its ``check`` to say."""
+        """An input, computed or constant. It is float32, or int8 or int16 quantized per tensor, or
+        plain numbers of another dtype. The op's ``check`` refuses those that the op lacks."""
         return self._activation(self._index(position))
 
     def plain(self, position: int) -> Tensor:
-        """An input as it is, quantized or not, computed or constant."""
+        """An input, quantized or not, computed or constant."""
         return self._tensors.get(self._index(position), self.where)
 
     def plain_output(self) -> Tensor:
-        """The output as it is, quantized or not."""
+        """The output, quantized or not."""
         return self._tensors.get(self._record.outputs[0], self.where)
 
     def variable(self, position: int) -> Tensor:
-        """An input that keeps its value from one inference to the next; as ``data`` otherwise."""
+        """An input that keeps its value between inferences; otherwise like ``data``."""
         tensor = self._tensors.variable(self._index(position), self.where)
         return self._per_tensor(self._with_quant(tensor))
 
     def intermediate(self, position: int) -> Quant:
-        """The quantization of an intermediate result that the file has no tensor of, per tensor."""
+        """The quantization, per tensor, of an intermediate result that no tensor holds."""
         indices = self._record.intermediates
         record = self._tensors.records[indices[position]] if position < len(indices) else None
         quant = quant_of(record, self.where) if record else None
@@ -163,22 +163,22 @@ class Layer(Operator):
         return quant
 
     def output(self) -> Tensor:
-        """The output, of the kinds that ``data`` allows for inputs."""
+        """The output, with the dtypes that ``data`` allows for inputs."""
         return self._activation(self._record.outputs[0])
 
     def outputs(self) -> tuple[Tensor, ...]:
-        """All outputs, each as ``data`` has inputs."""
+        """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
     def weights(self, position: int, rank: int) -> Tensor:
-        """A constant of that rank: float32, or int8, symmetric, quantized per tensor or per
-        channel."""
+        """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
+        per channel."""
         tensor = self._quantized(self._index(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
         if tensor.type.quant is None:
             return tensor
-        # Many layers may share one weight, and each looks at all its scales.
+        # Many layers may share one weight, and each layer checks all its scales.
         self._reader.spend(len(_quant(tensor).scale))
         if any(_quant(tensor).zero_point):
             raise self.unsupported(
@@ -188,14 +188,14 @@ class Layer(Operator):
         return tensor
 
     def bias(self, position: int, channels: int) -> tuple[Tensor, ...]:
-        """The bias, int32, int64 or float32, as a constant of shape [channels]; no tensor where
-        there is none."""
+        """The bias as a constant of shape [channels]: int32, int64 or float32. No tensor if there
+        is no bias."""
         if not self.has_input(position):
             return ()
         tensor = self._tensors.get(self._index(position), self.where)
         if tensor.type.dtype not in _BIASES:
             raise self.unsupported(
-                f'has a bias "{short(tensor.name)}" of {tensor.type.dtype.value}',
+                f'has a bias "{short(tensor.name)}" of dtype {tensor.type.dtype.value}',
                 supported="biases of int32, of int64 with int16 data, and of float32",
             )
         value = self._expect_constant(tensor)
@@ -208,16 +208,15 @@ class Layer(Operator):
         return (Tensor(name, flat, frozen(value.reshape(channels))),)
 
     def integers(self, position: int) -> Array:
-        """An int32 or int64 constant that parametrises the operator, as int64."""
+        """An int32 or int64 constant that is a parameter of the operator, as int64."""
         return self._tensors.integers(self._index(position), self.where)
 
     def float16(self, position: int) -> Array | None:
-        """A float16 constant as float32; None where the input is of another dtype."""
+        """A float16 constant as float32; None if the input has another dtype."""
         return self._tensors.halves(self._index(position), self.where)
 
     def define(self, value: Array) -> Tensor:
-        """The output as a constant, computed without a node. ModelError if it is declared
-        otherwise."""
+        """The output as a constant, without a node. ModelError if it is declared otherwise."""
         output = self.plain_output()
         if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
             raise self.invalid(
@@ -228,7 +227,7 @@ class Layer(Operator):
         return self._constant(output, value)
 
     def fix(self, tensor: Tensor, value: tuple[int, ...]) -> None:
-        """Restrict an input of the model to this one value."""
+        """Restrict an input of the model to a single value."""
         self._fixes.append(Fix(tensor.name, value, self.origin))
 
     def expect_rank(self, tensor: Tensor, rank: int) -> None:
@@ -245,7 +244,7 @@ class Layer(Operator):
         return self._record.inputs[position]
 
     def _quantized(self, index: int) -> Tensor:
-        """A tensor that has a quantization if its dtype needs one."""
+        """A tensor. UnsupportedError if its dtype needs a quantization and it has none."""
         return self._with_quant(self._tensors.get(index, self.where))
 
     def _with_quant(self, tensor: Tensor) -> Tensor:
@@ -278,7 +277,7 @@ class Layer(Operator):
     # Nodes
 
     def finished(self, value: Value) -> None:
-        """Check that an importer has made what the operator computes."""
+        """Check that an importer has made all of the operator's outputs."""
         made = [tensor.name for tensor in fields(value)]
         expected = [self._tensors.names[index] for index in self._record.outputs]
         assert made == expected, f"the importer of {self.op} gives {made}, not {expected}"
@@ -291,7 +290,7 @@ class Layer(Operator):
         shape: tuple[int, ...],
         output: Tensor,
     ) -> None:
-        """Raise ModelError unless what the op computes is what the file declares."""
+        """Raise ModelError unless the op computes what the file declares."""
         if shape != output.type.shape:
             raise self.invalid(
                 f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
@@ -318,7 +317,7 @@ class Layer(Operator):
         return self._tensors.derived_name(hint)
 
     def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
-        """Of an operator with several outputs, each node is the layer of its own."""
+        """A node, with an origin of its own if the operator has several outputs."""
         node = super()._node(op, attrs, inputs, output)
         if output.name not in (self._tensors.names[index] for index in self._record.outputs):
             return node

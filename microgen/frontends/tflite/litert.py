@@ -1,4 +1,4 @@
-"""The oracle of ``.tflite`` files: every layer as LiteRT's reference kernels compute it."""
+"""The oracle of ``.tflite`` files: every layer's output from LiteRT's reference kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LiteRT:
     profile = "litert"
 
     def lacking(self) -> str:
-        """What is not installed, if it is not."""
+        """A sentence if ai-edge-litert is not installed; otherwise empty."""
         if importlib.util.find_spec("ai_edge_litert") is None:
             return "ai-edge-litert is not installed (pip install ai-edge-litert)"
         return ""
@@ -30,8 +30,8 @@ class LiteRT:
     def layers(
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
-        """For each sample every tensor but those that nothing uses. OracleError where LiteRT
-        refuses (it has no reference ELU, say, and stops at the square root of a negative value).
+        """Every tensor that something uses, for each sample. OracleError if LiteRT refuses the
+        model. It has no reference ELU, for example, and refuses square roots of negative values.
         """
         (model,) = files.values()
         names = tensor_names(model, file="the model")
@@ -46,7 +46,8 @@ class LiteRT:
             raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
 
     def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
-        """How much farther than an op's bound its kernels may be from the op's reference."""
+        """How much farther than an op's bound its kernels may be from the op's reference. Only
+        those of the float logistic are."""
         if op != "sigmoid" or inputs[0].dtype.kind != "f":
             return 0.0
         # TFLite reference/logistic.h: exp(x) below -9, 1 above 16.6.
@@ -74,5 +75,5 @@ def _interpreter(model: bytes) -> Any:
 def _tensors(interpreter: Any, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
     for detail in interpreter.get_tensor_details():
         if detail["index"] < len(names):
-            with contextlib.suppress(ValueError):  # no data: nothing reads or writes it
+            with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
                 yield names[detail["index"]], interpreter.get_tensor(detail["index"])

@@ -1,4 +1,4 @@
-"""From the quantization arrays of a TFLite tensor to ``Quant``."""
+"""Makes ``Quant`` from the quantization arrays of a TFLite tensor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from microgen.ir.graph import Quant
 
 
 def quant_of(record: TensorRecord, where: str) -> Quant | None:
-    """The tensor's quantization, or None where it has no scale, or a dtype that needs none.
+    """The tensor's quantization; None if it has no scale, or if its dtype needs none.
 
     ModelError if a value or a length is impossible, UnsupportedError for schemes other than one
     scale per tensor or per channel.

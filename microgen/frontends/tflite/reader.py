@@ -1,10 +1,10 @@
 """Bounds-safe reading of a flatbuffer through the schema package's accessors.
 
-The accessors trust the file. So a table's own layout is checked before its first use (``table``),
-a vector's length before anything loops over it, every call of the schema package goes through
-``Reader.get``, the one place where its exceptions become ModelError. And the work is bounded: an
-honest file holds every vector element in bytes of its own, so no more elements than bytes are ever
-read, even where a hostile file points to one vector from thousands of tables.
+The accessors trust the file, so ``Reader`` checks a table's own layout before its first use
+(``table``), and a vector's length before anything loops over it. Every call of the schema package
+goes through ``Reader.get``, the only place that turns its exceptions into ModelError. The work is
+bounded, too: in an honest file every vector element has bytes of its own, so at most as many
+elements as bytes are read, even if a hostile file points to one vector from thousands of tables.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from flatbuffers.table import Table
 from microgen.errors import ModelError
 from microgen.ir.graph import Array
 
-MAX_TABLES = 100_000  # a large network has some ten thousand: tensors, operators, options, ...
+MAX_TABLES = 100_000  # a large network has about ten thousand: tensors, operators, options, ...
 
-# What the accessors, struct, numpy and our own checks raise when a file lies.
+# The exceptions of the accessors, struct, numpy and our own checks for a file that lies.
 _CORRUPT = (
     struct.error,
     ArithmeticError,
@@ -34,9 +34,9 @@ _CORRUPT = (
 
 
 class Reader:
-    """Reads tables of one file; every method raises ModelError where the file contradicts itself.
+    """Reads tables of one file. Every method raises ModelError if the file contradicts itself.
 
-    Tables are objects of the schema package's classes; ``name`` is an accessor's name, as
+    Tables are objects of the schema package's classes; ``name`` is an accessor's name, such as
     ``StrideH`` or ``Inputs``.
     """
 
@@ -53,7 +53,7 @@ class Reader:
         )
 
     def get(self, table: Any, name: str, *args: Any) -> Any:
-        """What the accessor ``name`` returns, unchecked but for exceptions."""
+        """The result of the accessor ``name``. Only its exceptions are checked."""
         try:
             return getattr(table, name)(*args)
         except _CORRUPT as error:
@@ -65,7 +65,7 @@ class Reader:
         return self.table(self.get(schema, "GetRootAs", self.data, 0))
 
     def table(self, table: Any) -> Any:
-        """The table itself, once its vtable and its fields are known to lie inside the file."""
+        """The same table, after a check that its vtable and its fields are inside the file."""
         position = table._tab.Pos
         kind = type(table).__name__
         start = position - self._unpack("<i", position, kind)
@@ -82,12 +82,12 @@ class Reader:
         return table
 
     def child(self, table: Any, name: str) -> Any | None:
-        """A table that a field points to, or None where the field is absent."""
+        """A table that a field points to; None if the field is absent."""
         child = self.get(table, name)
         return None if child is None else self.table(child)
 
     def union(self, table: Any, name: str, schema: Any) -> Any | None:
-        """The union field ``name`` read as a ``schema`` table, or None where it is absent."""
+        """The union field ``name`` as a ``schema`` table; None if it is absent."""
         place = self.get(table, name)
         if place is None:
             return None
@@ -96,37 +96,37 @@ class Reader:
         return self.table(member)
 
     def tables(self, table: Any, name: str) -> list[Any]:
-        """A vector of tables; empty where the field is absent."""
+        """A vector of tables; empty if the field is absent."""
         length = self.get(table, f"{name}Length")
         self.spend(length)
         return [self.table(self.get(table, name, index)) for index in range(length)]
 
     def array(self, table: Any, name: str) -> Array:
-        """A vector of numbers as a read-only view of the file; empty where the field is absent."""
+        """A vector of numbers as a read-only view of the file; empty if the field is absent."""
         vector = self.get(table, f"{name}AsNumpy")
         return vector if isinstance(vector, np.ndarray) else np.empty(0, np.uint8)
 
     def integers(self, table: Any, name: str) -> tuple[int, ...]:
-        """A vector of integers; empty where the field is absent."""
+        """A vector of integers; empty if the field is absent."""
         return tuple(self.numbers(table, name).tolist())
 
     def numbers(self, table: Any, name: str) -> Array:
-        """A vector of numbers that will be looped over; empty where the field is absent."""
+        """A vector of numbers for a loop, which is work; empty if the field is absent."""
         vector = self.array(table, name)
         self.spend(vector.size)
         return vector
 
     def int32(self, table: Any, slot: int) -> int:
-        """The int32 in field number ``slot`` of the schema, 0 where it is absent: for fields whose
-        accessors tell something else."""
+        """The int32 in field number ``slot`` of the schema, 0 if it is absent. For fields whose
+        accessors return something else."""
         inner: Table = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
         return int(self._unpack("<i", inner.Pos + offset, type(table).__name__)) if offset else 0
 
     def text(self, table: Any, slot: int) -> str:
-        """The string in field number ``slot`` of the schema; invalid UTF-8 is replaced.
+        """The string in field number ``slot`` of the schema. Invalid UTF-8 is replaced.
 
-        By number, because the accessors cut a string off silently where the file ends.
+        It does not use the accessors, because they silently cut off a string at the file's end.
         """
         inner: Table = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
@@ -135,7 +135,7 @@ class Reader:
         start = self.get(inner, "Vector", offset)
         length = self.get(inner, "VectorLen", offset)
         if start + length > len(self.data):
-            raise self.corrupt(f"a string of {length} bytes at byte {start} passes the end")
+            raise self.corrupt(f"a string of {length} bytes at byte {start} exceeds the file")
         self.spend(length)
         return self.data[start : start + length].decode("utf-8", errors="replace")
 
@@ -147,7 +147,7 @@ class Reader:
         return values[0] if single else values
 
     def spend(self, elements: int) -> None:
-        """Count work on so many elements; ModelError once it exceeds what the file can hold."""
+        """Add work on so many elements. ModelError if there is more than the file can hold."""
         self._elements_left -= elements
         if self._elements_left < 0:
             raise self.corrupt(f"its vectors claim more elements than its {len(self.data)} bytes")

@@ -1,4 +1,4 @@
-"""A TFLite file as plain frozen records: every index checked, nothing interpreted yet."""
+"""A TFLite file as plain frozen records. Every index is checked, but nothing is interpreted yet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DTYPES = {v: k.lower() for k, v in vars(TensorTypeCode).items() if isinstance(v
 
 @dataclass(frozen=True, slots=True)
 class QuantizationRecord:
-    """The arrays as they stand in the file: float32 scales, int64 zero points."""
+    """The arrays in the file: float32 scales, int64 zero points."""
 
     scale: Array
     zero_point: Array
@@ -36,7 +36,7 @@ class QuantizationRecord:
 
 @dataclass(frozen=True, slots=True)
 class TensorRecord:
-    """One tensor. ``data`` is its buffer, uint8, empty unless the tensor is a constant.
+    """One tensor. ``data`` is its buffer as uint8, and is empty unless the tensor is a constant.
 
     ``signature`` is empty, or the shape with -1 for each dimension that may change.
     """
@@ -58,8 +58,8 @@ class TensorRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRecord:
-    """One operator; ``name`` is the schema's, inputs may be ABSENT. ``intermediates`` are tensors
-    that hold no data, only a quantization."""
+    """One operator. ``name`` is the schema's, and inputs may be ABSENT. ``intermediates`` are
+    tensors without data, which only have a quantization."""
 
     name: str
     custom: str
@@ -72,7 +72,7 @@ class OperatorRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The main subgraph, how many subgraphs there are, and the names of the signatures."""
+    """The main subgraph, the number of subgraphs, and the names of the signatures."""
 
     reader: Reader
     tensors: tuple[TensorRecord, ...]
@@ -84,7 +84,7 @@ class ModelRecord:
 
 
 def read(data: bytes, file: str) -> ModelRecord:
-    """The records of a file whose identifier is right; ModelError where it is malformed."""
+    """The records of a file whose identifier is right. ModelError if it is malformed."""
     reader = Reader(data, file)
     model = reader.root(Model)
     subgraphs = reader.tables(model, "Subgraphs")
@@ -157,11 +157,11 @@ def _quantization(reader: Reader, tensor: Any) -> QuantizationRecord | None:
 def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
     """The operator's name in the schema, and the custom operator's own name.
 
-    Whatever has a name of its own is a custom operator: a file whose writer left the code out says
-    ADD, which is 0.
+    An operator with a name of its own is a custom operator. If the writer of the file left its code
+    out, the code is 0, which means ADD.
     """
-    # The greater of both fields counts: codes over 127 stand in the newer one only, and old files
-    # have the older one only. The accessor of the newer one skips it below 127.
+    # The greater of both fields is the code. Codes over 127 are in the newer one only, and old
+    # files have the older one only. The newer one's accessor ignores values below 127.
     newer = reader.int32(table, _BUILTIN_CODE)
     code = max(newer, reader.get(table, "DeprecatedBuiltinCode"))
     custom = reader.text(table, _CUSTOM_CODE)

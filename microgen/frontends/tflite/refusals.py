@@ -1,4 +1,4 @@
-"""The reasons for which a network as a whole is refused, each said once for all its layers."""
+"""Reasons to refuse a network as a whole. Each is reported once for all its layers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from microgen.frontends.tflite import importers
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
 
-# Custom operators that are commands for an NPU: who wrote them, for what.
+# Custom operators that are commands for an NPU: the NPU, and the compiler that wrote them.
 _NPUS = {
     "edgetpu-custom-op": ("an Edge TPU", "edgetpu_compiler"),
     "ethos-u": ("an Ethos-U NPU", "vela"),
@@ -25,9 +25,9 @@ _FLEX = "convert the model without SELECT_TF_OPS"
 
 
 def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
-    """Raise UnsupportedError for operators without importer, several subgraphs, dtypes that no
-    operator here takes, and int16 operators that the profile lacks. ``names`` are those of the
-    tensors."""
+    """Raise UnsupportedError for operators without an importer, several subgraphs, dtypes that no
+    operator here supports, and int16 operators that the profile lacks. ``names`` are the names of
+    the tensors."""
     layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
     _check_npu(model, layers)
     _check_operators(model, layers)
@@ -37,12 +37,12 @@ def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
 
 
 def _called(operator: OperatorRecord) -> str:
-    """An operator's name; a custom operator's own name is added."""
+    """An operator's name, followed by the own name of a custom operator."""
     return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
 
 
 def _layer(index: int, operator: OperatorRecord, names: Sequence[str]) -> str:
-    """A layer in quotes: its first output's name, or its number where it has no output."""
+    """A layer in quotes: its first output's name, or its number if it has no output."""
     return f'"{short(names[operator.outputs[0]])}"' if operator.outputs else f"operator {index}"
 
 
@@ -51,10 +51,10 @@ def _check_npu(model: ModelRecord, layers: Sequence[str]) -> None:
         if operator.custom in _NPUS:
             npu, compiler = _NPUS[operator.custom]
             raise UnsupportedError(
-                f"was compiled for {npu}: layer {layer} is {_called(operator)}, the "
+                f"was compiled for {npu}: layer {layer} is {_called(operator)}, which contains "
                 "commands of that NPU",
                 where=model.reader.file,
-                hint=f"give the file from before the NPU's compiler ({compiler})",
+                hint=f"give the file that was the input of the NPU's compiler ({compiler})",
             )
 
 
@@ -74,24 +74,24 @@ def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
 
 
 def _instead(lacking: Iterable[str]) -> str:
-    """The advice for the first operator that has some advice of its own."""
+    """The advice for the first operator that has its own advice."""
     for name in lacking:
         if name in _INSTEAD:
             return _INSTEAD[name]
         if name.startswith('CUSTOM "Flex'):
             return _FLEX
-    return "make the model of others; `microgen ops` lists them"
+    return "build the model from other operators; `microgen ops` lists them"
 
 
 def _check_subgraphs(model: ModelRecord) -> None:
     if model.subgraphs == 1:
         return
     if len(model.signatures) < 2:
-        what = f"has {model.subgraphs} subgraphs, and no operator that calls another"
+        what = f"has {model.subgraphs} subgraphs, but no operator that calls another one"
         hint = "give a model of one subgraph"
     else:
         names = [f'"{short(name)}"' for name in model.signatures]
-        what = f"has {len(names)} signatures, each a network of its own: {few(names)}"
+        what = f"has {len(names)} signatures, each a separate network: {few(names)}"
         hint = "convert the one you need, with signature_keys=[...]"
     raise UnsupportedError(
         what, where=model.reader.file, hint=hint, details=list(map(short, model.signatures))
@@ -120,7 +120,7 @@ def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics
             found.setdefault(operator.name, []).append(layer)
     if found:
         raise UnsupportedError(
-            f"has int16 operators without the bytes of --numerics {numerics.name}: "
+            f"has int16 operators that --numerics {numerics.name} cannot compute exactly: "
             f"{_by_layers(found)}",
             where=model.reader.file,
             hint="generate with --numerics litert",
@@ -129,8 +129,8 @@ def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics
 
 
 def _odd_dtypes(model: ModelRecord, operator: OperatorRecord) -> Sequence[str]:
-    """The dtypes of an operator's tensors that it cannot have. Constants of float16, which
-    DEQUANTIZE reads, are fine."""
+    """The unsupported dtypes among an operator's tensors. Constants of float16, which DEQUANTIZE
+    reads, are supported."""
     used = [model.tensors[i] for i in (*operator.inputs, *operator.outputs) if i >= 0]
     folded = operator.name == "DEQUANTIZE"
     return [

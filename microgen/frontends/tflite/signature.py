@@ -17,7 +17,7 @@ _MAGIC = (
 
 
 def check(data: bytes, file: str) -> None:
-    """Raise ModelError unless ``data`` begins as a TFLite flatbuffer does."""
+    """Raise ModelError unless ``data`` begins like a TFLite flatbuffer."""
     if not data:
         raise ModelError("is empty", where=file, hint="give a .tflite model")
     if data[4:8] == IDENTIFIER:
@@ -30,13 +30,13 @@ def check(data: bytes, file: str) -> None:
 
 def _unknown(data: bytes, file: str) -> ModelError:
     if len(data) < 8:
-        found, hint = f"has only {len(data)} bytes", "is the file truncated?"
+        found, hint = f"has only {len(data)} bytes", "get the model file again"
     elif _is_onnx(data):
         found, hint = "looks like an ONNX model", "convert it to int8 .tflite (onnx2tf does that)"
     elif _is_text(data):
         found, hint = "is a text file", "give the .tflite file itself"
     else:
-        found = f"has the identifier {data[4:8]!r}, expected {IDENTIFIER!r}"
+        found = f"has the identifier {data[4:8]!r}; {IDENTIFIER!r} is expected"
         hint = "give a .tflite model of schema version 3"
     return ModelError(f"is not a TFLite model: it {found}", where=file, hint=hint)
 

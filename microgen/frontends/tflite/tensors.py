@@ -24,13 +24,13 @@ _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
 class Names:
-    """Gives out names, each only once: a name that is taken gets the suffix ``#2``, ``#3``, ..."""
+    """Makes names unique: a name that is already taken gets the suffix ``#2``, ``#3``, ..."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}
 
     def unique(self, name: str) -> str:
-        """``name`` itself if nobody has it yet."""
+        """``name`` itself if it is not taken yet."""
         base = name or "tensor"
         candidate = base
         while candidate in self._last:
@@ -41,7 +41,7 @@ class Names:
 
 
 class Tensors:
-    """The model's tensors by index, interpreted when an operator first uses them."""
+    """The model's tensors by index. Each is interpreted when an operator first uses it."""
 
     def __init__(self, records: Iterable[TensorRecord]) -> None:
         self.records = tuple(records)
@@ -55,21 +55,21 @@ class Tensors:
         return self._names.unique(base)
 
     def define(self, name: str, value: Array) -> None:
-        """Make a constant of a tensor that operators compute from constants alone."""
+        """Make a tensor a constant, because operators compute it from constants alone."""
         self._computed[name] = frozen(value)
 
     def with_value(self, tensor: Tensor) -> Tensor:
-        """The tensor, with its value if it is a constant by now."""
+        """The tensor, with its value if it has become a constant."""
         value = self._computed.get(tensor.name)
         return tensor if value is None else dataclasses.replace(tensor, value=value)
 
     def get(self, index: int, where: str) -> Tensor:
-        """The tensor at ``index``, no variable; ``where`` says who asks, for messages."""
+        """The tensor at ``index``, which must not be a variable. ``where`` is for messages."""
         if self.records[index].is_variable:
             raise UnsupportedError(
                 f'"{short(self.records[index].name)}" is a variable tensor',
                 where=where,
-                hint="supported: variables as the state of operators that have one",
+                hint="supported: variables that are the state of SVDF or LSTM operators",
             )
         return self._get(index, where)
 
@@ -80,7 +80,7 @@ class Tensors:
             raise ModelError(f'"{short(record.name)}" must be a variable tensor', where=where)
         if record.is_constant:
             raise ModelError(
-                f'the variable "{short(record.name)}" has values of its own; it must begin at 0',
+                f'the variable "{short(record.name)}" has initial values; it must begin at 0',
                 where=where,
             )
         return self._get(index, where)
@@ -91,12 +91,12 @@ class Tensors:
         return self.with_value(self._seen[index])
 
     def integers(self, index: int, where: str) -> Array:
-        """The value of a constant that parametrises an operator, int64 of its shape."""
+        """The value of a constant that is a parameter of an operator, as int64, in its shape."""
         record = self.records[index]
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
-        # Many layers may share one tensor, and each has a copy.
+        # Many layers may share one tensor, and each gets a copy.
         budget.spend(Cost(8 * math.prod(shape), math.prod(shape)), where)
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
@@ -110,7 +110,7 @@ class Tensors:
         return _value(record, TensorType(shape, dtype), where).astype(np.int64)
 
     def halves(self, index: int, where: str) -> Array | None:
-        """The value of a constant of float16 as float32; None for a tensor of another dtype."""
+        """The value of a constant of float16, as float32; None for a tensor of another dtype."""
         record = self.records[index]
         if record.dtype != "float16":
             return None
@@ -118,7 +118,7 @@ class Tensors:
         shape = _shape(record, DType.INT16, where)
         if not record.is_constant:
             raise UnsupportedError(
-                f'tensor "{short(record.name)}" is float16, computed while the model runs',
+                f'tensor "{short(record.name)}" is float16, but computed while the model runs',
                 where=where,
                 hint="supported: float16 for constants; convert the model with float32 activations",
             )
@@ -189,13 +189,15 @@ def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
     if record.data.size != type_.nbytes:
         raise ModelError(
             f'the buffer of tensor "{short(record.name)}" has {record.data.size} bytes; '
-            f"{type_} has {type_.nbytes}",
+            f"{type_.nbytes} are expected for {type_}",
             where=where,
         )
     array: Array = record.data.view(type_.dtype.numpy).reshape(type_.shape)
     _check_numbers(record, array, where)
     if array.dtype.kind == "b" and record.data.max(initial=0) > 1:
-        raise ModelError(f'the bool "{short(record.name)}" holds more than 0 and 1', where=where)
+        raise ModelError(
+            f'the bool "{short(record.name)}" has values other than 0 and 1', where=where
+        )
     return frozen(array)
 
 

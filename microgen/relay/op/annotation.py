@@ -1,4 +1,4 @@
-"""Marks the beginning and end of another compiler's region: identities that the passes place."""
+"""compiler_begin and compiler_end: identities that passes place around a region of a compiler."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from microgen.relay.expr import DTYPES, Attrs, TensorType, TupleType, Type
 
 
 class Kind(enum.Enum):
-    """The values that an attribute takes. The enum's value is the text for the user."""
+    """The kinds of values that attributes have. The enum's value is the text for the user."""
 
     INT = "an integer"
     FLOAT = "a number"
@@ -38,9 +38,9 @@ REQUIRED: Any = _Required()
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An attribute. ``default`` is that of TVM's attribute struct, which the printer omits.
-    ``built`` is the default of TVM's Python function if it is another one. None is a valid value
-    only if a default is None, or with ``nullable``."""
+    """An attribute. ``default`` is the default of TVM's attribute struct, which the printer omits.
+    ``built`` is the default of TVM's Python function if it differs. None is a valid value only if a
+    default is None, or with ``nullable``."""
 
     name: str
     kind: Kind
@@ -123,10 +123,10 @@ Relation = Callable[[Attrs, Sequence[Any]], Type]
 class RelayOp:
     """The definition of an op.
 
-    ``relation(attrs, types)`` is the type of the result; ``types`` are those of the arguments, in
-    order. It raises ValueError with a sentence that names the argument, what was found and what
-    was expected. Arguments named in ``tuples`` are tuples, those in ``either`` tuples or tensors,
-    all others tensors; this is checked before. ``positional`` is the order of arguments and
+    ``relation(attrs, types)`` returns the type of the result from the types of the arguments, in
+    order. It raises ValueError with a sentence that names the argument, what was found and what was
+    expected. Before, it is checked that the arguments in ``tuples`` are tuples, those in ``either``
+    tuples or tensors, and all others tensors. ``positional`` is the order of arguments and
     attributes in TVM's Python function, if it is not ``args``, then ``fields``. (``fields`` are in
     the order of TVM's attribute struct, in which the printer writes them.) ``defaults`` are scalars
     that the Python builder uses for arguments that are not given.

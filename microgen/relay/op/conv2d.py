@@ -36,7 +36,7 @@ def same(name: str, found: object, expected: object) -> None:
 def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
     """The output channels of a convolution of ``channels`` with a kernel of shape (O, I, H, W).
 
-    Everything is checked; ValueError if it does not fit."""
+    Raises ValueError if these do not fit together."""
     groups = attrs["groups"]
     layout.positive("groups", [groups])
     out, inner = kernel[:2]
@@ -52,7 +52,7 @@ def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
 
 
 def spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
-    """Height and width of the output, from those of data and kernel."""
+    """The height and width of the output, computed from the data's and the kernel's."""
     layout.positive("strides", attrs["strides"])
     layout.positive("dilation", attrs["dilation"])
     top, left, bottom, right = layout.pads(attrs["padding"])

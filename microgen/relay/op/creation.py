@@ -12,7 +12,7 @@ def _typed(attrs: Attrs, dtype: str) -> TensorType:
     if not dtype:
         raise ValueError("dtype is empty")
     if min(attrs["shape"], default=0) < 0:
-        raise ValueError(f"shape is {list(attrs['shape'])}, expected no negative number")
+        raise ValueError(f"shape is {list(attrs['shape'])}, expected numbers of at least 0")
     return TensorType(attrs["shape"], dtype)
 
 

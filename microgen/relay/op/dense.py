@@ -32,7 +32,7 @@ def _swapped(shape: tuple[int, ...], swap: bool) -> tuple[int, ...]:
 
 
 def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of types[0] @ types[1] for each batch, transposed as the attributes say."""
+    """The type of types[0] @ types[1] for each batch, transposed according to the attributes."""
     for name, found in zip(("tensor_a", "tensor_b"), types, strict=True):
         if len(found.shape) != 3:
             raise ValueError(f"{name} is {found}, expected three axes")

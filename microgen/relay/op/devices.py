@@ -1,7 +1,7 @@
 """on_device and device_copy: where a value is computed.
 
-TVM's attribute is a VirtualDevice, which its text has in the metadata. Here it is DLPack's device
-type, a number: ``on_device(%0, device_type=12)``.
+TVM's attribute is a VirtualDevice, which TVM's text keeps in the metadata. Here it is the number of
+DLPack's device type: ``on_device(%0, device_type=12)``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ops from several tensors to one, or back: concatenate, stack, split, where."""
+"""Ops that join several tensors or split one: concatenate, stack, split, where."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from microgen.relay.op.relations import broadcast_shapes, same_dtype
 
 
 def tensors(data: TupleType) -> list[TensorType]:
-    """The fields of a tuple, which must have at least one, all tensors of one dtype and rank."""
+    """The fields of a tuple. There must be at least one, all tensors of the same dtype and rank."""
     fields = [f for f in data.fields if isinstance(f, TensorType)]
     if not fields or len(fields) != len(data.fields):
         raise ValueError(f"data is {data}, expected tensors")
     same_dtype([f"field {i} of data" for i in range(len(fields))], fields)
     if len({len(f.shape) for f in fields}) > 1:
-        raise ValueError(f"data is {data}, expected tensors of one rank")
+        raise ValueError(f"data is {data}, expected tensors of equal rank")
     return fields
 
 
@@ -29,7 +29,7 @@ def concatenated(axis: int, data: TupleType) -> TensorType:
     at = layout.axis_of(axis, len(shape))
     for found in fields:
         if any(a != b for i, (a, b) in enumerate(zip(found.shape, shape, strict=True)) if i != at):
-            raise ValueError(f"data is {data}, which differ in more than axis {at}")
+            raise ValueError(f"data is {data}, whose shapes differ in more than axis {at}")
     shape[at] = sum(f.shape[at] for f in fields)
     return TensorType(tuple(shape), fields[0].dtype)
 
@@ -42,7 +42,7 @@ def _stack(attrs: Attrs, types: Sequence[TupleType]) -> TensorType:
     fields = tensors(types[0])
     shape = fields[0].shape
     if any(f.shape != shape for f in fields):
-        raise ValueError(f"data is {types[0]}, expected tensors of one shape")
+        raise ValueError(f"data is {types[0]}, expected tensors of equal shape")
     at = layout.axis_of(attrs["axis"], len(shape) + 1)
     return TensorType((*shape[:at], len(fields), *shape[at:]), fields[0].dtype)
 

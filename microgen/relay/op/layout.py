@@ -1,4 +1,4 @@
-"""Layouts: permutations of axis letters, and what convolutions and pools compute on them."""
+"""Layouts (orders of axis letters), and the axes, paddings and windows of convolutions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Shape = tuple[int, ...]
 
 
 def _axes(layout: str, letters: str, name: str) -> list[int]:
-    """Position in ``layout`` of each of ``letters``."""
+    """The positions of ``letters`` in ``layout``."""
     if sorted(layout) != sorted(letters):
         raise ValueError(f"{name} is {layout[:20]!r}, expected an order of the letters {letters}")
     return [layout.index(letter) for letter in letters]
@@ -18,7 +18,7 @@ def to_standard(shape: Shape, layout: str, letters: str, name: str) -> Shape:
     """The shape of a tensor of ``layout`` with its axes in the order of ``letters``."""
     axes = _axes(layout, letters, name)
     if len(shape) != len(letters):
-        raise ValueError(f"an argument has shape {list(shape)}, expected {layout} as {name} says")
+        raise ValueError(f"an argument has shape {list(shape)}, but {name} is {layout}")
     return tuple(shape[axis] for axis in axes)
 
 
@@ -37,7 +37,7 @@ def pads(padding: Sequence[int]) -> tuple[int, int, int, int]:
         padding = (*padding, *padding)
     top, left, bottom, right = padding
     if min(top, left, bottom, right) < 0:
-        raise ValueError(f"padding is {list(padding)}, expected no negative number")
+        raise ValueError(f"padding is {list(padding)}, expected numbers of at least 0")
     return top, left, bottom, right
 
 
@@ -48,15 +48,15 @@ def positive(name: str, values: Sequence[int]) -> None:
 
 
 def axis_of(axis: int, rank: int, name: str = "axis") -> int:
-    """The axis, which may be negative, as one in [0, rank)."""
+    """The axis, which may be negative, as a number in [0, rank)."""
     if not -rank <= axis < rank:
-        raise ValueError(f"{name} is {axis}, expected one of a tensor of rank {rank}")
+        raise ValueError(f"{name} is {axis}, expected an axis of a tensor of rank {rank}")
     return axis % rank
 
 
 def windows(size: int, window: int, stride: int, padded: int, ceil: bool = False) -> int:
-    """Positions of a window of ``window`` (dilation included) along an axis of ``size``."""
+    """The number of positions of a window of ``window`` (dilation included) along an axis."""
     room = size + padded - window
     if room < 0:
-        raise ValueError(f"the window spans {window}, the padded input only {size + padded}")
+        raise ValueError(f"the window spans {window}, but the padded input only {size + padded}")
     return (room + (stride - 1 if ceil else 0)) // stride + 1

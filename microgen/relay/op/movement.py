@@ -54,7 +54,7 @@ def _take(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
         return TensorType(indices.shape, data.dtype)
     axis, batch = layout.axis_of(attrs["axis"], len(data.shape)), attrs["batch_dims"]
     if not 0 <= batch <= min(axis, len(indices.shape)):
-        raise ValueError(f"batch_dims is {batch}, expected one in [0, axis]")
+        raise ValueError(f"batch_dims is {batch}, expected a number in [0, axis]")
     shape = (*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :])
     return TensorType(shape, data.dtype)
 

@@ -12,7 +12,7 @@ from microgen.relay.op.relations import fits
 def _padded(attrs: Attrs, data: TensorType) -> TensorType:
     widths = attrs["pad_width"]
     if len(widths) != len(data.shape):
-        raise ValueError(f"pad_width has {len(widths)} pairs, data is {data}")
+        raise ValueError(f"pad_width has {len(widths)} pairs, but data is {data}")
     if any(min(pair) < 0 for pair in widths):
         raise ValueError("pad_width has a negative number")
     shape = (d + before + after for d, (before, after) in zip(data.shape, widths, strict=True))

@@ -1,4 +1,4 @@
-"""Elementwise qnn ops, and qnn.concatenate. Operands and result each have a scale of their own."""
+"""Elementwise qnn ops, and qnn.concatenate. Each operand and the result has its own scale."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _concatenate(attrs: Attrs, types: Sequence[Any]) -> TensorType:
     data, scales, zero_points, *output = types
     for name, found in zip(_SCALES, (scales, zero_points), strict=True):
         if len(found.fields) != len(data.fields):
-            raise ValueError(f"{name} has {len(found.fields)} fields, data {len(data.fields)}")
+            raise ValueError(f"{name} has {len(found.fields)} fields, but data {len(data.fields)}")
         parameters([name] * len(found.fields), tensors(found))
     parameters(("output_scale", "output_zero_point"), output)
     return concatenated(attrs["axis"], data)

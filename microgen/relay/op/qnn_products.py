@@ -51,7 +51,7 @@ def _batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 def _accumulating(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """The fields with int32 as the Python builder's default of ``out_dtype``."""
+    """The fields, with int32 as the Python builder's default for ``out_dtype``."""
     return tuple(replace(f, built="int32") if f.name == "out_dtype" else f for f in fields)
 
 

@@ -1,4 +1,4 @@
-"""Shared by qnn ops: scales are float32, zero points int32, one of each or one per channel."""
+"""The types of scales and zero points in qnn ops: float32 and int32, scalars or one per channel."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ INTEGERS = ("int8", "uint8", "int16")
 def parameters(
     names: Sequence[str], types: Sequence[TensorType], channels: int | None = None
 ) -> None:
-    """Raise ValueError unless ``types`` are scales and zero points, as their names say.
+    """Raise ValueError unless ``types`` are scales and zero points according to their names.
 
-    ``channels`` is the length of the vector that is allowed instead of a scalar, if one is.
+    ``channels`` is the length of a vector that is allowed, too; None allows scalars only.
     """
     for name, found in zip(names, types, strict=True):
         expected = "float32" if "scale" in name else "int32"

@@ -10,7 +10,7 @@ from microgen.relay.op.base import Field, Kind, RelayOp
 
 
 def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
-    """The axes that are reduced, in order. No axis means all of them; ``exclude`` the others."""
+    """The axes that are reduced, in order. No axis means all; ``exclude`` means all others."""
     if attrs["axis"] is None or not attrs["axis"]:
         return tuple(range(rank))
     named = {layout.axis_of(a, rank) for a in attrs["axis"]}

@@ -13,9 +13,9 @@ def identity(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 def floating(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of the first argument, which must be floats."""
+    """The type of the first argument, which must have floats."""
     if not types[0].dtype.startswith("float"):
-        raise ValueError(f"the argument is {types[0]}, expected one of floats")
+        raise ValueError(f"the argument is {types[0]}, expected a tensor of floats")
     return types[0]
 
 
@@ -24,7 +24,7 @@ def same_dtype(names: Sequence[str], types: Sequence[TensorType]) -> None:
     for name, found in zip(names, types, strict=True):
         if found.dtype != types[0].dtype:
             raise ValueError(
-                f"{name} is {found}, expected dtype {types[0].dtype} as {names[0]} has"
+                f"{name} is {found}, expected dtype {types[0].dtype}, that of {names[0]}"
             )
 
 
@@ -43,14 +43,14 @@ def broadcast_shapes(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) ->
 
 
 def broadcast(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of a binary op whose operands have one dtype and broadcast."""
+    """The type of a binary op whose operands have the same dtype and broadcast."""
     names = ("lhs", "rhs")
     same_dtype(names, types)
     return TensorType(broadcast_shapes(names, [t.shape for t in types]), types[0].dtype)
 
 
 def comparison(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """As ``broadcast``, but the result is bool."""
+    """The type that ``broadcast`` returns, but with dtype bool."""
     return TensorType(broadcast(attrs, types).shape, "bool")
 
 

@@ -1,7 +1,7 @@
 """reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
 
-Codes of ``newshape``: 0 copies an axis, -1 is whatever remains, -2 copies all axes that follow, -3
-merges two axes, -4 splits one into the two numbers that follow (one of which may be -1).
+Codes of ``newshape``: 0 copies an axis, -1 is the rest, -2 copies all axes that follow, -3 merges
+two axes, and -4 splits an axis into the two numbers that follow (one of which may be -1).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _NewShape:
         self.out: list[int] = []
 
     def run(self) -> list[int]:
-        """The new shape; an axis whose size is still to be found is -1."""
+        """The new shape, with -1 for an axis whose size is not known yet."""
         while self._codes:
             self._step(self._codes.pop(0))
         return self.out
@@ -70,7 +70,7 @@ def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     data = types[0]
     size = math.prod(data.shape)
     if len(attrs["newshape"]) > _MAX_CODES:
-        raise ValueError(f"newshape has above {_MAX_CODES} numbers")
+        raise ValueError(f"newshape has more than {_MAX_CODES} numbers")
     shape = _NewShape(data.shape, attrs["newshape"], attrs["allowzero"]).run()
     if shape.count(-1) > 1:
         raise ValueError("newshape has -1 twice")
@@ -78,7 +78,7 @@ def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
         known = math.prod(d for d in shape if d != -1)
         shape[shape.index(-1)] = size // known if known else 0
     if math.prod(shape) != size:
-        raise ValueError(f"data has {size} elements, newshape means {shape}")
+        raise ValueError(f"data has {size} elements, but newshape means {shape}")
     return TensorType(tuple(shape), data.dtype)
 
 
@@ -96,7 +96,7 @@ def _squeeze(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 def _expand_dims(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     shape, count = types[0].shape, attrs["num_newaxis"]
     if not 0 <= count <= 32:
-        raise ValueError(f"num_newaxis is {count}, expected one in [0, 32]")
+        raise ValueError(f"num_newaxis is {count}, expected a number in [0, 32]")
     at = layout.axis_of(attrs["axis"], len(shape) + 1)
     return TensorType((*shape[:at], *[1] * count, *shape[at:]), types[0].dtype)
 

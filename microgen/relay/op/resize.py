@@ -1,4 +1,4 @@
-"""nn.upsampling and image.resize2d: images resized."""
+"""Ops that resize images: nn.upsampling and image.resize2d."""
 
 from __future__ import annotations
 

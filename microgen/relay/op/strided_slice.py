@@ -13,7 +13,7 @@ _FAR = 2**63 - 1
 
 
 def bounds(attrs: Attrs, shape: Sequence[int]) -> list[tuple[int, int, int]]:
-    """(first, end, stride) for every axis, clamped: ``end`` may be -1 for a negative stride."""
+    """(first, end, stride) for every axis, clamped. With a negative stride, ``end`` may be -1."""
     axes = attrs["axes"]
     if axes is None:
         axes = tuple(range(len(shape)))
@@ -47,11 +47,11 @@ def _relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     data = types[0]
     counts = [len(attrs[n]) for n in ("begin", "end", "axes") if attrs[n] is not None]
     if max(counts) > len(data.shape) or (attrs["axes"] is not None and len(set(counts)) > 1):
-        raise ValueError(f"begin, end and axes have {counts} numbers, data is {data}")
+        raise ValueError(f"begin, end and axes have {counts} numbers, but data is {data}")
     shape = []
     for first, end, stride in bounds(attrs, data.shape):
         if (end - first) * stride < 0:
-            raise ValueError(f"slices from {first} to {end} in steps of {stride}")
+            raise ValueError(f"the slice from {first} to {end} goes against its stride {stride}")
         shape.append((abs(end - first) + abs(stride) - 1) // abs(stride))
     return TensorType(tuple(shape), data.dtype)
 

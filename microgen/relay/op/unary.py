@@ -20,7 +20,7 @@ def _not(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 def _clip(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     if not attrs["a_min"] <= attrs["a_max"]:
-        raise ValueError(f"a_min is {attrs['a_min']}, expected at most a_max, {attrs['a_max']}")
+        raise ValueError(f"a_min is {attrs['a_min']}, but a_max is only {attrs['a_max']}")
     return types[0]
 
 

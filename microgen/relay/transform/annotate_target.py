@@ -1,4 +1,4 @@
-"""AnnotateTarget: marks with ``compiler_begin`` and ``compiler_end`` who compiles an operator.
+"""AnnotateTarget: marks each operator's compiler with ``compiler_begin`` and ``compiler_end``.
 
 Source: TVM v0.14, ``annotate_target.cc``. The first codegen that accepts a call gets it. A tuple,
 or a field of one, goes to the codegen of all its operands, or to "default" if they differ. The
@@ -38,7 +38,7 @@ class AnnotateTarget:
         return self.run(module).module
 
     def run(self, module: IRModule) -> Result:
-        """The annotated module, and why codegens refused what they did not take."""
+        """The annotated module, and the reasons why codegens refused operators."""
         refusals: list[Refusal[Expr]] = []
 
         def annotated(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
@@ -49,7 +49,7 @@ class AnnotateTarget:
 
 
 def without_defaults(rewriter: Rewriter, body: Expr) -> Expr:
-    """A body without annotations of "default"."""
+    """A body without its "default" annotations."""
     return rewriter.rewrite(body, lambda _, new: new.args[0] if is_default(new) else new)
 
 
@@ -85,13 +85,13 @@ class _Annotator:
                 return new
 
     def _again(self, expr: Expr) -> Expr:
-        """An expression annotated before. Only inputs of its region may get new ends."""
+        """An expression that was annotated before. Only its region's inputs may get new ends."""
         if not is_begin(expr):
             return expr
         return self._rewriter.rebuilt(expr, {expr.args[0]: self._ended(expr.args[0])})
 
     def _marked(self, expr: Expr, target: str) -> Expr:
-        """``expr`` with its operands annotated for entering ``target``."""
+        """``expr`` with its operands annotated to enter the region of ``target``."""
         begun = [self._begun(value, target) for value in values(expr)]
         marked = self._rewriter.typed(with_values(expr, begun), self._rewriter.types[expr])
         self._targets[marked] = target
@@ -102,7 +102,7 @@ class _Annotator:
         return found.pop() if len(found) == 1 else DEFAULT
 
     def _ended(self, expr: Expr) -> Expr:
-        """``expr`` as others read it. Variables and calls without arguments begin anywhere."""
+        """``expr`` for its readers. Variables and calls without arguments can begin any region."""
         if expr not in self._targets or not values(expr):
             return expr
         return self._rewriter.typed(end(expr, self._targets[expr]), self._rewriter.types[expr])

@@ -1,6 +1,6 @@
 """Regions: the expressions between annotations, by compiler.
 
-Numbers are those of TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
+Regions are numbered as in TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
 region, counted from 0 in the order of evaluation. An expression joins the regions of its operands
 into one, which keeps the number of the first.
 """
@@ -20,7 +20,8 @@ from microgen.relay.visit import depth_first, operands
 
 @dataclass(eq=False)
 class AnnotatedRegion:
-    """``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls, in order."""
+    """One region. ``ins`` are its ``compiler_begin`` calls, ``outs`` its ``compiler_end`` calls, in
+    order."""
 
     number: int
     target: str
@@ -30,7 +31,7 @@ class AnnotatedRegion:
 
     @property
     def computes(self) -> bool:
-        """Whether it contains more than tuples and their fields."""
+        """Whether it contains anything but tuples and their fields."""
         return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
 
 
@@ -58,14 +59,14 @@ class AnnotatedRegions:
 
     def _open(self, begin: Call) -> None:
         if begin.args[0] in self.of and not is_end(begin.args[0]):
-            raise _error(begin, "a region begins with a value of another that has not ended")
+            raise _error(begin, "a region begins with a value of another one that has not ended")
         self._add(AnnotatedRegion(self._count, compiler(begin), ins=[begin]), begin)
         self._count += 1
 
     def _close(self, end: Call) -> None:
         region = self.of.get(end.args[0])
         if region is None or is_end(end.args[0]):
-            raise _error(end, "compiler_end stands where no region is")
+            raise _error(end, "compiler_end is outside of any region")
         if region.target != compiler(end):
             raise _error(end, f"a region of {region.target!r} ends as {compiler(end)!r}")
         self._add(region, end)
@@ -101,21 +102,21 @@ class AnnotatedRegions:
         return self.of.get(expr, expr)
 
     def below(self, item: Item) -> Sequence[Item]:
-        """What an item needs, from outside of it if it is a region."""
+        """The items that an item needs. For a region, these are outside of it."""
         if isinstance(item, AnnotatedRegion):
             return [self.item(b.args[0]) for b in item.ins]
         return [self.item(e) for e in operands(item)]
 
     def ordered(self, body: Expr) -> list[Item]:
-        """Regions, and expressions that are in none, each after those that it needs.
+        """Regions, and expressions outside of any region, each after the items that it needs.
 
-        Raises ModelError if a region is not convex: it needs, through others, its own results.
+        Raises ModelError if a region is not convex, because it needs its own results via others.
         """
         done: set[Item] = set()
         for item in (order := list(depth_first(self.item(body), self.below))):
             if not done.issuperset(self.below(item)):
                 expr = item.outs[0] if isinstance(item, AnnotatedRegion) else item
-                raise _error(expr, "the regions are not convex: one needs what it gives to others")
+                raise _error(expr, "a region is not convex: it needs its own results via others")
             done.add(item)
         return order
 

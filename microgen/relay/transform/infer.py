@@ -7,8 +7,8 @@ from microgen.relay.module import IRModule
 
 
 class InferType:
-    """A pass: the module with its types known."""
+    """A pass that infers the module's types."""
 
     def __call__(self, module: IRModule) -> IRModule:
-        """The module. Raises ModelError if types do not fit."""
+        """The module, with types. Raises ModelError if types do not fit."""
         return infer_type(module)

@@ -20,7 +20,7 @@ class MergeCompilerRegions:
     """The pass."""
 
     def __call__(self, module: IRModule) -> IRModule:
-        """The module. ModelError for annotations that fit no region, or if one is not convex."""
+        """The merged module. ModelError if annotations fit no region or a region is not convex."""
         return each_body(module, _merged)
 
 
@@ -40,15 +40,15 @@ def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
 
 
 class _Merger:
-    """A set of regions is an integer: bit i is the region that began as number i."""
+    """Merges regions. A set of regions is an integer: bit i is the region with the number i."""
 
     def __init__(self, regions: AnnotatedRegions) -> None:
         self._regions = regions
-        self._members: dict[AnnotatedRegion, int] = {}  # the regions that one holds by now
-        self._reached: dict[Item, int] = {}  # those that an item reaches through others
+        self._members: dict[AnnotatedRegion, int] = {}  # the regions merged into each one
+        self._reached: dict[Item, int] = {}  # the regions that each item needs through others
 
     def visit(self, item: Item) -> None:
-        """Visit a region, or an expression in none, after everything that it needs."""
+        """Visit a region or a single expression, after everything that it needs."""
         needed = list(dict.fromkeys(self._regions.below(item)))
         reached = 0
         for other in needed:
@@ -70,7 +70,7 @@ class _Merger:
         self._reached[region] = reached
 
     def _joined(self, a: AnnotatedRegion, b: AnnotatedRegion) -> AnnotatedRegion:
-        """One region of two: the larger, so that long chains cost little."""
+        """Merge two regions into the larger one, so that long chains remain cheap."""
         small, large = (a, b) if len(a.nodes) < len(b.nodes) else (b, a)
         self._members[large] |= self._members[small]
         self._regions.merge(small, large)

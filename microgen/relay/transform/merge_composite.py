@@ -33,7 +33,7 @@ class MergeComposite:
         return self.run(module).module
 
     def run(self, module: IRModule) -> Result:
-        """The module with composite functions, and why checks refused what patterns matched."""
+        """The module with composite functions, and the reasons why checks refused matches."""
         refusals: list[Refusal[Expr]] = []
 
         def merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
@@ -46,7 +46,7 @@ class MergeComposite:
 
 @dataclass(frozen=True)
 class _Group:
-    """A match, and the number of matches that were tried before it."""
+    """A match, and the number of matches that were tried earlier."""
 
     match: Match
     number: int
@@ -75,7 +75,7 @@ class _Merger:
         return known[body]
 
     def _groups(self, body: Expr) -> dict[Expr, _Group]:
-        """Matches by their roots. They do not overlap."""
+        """The matches by their roots. They do not overlap."""
         exprs = list(depth_first(body, operands))
         users: dict[Expr, list[Expr]] = {}
         for expr in exprs:
@@ -112,7 +112,7 @@ class _Merger:
         return reason is None
 
     def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:
-        """The call of a composite function, whose body is the matched expressions."""
+        """The call of a composite function, whose body consists of the matched expressions."""
         found, types = group.match, self._rewriter.types
         params: dict[Expr, Var] = {}
         for i, expr in enumerate(found.inputs):
@@ -140,14 +140,14 @@ def _inside(found: Match) -> list[Expr]:
 
 
 def _is_shared(expr: Expr) -> bool:
-    """Whether several matches may contain it."""
+    """Whether several matches may contain the expression."""
     return isinstance(expr, Constant | Function)
 
 
 def _is_closed(
     root: Expr, inside: Mapping[Expr, None], users: Mapping[Expr, Sequence[Expr]]
 ) -> bool:
-    """Whether nothing but the root is used outside."""
+    """Whether only the root is used outside."""
     return all(u in inside for e in inside if e is not root for u in users.get(e, ()))
 
 
@@ -177,7 +177,7 @@ def _is_held(part: Pattern, expr: Expr) -> bool:
 
 
 def _word(expr: Expr) -> str:
-    """TVM's name of an expression in ``PartitionedFromPattern``."""
+    """TVM's name for an expression in ``PartitionedFromPattern``."""
     match expr:
         case Call(op=Op(name)):
             return f"{name}_"

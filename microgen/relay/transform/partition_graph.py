@@ -1,10 +1,11 @@
-"""PartitionGraph: turns every region into a function, and calls it where the region was.
+"""PartitionGraph: turns every region into a function, and calls it in the place of the region.
 
-Source: TVM v0.14, ``partition_graph.cc``. A function's name is
-``tvmgen_<module>_<compiler>_<function>_<region>``, a parameter's ``<compiler>_<region>_i<index>``,
-where a region numbers its ``compiler_begin`` calls. A value that enters a region in several places
-is one parameter; constants are bound. If several values leave a region, the function returns a
-flat tuple of them. Regions that only make and read tuples are not changed.
+Source: TVM v0.14, ``partition_graph.cc``. The name of a function is
+``tvmgen_<module>_<compiler>_<function>_<region>``, that of a parameter
+``<compiler>_<region>_i<index>``. The index counts the region's ``compiler_begin`` calls. A value
+that enters a region in several places is one parameter; constants are bound. If several values
+leave a region, the function returns a flat tuple of them. Regions that only make and read tuples
+are not changed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from microgen.relay.visit import depth_first, operands
 
 
 class PartitionGraph:
-    """The pass. ``mod_name`` is the model's name, with which the functions' names begin."""
+    """The pass. The names of the functions begin with ``mod_name``, the name of the model."""
 
     def __init__(self, mod_name: str = "default", bind_constants: bool = True) -> None:
         self._prefix = f"tvmgen_{mod_name}" if mod_name else "tvmgen"
@@ -54,7 +55,7 @@ def _prepared(rewriter: Rewriter, function: Function) -> Expr:
 
 
 def _flattened(rewriter: Rewriter, expr: Expr) -> Expr:
-    """A tuple of values that leave a region, in place of a tuple that leaves it."""
+    """``expr``; if it is a tuple that leaves a region, a tuple of values that each leave it."""
     if not is_end(expr) or not isinstance(expr.args[0], Tuple):
         return expr
     leaving = expr.args[0]
@@ -68,9 +69,9 @@ def _end(rewriter: Rewriter, value: Expr, target: str) -> Expr:
 
 @dataclass(eq=False)
 class _External:
-    """The function for a region. ``outs`` leave the region, in order, and ``results`` replace them
-    outside. ``params`` has a parameter for each expression that enters, without annotations, and
-    ``given`` is the argument for it."""
+    """The function for a region. ``outs`` are the values that leave the region, in order;
+    ``results`` replace them outside. For each expression that enters (without its annotation),
+    ``params`` has the parameter and ``given`` the argument."""
 
     outs: list[Expr]
     params: dict[Expr, Var] = field(default_factory=dict)
@@ -79,8 +80,8 @@ class _External:
 
 
 class _Partitioner:
-    """Partitions one function of the module. The functions of regions are added to ``functions``,
-    which has all functions."""
+    """Partitions one function of the module. Adds the functions of its regions to ``functions``,
+    which has all functions of the module."""
 
     def __init__(
         self, rewriter: Rewriter, functions: dict[str, Function], bind_constants: bool
@@ -92,7 +93,7 @@ class _Partitioner:
         self._known: dict[Expr, Expr] = {}
 
     def partitioned(self, body: Expr, name: str) -> Expr:
-        """The body with calls in the place of regions; ``name`` lacks the compiler and number."""
+        """The body with calls in the place of regions. ``name`` is the template of their names."""
         self._regions = AnnotatedRegions(body)
         self._regions.ordered(body)
         for region in dict.fromkeys(self._regions.of.values()):
@@ -104,13 +105,15 @@ class _Partitioner:
         return self._known[body]
 
     def _external(self, mark: Expr) -> _External | None:
-        """The function for an annotation's region; None if it stays, or returns its inputs."""
+        """The function for an annotation's region. None if the region is kept as it is, or returns
+        only its inputs."""
         if is_end(mark) and is_begin(mark.args[0]):
             return None
         return self._externals.get(self._regions.of[mark])
 
     def _below(self, expr: Expr) -> Sequence[Expr]:
-        """Expressions needed before ``expr``; before a region's first use, all that leaves it."""
+        """The expressions needed before ``expr``. Before a region's first use, these are all values
+        that leave it."""
         if not is_end(expr):
             return operands(expr)
         external = self._external(expr)
@@ -142,7 +145,7 @@ class _Partitioner:
         return external.params[source]
 
     def _create(self, external: _External, target: str, name: str) -> None:
-        """Add the region's function to the module, and make its call."""
+        """Add the region's function to the module, and build its call."""
         given = external.given
         bound: dict[Expr, Expr] = {
             v: e for v, e in given.items() if self._binds and _is_constant(e)
@@ -174,7 +177,7 @@ class _Partitioner:
         return self._rewriter.tuple(fields)
 
     def _read(self, external: _External, call: Call) -> None:
-        """Make the replacements for values that leave: the call, or fields of its tuple."""
+        """Build the replacements for values that leave: the call, or fields of its tuple."""
         if len(external.outs) == 1:
             external.results[external.outs[0]] = call
             return
@@ -184,7 +187,7 @@ class _Partitioner:
 
 
 def _source(mark: Call) -> Expr:
-    """The operand of an annotation; if a region only passes a value on, the one that enters it."""
+    """The operand of an annotation, or the value that enters a region that only passes it on."""
     value = mark.args[0]
     return value.args[0] if is_end(mark) and is_begin(value) else value
 

@@ -1,8 +1,8 @@
 """Rewrites a module's functions: makes new expressions, each with its type.
 
-Passes see functions in graph normal form, without lets: each variable is replaced by its value. A
-function inside another is one value to them, and they do not change its body. It must not use
-anything outside except through its parameters.
+Passes see functions in graph normal form, without lets: each variable is replaced by its value.
+Passes treat an inner function as one value and do not change its body. It must not use anything
+outside except through its parameters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from microgen.relay.visit import depth_first, operands, post_order
 
 AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
-# An expression as it was, and the same with its operands rewritten.
+# (an expression of the original module, the same expression with its operands rewritten)
 Rule = Callable[[Expr, Expr], Expr]
 
 
@@ -46,12 +46,12 @@ class Rewriter:
         self._origins: dict[Expr, Expr] = {}
 
     def typed(self, expr: AnyExpr, type_: Type) -> AnyExpr:
-        """The new expression, now with the type ``type_``."""
+        """Record the type of a new expression, and return the expression."""
         self.types[expr] = type_
         return expr
 
     def rebuilt(self, expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
-        """``expr`` with operands that are ``known`` replaced, of the same type."""
+        """``expr`` with its ``known`` operands replaced by others of the same type."""
         new = rebuilt(expr, known)
         if new is not expr:
             self._origins[new] = self.origin(expr)
@@ -89,13 +89,13 @@ class Rewriter:
         return [part for item in items for part in self.parts(item)]
 
     def gathered(self, type_: Type, parts: Iterator[Expr]) -> Expr:
-        """A value of the type, made from the next ``parts``."""
+        """A value of this type, made from the next ``parts``."""
         if not isinstance(type_, TupleType):
             return next(parts)
         return self.tuple([self.gathered(t, parts) for t in type_.fields])
 
     def with_body(self, function: Function, body: Expr) -> Function:
-        """The function with another body of the same type."""
+        """The function with another body, which has the same type."""
         again = self.rebuilt(function, {function.body: body})
         assert isinstance(again, Function)
         return again
@@ -107,8 +107,8 @@ class Rewriter:
 
 
 def each_body(module: IRModule, rewrite: Callable[[Rewriter, str, Expr], Expr]) -> IRModule:
-    """The module with the bodies of its functions rewritten, except those that already belong to
-    another compiler. ``rewrite`` gets the function's name and its body in graph normal form."""
+    """The module with the bodies of its functions rewritten, except functions that already belong
+    to another compiler. ``rewrite`` gets a function's name and its body in graph normal form."""
     rewriter = Rewriter(module)
     functions = dict(module.functions)
     for name, function in functions.items():
@@ -156,7 +156,7 @@ def _check_closed(function: Function) -> None:
     for var in free:
         if var not in own:
             raise UnsupportedError(
-                f"an inner function uses %{var.name_hint}, which is outside of it",
+                f"an inner function uses %{var.name_hint}, which is defined outside",
                 where=place(function.span, "partition"),
                 hint="pass it as an argument",
             )

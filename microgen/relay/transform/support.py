@@ -1,4 +1,4 @@
-"""A codegen's statement of what it can compile: predicates of operators, patterns of several."""
+"""What a codegen can compile: predicates for single operators, patterns for several ones."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from microgen.relay.visit import depth_first, operands
 
 @dataclass(frozen=True)
 class OperatorCall:
-    """A call of an operator, as predicates see it.
+    """A call of an operator, as an argument of predicates.
 
-    ``op`` is its name; ``args`` and ``result`` are types, of tensors or of tuples; ``constants``
-    has the Constant of each argument, or None if the argument is not a constant.
+    ``op`` is its name. ``args`` and ``result`` are types of tensors or of tuples. ``constants`` has
+    the Constant of each argument, or None for an argument that is not constant.
     """
 
     op: str
@@ -35,9 +35,9 @@ Predicate = Callable[[OperatorCall], str | None]
 
 @dataclass(frozen=True)
 class Match:
-    """A pattern's match. ``root`` is the last expression. ``inputs`` are those that remain outside,
-    in the order of the composite function's parameters. ``matched`` says which expression each
-    part of the pattern means."""
+    """A pattern's match. ``root`` is its last expression. ``inputs`` are the expressions that
+    remain outside, in the order of the composite function's parameters. ``matched`` says which
+    expression each part of the pattern means."""
 
     root: Expr
     inputs: tuple[Expr, ...]
@@ -46,7 +46,7 @@ class Match:
 
     @property
     def calls(self) -> tuple[OperatorCall, ...]:
-        """The operators inside, in the order of evaluation: the last is the root."""
+        """The operators of the match, in the order of evaluation. The last one is the root."""
         outside = set(self.inputs)
         exprs = depth_first(self.root, lambda e: () if e in outside else operands(e))
         inside = (e for e in exprs if e not in outside)
@@ -57,13 +57,13 @@ class Match:
         )
 
     def call(self, op: str) -> OperatorCall | None:
-        """The first call inside of an operator of this name."""
+        """The first call of an operator with this name in the match."""
         return next((c for c in self.calls if c.op == op), None)
 
 
 @dataclass(frozen=True, eq=False)
 class CompositePattern:
-    """Several operators that a codegen compiles as one, named ``<codegen>.<what it is>``.
+    """Several operators that a codegen compiles as one. ``name`` is ``<codegen>.<what it is>``.
 
     ``check`` returns None to accept a match, or a sentence that says why not.
     """
@@ -75,8 +75,8 @@ class CompositePattern:
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """What the codegen ``name`` takes. The predicate of an operator returns None to accept a call,
-    or a sentence that says why not."""
+    """The operators that the codegen ``name`` can compile. The predicate of an operator returns
+    None to accept a call, or a sentence that says why not."""
 
     name: str
     operators: Mapping[str, Predicate] = field(default_factory=dict)
@@ -85,14 +85,14 @@ class Support:
 
 @dataclass(frozen=True)
 class Result:
-    """A pass's new module, and what it refused, in the order of evaluation."""
+    """A pass's new module, and its refusals, in the order of evaluation."""
 
     module: IRModule
     refusals: tuple[Refusal[Expr], ...]
 
 
 def refused(by: str, what: str, expr: Expr, why: str) -> Refusal[Expr]:
-    """The refusal of an expression, by the codegen of this name."""
+    """The refusal of an expression by the codegen ``codegen``."""
     span = expr.span if isinstance(expr, Call) else None
     return Refusal(by, expr, what, str(span) if span else "", why)
 
@@ -107,10 +107,10 @@ def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
 
 
 def answer(question: Callable[[Any], Any], about: Any, of: str) -> str | None:
-    """The answer of a predicate or a check. CodegenError unless it is None or a sentence."""
+    """The answer of a predicate or a check. CodegenError if it is neither None nor a sentence."""
     with of_codegen("partition", of):
         given = question(about)
     if given is None or (isinstance(given, str) and given):
         return given
-    what = f"{of} answered {given!r}, expected None to accept, or a sentence why not"
+    what = f"{of} answered {given!r}, expected None to accept, or a sentence that says why not"
     raise CodegenError(what, where="partition")

@@ -262,7 +262,7 @@ def test_chains_of_functions_are_bounded() -> None:
     for i in range(200):
         nested = f"@f{i + 1}(%y)" if i < 199 else "tanh(%y)"
         source += f"def @f{i}(%y: Tensor[(2, 3), float32]) {{ {nested} }}\n"
-    with pytest.raises(UnsupportedError, match="deeper than 100"):
+    with pytest.raises(UnsupportedError, match="nests functions more than 100 deep"):
         graph_of(source)
 
 

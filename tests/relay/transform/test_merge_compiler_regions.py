@@ -97,17 +97,20 @@ def test_regions_that_need_each_other_are_refused() -> None:
     both = f"%0 = add({_begin('%x')}, {_begin('%x')});\n%1 = {_end('%0')};\n"
     body = both + f"%2 = {_begin('tanh(%1)')};\n" + _end("add(%0, %2)")
     for transform in (MergeCompilerRegions(), PartitionGraph()):
-        with pytest.raises(ModelError, match="are not convex: one needs what it gives"):
+        with pytest.raises(ModelError, match="is not convex: it needs its own results"):
             transform(module(body))
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (_end("%x"), "compiler_end stands where no region is"),
+        (_end("%x"), "compiler_end is outside of any region"),
         (_end(f"exp({_begin('%x')})", "b"), "a region of 'a' ends as 'b'"),
         (f"exp({_begin('%x')})", "a value leaves a region without compiler_end"),
-        (f"exp({_begin(_begin('%x'), 'b')})", "begins with a value of another that has not ended"),
+        (
+            f"exp({_begin(_begin('%x'), 'b')})",
+            "a value of another one that has not ended",
+        ),
         (_end(f"add({_begin('%x')}, %x)"), "an operand enters a region without compiler_begin"),
         (_end(f"add({_begin('%x')}, {_begin('%x', 'b')})"), "in regions of several compilers"),
     ],

@@ -1,7 +1,7 @@
-"""One importer per Relay operator: from a call's arguments and attributes to nodes of the graph.
+"""One importer per Relay operator. It reads a call's arguments and attributes and adds nodes.
 
-Found by folder: each module but ``arguments`` has ``IMPORTERS``, operator name -> importer. To add
-an operator, write its function and its row; those of ``qnn.*`` have a module of their own.
+Each module but ``arguments`` has ``IMPORTERS``, operator name -> importer, and is found by folder.
+To add an operator, write its function and its row. Operators of ``qnn.*`` have their own modules.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ from microgen.frontends.relay.calls import Importer
 
 @functools.cache
 def registry() -> Mapping[str, Importer]:
-    """Operator name -> importer, for every operator there is, sorted."""
+    """Operator name -> importer, for every supported operator, sorted."""
     return importers.table(__name__, __path__)

@@ -1,4 +1,4 @@
-"""What importers of several operators read from attributes in the same way."""
+"""Reads attributes that several operators have."""
 
 from __future__ import annotations
 

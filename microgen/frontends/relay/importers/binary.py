@@ -1,4 +1,4 @@
-"""Elementwise operators of two tensors, and where."""
+"""Elementwise operators of two tensors, and ``where``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
-from microgen.frontends.relay.calls import Importer, RelayCall, Sums
+from microgen.frontends.relay.calls import Importer, RelayCall
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
@@ -21,13 +22,13 @@ from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.ops.where import WhereAttrs
 
-# Narrower integers wrap in Relay; kernels of theirs saturate.
+# Narrower integers wrap around in Relay, but saturate in our kernels.
 ARITHMETIC = (DType.FLOAT32, DType.INT32)
 EXTREMA = (*ARITHMETIC, DType.INT8, DType.INT16)
 
 
 def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
-    """The sum; of a convolution and one value per channel, that convolution with a bias."""
+    """The sum. If it adds one value per channel to a convolution, the values become its bias."""
     call.expect(lhs, *ARITHMETIC)
     for data, bias in ((lhs, rhs), (rhs, lhs)):
         sums = call.sums_of(data)
@@ -38,7 +39,7 @@ def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
 
 
 def _is_bias(bias: Tensor, sums: Sums, rank: int) -> bool:
-    """Whether a tensor has one value for each of the channels, and broadcasts along all else."""
+    """Whether a tensor has one value per channel and broadcasts along all other axes."""
     shape = [1] * rank
     shape[sums.axis] = sums.channels
     padded = (1,) * (rank - len(bias.shape)) + bias.shape
@@ -67,7 +68,8 @@ def _comparison(op: str) -> Importer:
 
 
 def _widened(call: RelayCall, tensor: Tensor) -> Tensor:
-    """The kernels scale narrow integers before they compare them; wider ones they compare."""
+    """The tensor as int32 if its integers are narrower, because kernels would scale those before
+    they compare them."""
     if tensor.dtype not in (DType.INT8, DType.INT16):
         return tensor
     return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)

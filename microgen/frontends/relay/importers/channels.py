@@ -1,4 +1,4 @@
-"""nn.bias_add, nn.batch_norm, nn.prelu: one value per channel."""
+"""Operators with one value per channel: nn.bias_add, nn.batch_norm, nn.prelu."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends import layouts
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import added
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Array, DType
 from microgen.ops.add import AddAttrs
@@ -31,8 +32,9 @@ def _bias_add(call: RelayCall) -> Tensor:
 
 
 def _batch_norm(call: RelayCall) -> Value:
-    """At inference: the data less the moving mean, over the root of the moving variance, by one
-    factor and one offset per channel. Both go into a convolution of constant weights right before.
+    """Batch normalization at inference: (data - mean) / sqrt(variance + epsilon) * gamma + beta,
+    with one factor and one offset per channel. A convolution of constant weights right before it
+    absorbs both.
 
     Source: TVM v0.14, relay/transforms/simplify_inference.cc, BatchNormToInferUnpack;
     fold_scale_axis.cc.
@@ -73,8 +75,8 @@ def _plus(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
 def _folded(
     call: RelayCall, data: Tensor, axis: int, scale: Tensor, shift: Tensor
 ) -> Tensor | None:
-    """The convolution that computes the data, scaled and shifted; None if that is not one whose
-    weights, or a factor, are computed at run time."""
+    """The convolution that computes the data, now also scaled and shifted. None if the data is not
+    from a convolution, or if its weights or a factor are computed at run time."""
     sums = call.sums_of(data)
     if sums is None or sums.axis != axis:
         return None
@@ -83,7 +85,7 @@ def _folded(
     if weight is None or bias is None or factors is None or offsets is None:
         return None
     scaled = _scaled(sums, weight, factors)
-    if not np.isfinite(scaled).all():  # a variance of 0 and no epsilon, say
+    if not np.isfinite(scaled).all():  # for example for a variance of 0 without epsilon
         return None
     return call.emit_sums(
         dataclasses.replace(

@@ -6,19 +6,21 @@ import functools
 from collections.abc import Callable
 
 from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.operators import Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType, Quant
+from microgen.ir.graph import Attrs, DType, Quant
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 
-_ROUNDING = Rounding.DOUBLE  # floats are not rounded; the attribute has some value all the same
+_ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a value
 
 
 def _conv2d(call: RelayCall) -> Tensor:
@@ -27,7 +29,7 @@ def _conv2d(call: RelayCall) -> Tensor:
 
 
 def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], Sums]) -> Tensor:
-    """Of floats, or int32 sums of int8 values, which stand for themselves."""
+    """A product of floats, or int32 sums of int8 values that are plain numbers."""
     if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
         dtype = quantization.output(call, (DType.INT32,))
         data = reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
@@ -37,7 +39,7 @@ def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], Sums]) -> T
 
 
 def conv2d_sums(call: RelayCall, data: Tensor) -> Sums:
-    """What a conv2d of any dtype computes of the data, which is in the call's layout."""
+    """The sums of a conv2d of any dtype. The data is in the call's layout."""
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
     data = call.laid_out(data, layout, "NHWC")
     if groups == data.shape[3] and groups > 1:
@@ -58,19 +60,19 @@ def _out_layout(call: RelayCall) -> str:
 
 
 def _sums(
-    op: str, attrs: object, data: Tensor, weight: Tensor, weight_axis: int, layout: str
+    op: str, attrs: Attrs, data: Tensor, weight: Tensor, weight_axis: int, layout: str
 ) -> Sums:
     finish = functools.partial(_laid_out, layout=layout)
-    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)  # type: ignore[arg-type]
+    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)
 
 
-def _laid_out(call: RelayCall, tensor: Tensor, *, layout: str) -> Tensor:
-    return call.laid_out(tensor, "NHWC", layout)
+def _laid_out(operator: Operator, tensor: Tensor, *, layout: str) -> Tensor:
+    return operator.laid_out(tensor, "NHWC", layout)
 
 
 def _depthwise(call: RelayCall, data: Tensor, layout: str) -> Sums:
-    """As many groups as channels. The weight's O counts channels and its I what becomes of each,
-    or, as other frameworks have it, O counts both."""
+    """The sums of a conv2d with as many groups as channels. In the weight's layout, O counts
+    channels and I the filters of each channel; in other frameworks' layouts O counts both."""
     weight, source = call.tensor(1), call.attrs["kernel_layout"]
     is_per_channel = weight.shape[source.index("O")] == data.shape[3]
     moved = call.laid_out(weight, source, "HWOI" if is_per_channel else "HWIO")
@@ -88,13 +90,13 @@ def _depthwise(call: RelayCall, data: Tensor, layout: str) -> Sums:
 
 
 def _conv2d_transpose(call: RelayCall) -> Tensor:
-    """Source: TVM v0.14, topi/nn/conv2d_transpose.py; a kernel of one group."""
+    """Source: TVM v0.14, topi/nn/conv2d_transpose.py; one group only."""
     _expect_floats(call)
     if call.attrs["groups"] != 1 or tuple(call.attrs["dilation"]) != (1, 1):
         raise call.unsupported("has groups or a dilation", supported="one group, dilation 1")
     layout = call.attrs["data_layout"]
     data = call.laid_out(call.tensor(0), layout, "NHWC")
-    # In its layout's letters I is what the filters read: the data's channels.
+    # The letter I of its layout is the axis that the filters sum over: the data's channels.
     weight = call.laid_out(call.tensor(1), call.attrs["kernel_layout"], "OHWI")
     top, left, bottom, right = arguments.pads(call)
     after = arguments.pair(call, "output_padding")
@@ -121,13 +123,13 @@ def _dense(call: RelayCall) -> Tensor:
 
 
 def dense_sums(call: RelayCall, data: Tensor) -> Sums:
-    """What a dense layer of any dtype computes of the data."""
+    """The sums of a dense layer of any dtype."""
     attrs = DenseAttrs(Activation.NONE, _ROUNDING, keep_num_dims=len(data.shape) != 2)
     axis = len(data.shape) - 1
     return Sums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
 
 
-def _as_it_is(_call: RelayCall, tensor: Tensor) -> Tensor:
+def _as_it_is(_operator: Operator, tensor: Tensor) -> Tensor:
     return tensor
 
 
@@ -138,7 +140,7 @@ def _batch_matmul(call: RelayCall) -> Tensor:
 
 
 def _expect_floats(call: RelayCall) -> None:
-    """Other sums of integers have no kernel."""
+    """Raise UnsupportedError unless data, weight and result are floats."""
     for position in (0, 1):
         if call.tensor(position).dtype is not DType.FLOAT32:
             raise call.unsupported(

@@ -1,4 +1,4 @@
-"""on_device, which says where its argument is computed, and device_copy, which there is not."""
+"""on_device, which says where its argument is computed, and device_copy, which is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from microgen.frontends.tensors import Value
 
 
 def _on_device(call: RelayCall) -> Value:
-    """The argument itself: ``frontends/relay/devices.py`` has looked at the device."""
+    """The argument itself. ``frontends/relay/devices.py`` reads the device."""
     return call.args[0]
 
 

@@ -15,7 +15,7 @@ from microgen.ops.sum import SumAttrs
 
 
 def _l2_normalize(call: RelayCall) -> Tensor:
-    """The data over the root of the sum of its squares, which is ``eps`` at least.
+    """The data divided by the root of the sum of its squares, which is at least ``eps``.
 
     Source: TVM v0.14, topi/nn/l2_normalize.h.
     """

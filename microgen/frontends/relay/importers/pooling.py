@@ -30,8 +30,9 @@ def _max_pool2d(call: RelayCall) -> Tensor:
 
 
 def _avg_pool2d(call: RelayCall) -> Tensor:
-    """Where padding counts it is there as zeros, which a pool without padding sees. Means of int32
-    are truncated; int8 ones Relay sums in int8, which importers of TVM never ask for."""
+    """An average pool. If padding is included in the mean, it becomes zeros around the data, and
+    the pool has no padding. Means of int32 are truncated. int8 is refused: Relay sums it in int8,
+    and TVM's importers never ask for that."""
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
     def pooled(data: Tensor, pads: Pads) -> Tensor:
@@ -55,7 +56,7 @@ def _pool(call: RelayCall) -> tuple[Pair, Pair]:
 
 
 def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tensor:
-    """A pool of NHWC data with its padding, as one of the call's layouts."""
+    """A pool of NHWC data with its padding, moved to and from the call's layouts."""
     if tuple(call.attrs["dilation"]) != (1, 1):
         raise call.unsupported("has a dilation", supported="dilation 1")
     layout = call.attrs["layout"]
@@ -67,7 +68,7 @@ def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tenso
 
 
 def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
-    """The padding, with what ``ceil_mode`` adds at the end for a last window that is not full."""
+    """The padding. ``ceil_mode`` adds some at the end, for a last window that is not full."""
     top, left, bottom, right = arguments.pads(call)
     if not call.attrs["ceil_mode"]:
         return top, left, bottom, right
@@ -91,7 +92,7 @@ def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) 
 
 
 def _integer_mean(call: RelayCall) -> Tensor:
-    """The truncated mean of an int32 image, which is that of one window."""
+    """The truncated mean of an int32 image, computed as a pool with one window."""
     layout = call.attrs["layout"]
     data = call.laid_out(call.tensor(0), layout, "NHWC")
     size = (data.shape[1], data.shape[2])

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import Importer, RelayCall, Sums
+from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType, Quant
 
 
 def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
-    """Of int8 data and symmetric int8 weights. The scales that the call has do not change its sums.
+    """The importer of a product of int8 data and symmetric int8 weights. The scales of the call
+    are not used, because they do not change its sums.
 
     Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
     """
@@ -30,7 +32,7 @@ def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
 
 
 def _data(call: RelayCall) -> Tensor:
-    """The data with the call's zero point; its scale may be any."""
+    """The data with the call's zero point and any scale."""
     data = call.tensor(0)
     zero_points, (scale, *_) = quantization.values(call, 2), quantization.values(call, 4)
     if zero_points.size != 1:

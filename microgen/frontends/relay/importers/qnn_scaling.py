@@ -10,8 +10,9 @@ from microgen.arithmetic.terms import Rounding
 from microgen.errors import UnsupportedError
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import RelayCall, Sums
+from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
+from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, Attrs, DType, Quant
 from microgen.ops.dequantize import DequantizeAttrs
@@ -37,8 +38,8 @@ def _dequantize(call: RelayCall) -> Tensor:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Scaling:
-    """The arguments of a qnn.requantize: ``scales`` of the input, one or one per index of ``axis``,
-    its zero point, and the result's quantization and dtype."""
+    """The arguments of a qnn.requantize. ``scales`` of the input are one, or one per index of
+    ``axis``. The zero point is the input's; the quantization and the dtype are the result's."""
 
     scales: Array
     zero_point: int
@@ -49,15 +50,15 @@ class _Scaling:
 
     @property
     def attrs(self) -> RescaleAttrs:
-        """Those of a node of its own."""
+        """The attributes of a separate node."""
         (scale,), (zero_point,) = self.to.scale, self.to.zero_point
         one = float(self.scales[0]) if self.scales.size == 1 else None
         return RescaleAttrs(self.axis, one, self.zero_point, scale, zero_point, self.rounding)
 
 
 def _requantize(call: RelayCall) -> Tensor:
-    """Part of the convolution or dense layer that computes the input for this call alone, where
-    that has kernels for it; otherwise a node of its own.
+    """The convolution or dense layer that computes the input, with int8 outputs, if only this call
+    reads it and a kernel exists; otherwise a separate node.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
     """
@@ -89,7 +90,7 @@ def _scaling(call: RelayCall) -> _Scaling:
 
 
 def _fused(call: RelayCall, sums: Sums | None, scaling: _Scaling) -> Tensor | None:
-    """The layer with int8 outputs. Its weight has the scales of the sums."""
+    """The layer with int8 outputs, or None. The scales of its weight are those of the sums."""
     if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
         return None
     attrs: Attrs = dataclasses.replace(sums.attrs, rounding=scaling.rounding)  # type: ignore[call-arg]
@@ -99,7 +100,7 @@ def _fused(call: RelayCall, sums: Sums | None, scaling: _Scaling) -> Tensor | No
     )
     try:
         return call.emit_sums(scaled)
-    except UnsupportedError:  # such as a scale that int8 kernels do not hold
+    except UnsupportedError:  # for example a scale that int8 kernels cannot represent
         return None
 
 

@@ -14,7 +14,7 @@ from microgen.ops.take import TakeAttrs
 
 _MODES = ("half_pixel", "align_corners", "asymmetric")
 _METHODS = ("linear", "nearest_neighbor")
-_EPSILON = 1e-5  # by which TVM keeps quotients that are whole from being rounded to the next one
+_EPSILON = 1e-5  # with it TVM keeps quotients that are whole from being rounded to the next one
 
 
 def _resize2d(call: RelayCall) -> Tensor:
@@ -61,7 +61,7 @@ def _nearest(call: RelayCall, data: Tensor, axis: int, places: Array) -> Tensor:
 
 
 def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -> Array:
-    """The input's pixel for each of the output's along an axis.
+    """The input's index for each of the output's along an axis.
 
     Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
     """

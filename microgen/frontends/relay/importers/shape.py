@@ -1,4 +1,4 @@
-"""Operators that change the shape or the order of elements, or repeat them."""
+"""Operators that change the shape or the order of elements, or that repeat them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microgen.ops.transpose import TransposeAttrs
 
 
 def _reshape(call: RelayCall) -> Tensor:
-    """The shape is the inferred one, whatever the attributes say it by."""
+    """The inferred shape is used, because the attributes have several ways to state it."""
     return call.reshaped(call.tensor(0), call.output().shape)
 
 
@@ -57,7 +57,7 @@ def _broadcast(call: RelayCall, data: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _filled(call: RelayCall) -> Value:
-    """A constant of one number, which is the operator's name."""
+    """A constant filled with the number in the operator's name."""
     kind = call.output()
     budget.spend(moved(None, (), (kind,)), call.where)
     number = 1 if call.op == "ones" else 0
@@ -72,7 +72,7 @@ def _full(call: RelayCall) -> Tensor:
 
 
 def _tile(call: RelayCall) -> Tensor:
-    """Repetitions are new axes, each before the axis that is repeated."""
+    """Repetitions become new axes, each before the axis that is repeated."""
     data, reps = call.tensor(0), tuple(call.attrs["reps"])
     rank = max(len(reps), len(data.shape))
     sizes = (1,) * (rank - len(data.shape)) + data.shape

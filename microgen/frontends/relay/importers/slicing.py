@@ -1,4 +1,4 @@
-"""strided_slice, split, take: parts of tensors."""
+"""Operators that return parts of a tensor: strided_slice, split, take."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _count(call: RelayCall) -> int:
 
 
 def _take(call: RelayCall) -> Tensor:
-    """Indices outside are moved to the nearest end ("clip"), or are not looked at ("fast")."""
+    """Indices out of range move to the nearest end ("clip"), or are not checked ("fast")."""
     data, indices = call.tensor(0), call.tensor(1)
     mode = call.attrs["mode"]
     if mode not in ("clip", "fast"):

@@ -30,7 +30,7 @@ from microgen.ops.sqrt import SqrtAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.ops.tanh import TanhAttrs
 
-_RANGES = {  # of floats, what a kernel may clamp its own output to
+_RANGES = {  # of floats: bounds within which a kernel may clamp its own output
     (0.0, 6.0): Activation.RELU6,
     (-1.0, 1.0): Activation.RELU_N1_TO_1,
     (0.0, float("inf")): Activation.RELU,
@@ -63,7 +63,7 @@ def _abs(call: RelayCall) -> Value:
 
 
 def _negated(call: RelayCall, data: Tensor) -> Tensor:
-    """0 - x, which as Relay has it is x of the least int32."""
+    """0 - x. For the least int32 that is x itself, as in Relay."""
     zero = call.constant(np.zeros((1,) * len(data.shape), np.int32), "zero")
     return call.emit("subtract", SubtractAttrs(Activation.NONE), (zero, data))
 
@@ -87,8 +87,8 @@ def _clip(call: RelayCall) -> Tensor:
 
 
 def _bounded(call: RelayCall, data: Tensor, op: str, bound: float) -> Tensor:
-    """The larger ("maximum") or the smaller of each element and a number, which is clamped to what
-    the dtype holds."""
+    """The larger ("maximum") or the smaller of each element and a number. The number is clamped to
+    the range of the dtype."""
     call.expect(data, *EXTREMA)
     dtype = data.dtype.numpy
     if dtype.kind == "i":

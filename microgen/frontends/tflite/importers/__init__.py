@@ -1,7 +1,7 @@
-"""One importer per TFLite operator: from its tensors and options to one or more nodes.
+"""One importer per TFLite operator. It reads the tensors and options and adds one or more nodes.
 
-Found by folder: each module but ``arguments`` has ``IMPORTERS``, operator name -> importer. To add
-an operator, write its function and its row.
+Each module but ``arguments`` has ``IMPORTERS``, operator name -> importer, and is found by folder.
+To add an operator, write its function and its row.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ from microgen.frontends.tflite.layers import Importer
 
 @functools.cache
 def registry() -> Mapping[str, Importer]:
-    """Operator name -> importer, for every operator there is, sorted."""
+    """Operator name -> importer, for every supported operator, sorted."""
     return importers.table(__name__, __path__)

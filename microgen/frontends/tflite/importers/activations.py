@@ -1,4 +1,4 @@
-"""Activations that are layers of their own, and SOFTMAX."""
+"""Activations that are separate layers, and SOFTMAX."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _relu(activation: Activation) -> Importer:
 
 
 def _refuse_rescaling(layer: Layer) -> None:
-    """TensorFlow Lite Micro's RELU6 clamps stored values, whatever the output's scale."""
+    """TensorFlow Lite Micro's RELU6 clamps stored values and ignores the output's scale."""
     data, output = layer.data(0).type, layer.output().type
     if layer.numerics.name == "tflm" and data.quant != output.quant:
         raise layer.unsupported(

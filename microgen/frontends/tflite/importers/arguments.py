@@ -1,4 +1,4 @@
-"""Arguments that several operators have."""
+"""Reads arguments and options that several operators have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.frontends.tflite.layers import Layer, Options
 from microgen.ir.graph import DType
 from microgen.ops.base import Pair
 
-_UNDECLARED = 0  # the schema's default; FLOAT32, which no bias of integers is
+_UNDECLARED = 0  # the schema's default: FLOAT32, which is not for integer biases
 _WIDE_ROUNDINGS = {
     _UNDECLARED: Rounding.REDUCED,
     TensorTypeCode.INT64: Rounding.REDUCED,
@@ -29,8 +29,8 @@ def rounding(
     bias: Sequence[Tensor] = (),
     declared: int = _UNDECLARED,
 ) -> Rounding:
-    """How the profile scales sums: of int8 data as it is, of int16 data by ``bias`` or by the type
-    that the options declare for biases."""
+    """How the profile scales sums. For int8 data it depends on the op only; for int16 data also on
+    ``bias``, or on the type that the options declare for biases."""
     if data.type.dtype is not DType.INT16:
         return layer.numerics.rounding[op]
     rule = layer.numerics.wide[op]
@@ -62,23 +62,23 @@ def dilation(layer: Layer, options: Options) -> Pair:
 
 
 def integers(layer: Layer, position: int) -> tuple[int, ...]:
-    """A constant input, flat."""
+    """The numbers of a constant input, flat."""
     return tuple(layer.integers(position).reshape(-1).tolist())
 
 
 def resolved_axis(layer: Layer, axis: int, rank: int) -> int:
-    """An axis of a tensor of that rank, counted from the front."""
+    """An axis of a tensor with ``rank`` axes, counted from the front."""
     if not -rank <= axis < rank:
         raise layer.invalid(f"has the axis {axis}; {-rank} to {rank - 1} are expected")
     return axis % rank
 
 
 def cut(values: tuple[int, ...]) -> str:
-    """The first of many numbers, for messages."""
+    """The first of many numbers, as text for messages."""
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"
 
 
 def is_hybrid(data: Tensor, weight: Tensor) -> bool:
-    """Whether the layer quantizes its float32 data while it runs, for int8 weights."""
+    """Whether the layer quantizes its float32 data at run time, because its weights are int8."""
     return data.type.dtype is DType.FLOAT32 and weight.type.dtype is DType.INT8

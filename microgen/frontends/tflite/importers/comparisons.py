@@ -1,4 +1,4 @@
-"""Operators that compare, operate on bool, or choose by it."""
+"""Operators that compare, that compute with bool, or that choose by a bool."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ def _select_v2(layer: Layer) -> Tensor:
 
 
 def _select(layer: Layer) -> Tensor:
-    """A condition of one dimension chooses among rows; otherwise shapes are equal, or the condition
-    has no dimension."""
+    """A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
+    condition is a scalar."""
     layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
     layer.expect_inputs(3)
     condition, lhs, rhs = map(layer.data, range(3))
     shape, chosen = lhs.type.shape, condition.type.shape
     if chosen not in ((), shape[:1], shape) or rhs.type.shape != shape:
         raise layer.invalid(
-            f"chooses between {lhs.type} and {rhs.type} by {condition.type}; both must be of one "
-            "shape, the condition of this, of its first dimension or of none"
+            f"chooses between {lhs.type} and {rhs.type} by {condition.type}; both must have the "
+            "same shape, and the condition that shape, its first dimension or no dimension"
         )
     if chosen in ((), shape):
         return _where(layer, condition)
-    layer.output()  # whatever is wrong with it is said first
-    # The condition with dimensions of 1 after its own.
+    layer.output()  # first, so that its own errors precede those of the broadcast
+    # The condition gets dimensions of 1 after its own.
     spread = ReshapeAttrs((*chosen, *(1 for _ in shape[1:])))
     return _where(layer, layer.emit("reshape", spread, (condition,), hint=condition.name))
 

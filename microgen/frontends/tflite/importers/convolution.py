@@ -61,10 +61,13 @@ def _depthwise_conv2d(layer: Layer) -> Tensor:
 
 
 def _depth_multiplier(layer: Layer, options: Options, data: Tensor, weight: Tensor) -> int:
-    """From the shapes, as LiteRT computes it; TFLite Micro reads the option, so they must agree."""
+    """The multiplier that follows from the shapes. LiteRT computes it so, but TFLite Micro reads
+    the option, so they must agree."""
     channels, filters = data.type.shape[3], weight.type.shape[3]
     if filters % channels:
-        raise layer.invalid(f"has {filters} filters for {channels} channels: not a multiple")
+        raise layer.invalid(
+            f"has {filters} filters for {channels} channels; a multiple of them is expected"
+        )
     stated = options.number("DepthMultiplier")
     if stated not in (0, filters // channels):  # 0: not stated
         raise layer.invalid(
@@ -81,7 +84,7 @@ def _transpose_conv(layer: Layer) -> Tensor:
     if is_hybrid(data, weight):
         raise layer.unsupported(
             "is a hybrid transposed convolution: float32 data, int8 weights",
-            supported="weights of the data's kind; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
+            supported="weights of the data's dtype; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
             "FULLY_CONNECTED",
         )
     layer.expect_rank(output, 4)
@@ -104,9 +107,9 @@ def _transpose_conv(layer: Layer) -> Tensor:
 
 
 def _is_fed(layer: Layer, shape: Tensor, output: Tensor) -> bool:
-    """Whether the first input is fed; if not, it is the shape that the output is declared to have.
+    """Whether the first input is fed. If it is not, it is the shape that the output declares.
 
-    LiteRT computes any shape that it is fed and that suits the data; a firmware has one.
+    LiteRT accepts any fed shape that suits the data, but a firmware has only one.
     """
     if shape.type != TensorType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")

@@ -41,8 +41,8 @@ def _fully_connected(layer: Layer) -> Tensor:
 
 
 def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
-    """LiteRT reads a bias of int16 data as what the options declare, an undeclared int32 one as
-    int64; whatever it is, the sums are REAL."""
+    """The rounding of the sums. LiteRT reads the bias of int16 data with the declared type, and an
+    int32 bias without a declared type as int64. The sums of int16 data are always REAL there."""
     found = rounding(layer, "nn.dense", data, bias, declared)
     expected = DType.INT32 if declared == TensorTypeCode.INT32 else DType.INT64
     if found is Rounding.REAL and bias and bias[0].type.dtype is not expected:
@@ -55,10 +55,10 @@ def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: in
 
 
 def _rows(layer: Layer, data: Tensor, features: int) -> Shape:
-    """The shape [rows, features] of the data, which FULLY_CONNECTED implies."""
+    """The data's shape as FULLY_CONNECTED reads it: [rows, features]."""
     if data.type.size % features:
         raise layer.invalid(
-            f"has an input {data.type}, which is not rows of the weight's {features} features"
+            f"has an input {data.type}, which cannot be rows of the weight's {features} features"
         )
     return data.type.size // features, features
 

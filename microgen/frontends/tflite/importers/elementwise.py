@@ -34,7 +34,7 @@ def _multiply(layer: Layer) -> Tensor:
 
 
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
-    """The importer of an addition or subtraction, of which int16 has two kinds."""
+    """The importer of an addition or subtraction. For int16 there are two kinds."""
 
     def importer(layer: Layer) -> Tensor:
         layer.expect_inputs(2)
@@ -53,7 +53,7 @@ def _is_quantized(layer: Layer) -> bool:
 
 
 def _by_shift(tensor: Tensor) -> bool:
-    """Whether it is int16 of a power-of-two scale. Source: TFLite add.cc, Prepare."""
+    """Whether a tensor is int16 with a power of two as scale. Source: TFLite add.cc, Prepare."""
     kind = tensor.type
     return kind.dtype is DType.INT16 and power_of_two(kind.scale) is not None
 
@@ -77,7 +77,7 @@ def _divide(layer: Layer) -> Tensor:
     activation = layer.activation(
         layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
     )
-    # What TFLite Micro makes of shifts that C leaves undefined is another thing on each CPU.
+    # TFLite Micro shifts in a way that C leaves undefined, so its result depends on the CPU.
     attrs = DivideAttrs(activation, shifts_wrap=layer.numerics.name == "litert")
     layer.expect_inputs(2)
     inputs, output = (layer.data(0), layer.data(1)), layer.output()

@@ -1,4 +1,4 @@
-"""Operators that put elements in another order, or tensors together."""
+"""Operators that reorder elements, or that join tensors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _concatenation(layer: Layer) -> Tensor:
     options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
     if layer.activation(options) is not Activation.NONE:
         raise layer.unsupported(
-            "has a fused activation, which LiteRT refuses here too",
+            "has a fused activation, which LiteRT refuses, too",
             supported="concatenations without an activation",
         )
     axis = resolved_axis(layer, int(options.number("Axis")), len(inputs[0].type.shape))
@@ -58,9 +58,9 @@ def _transpose(layer: Layer) -> Tensor:
     return layer.emit("transpose", TransposeAttrs(axes), (data,), layer.output())
 
 
-# Blocks: a reshape that gives the positions inside a block axes of their own, a transposition,
-# and a reshape that makes them part of others. Sources: TFLite reference/space_to_depth.h,
-# depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
+# A block operator is three nodes: a reshape that gives the positions inside a block axes of their
+# own, a transposition, and a reshape that merges these axes with others. Sources: TFLite
+# reference/space_to_depth.h, depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
 
 
 def _space_to_depth(layer: Layer) -> Tensor:
@@ -92,7 +92,7 @@ def _space_to_batch_nd(layer: Layer) -> Tensor:
     blocks, pads = _blocks(layer, data, "paddings")
     around = ((0, 0), *pads, *((0, 0),) * (len(data.type.shape) - 1 - len(pads)))
     is_padded = any(map(any, around))
-    # TFLite fills with the stored value that means 0.
+    # TFLite pads with the stored value that means 0.
     padding = PadAttrs(around, output.type.zero)
     shape = layer.inferred("nn.pad", padding, (data,)) if is_padded else data.shape
     (n, *sizes), m = shape, len(blocks)
@@ -145,7 +145,8 @@ def _block_size(layer: Layer, options: Options) -> int:
 
 
 def _blocks(layer: Layer, data: Tensor, what: str) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
-    """Block sizes of the spatial axes, and what is added or cut on both sides of each."""
+    """The block sizes of the spatial axes, and the numbers of elements that are added or cut at
+    both ends of each."""
     blocks, sides = integers(layer, 1), layer.integers(2)
     rank = len(data.type.shape)
     if rank not in (3, 4) or len(blocks) != rank - 2 or sides.shape != (rank - 2, 2):
@@ -166,8 +167,8 @@ def _moved(
     *,
     is_cut: bool = False,
 ) -> Tensor:
-    """The data as ``parts``, with the axes in another order, as ``final``: the operator's output,
-    unless it ``is_cut`` after."""
+    """The data in the shape ``parts``, with its axes reordered, in the shape ``final``. This is the
+    operator's output, unless it ``is_cut`` afterwards."""
     output = layer.output()
     split = _inner(layer, "reshape", ReshapeAttrs(parts), data)
     moved = _inner(layer, "transpose", TransposeAttrs(axes), split)
@@ -178,7 +179,7 @@ def _moved(
 
 
 def _inner(layer: Layer, op: str, attrs: Attrs, data: Tensor) -> Tensor:
-    """What a node in the midst of an operator's computes, with the data's quantization."""
+    """The output of an inner node of an operator, with the data's quantization."""
     return layer.emit(op, attrs, (data,), hint=f"{layer.output().name}/{op.removeprefix('nn.')}")
 
 

@@ -18,7 +18,7 @@ from microgen.ops.pad import PadAttrs
 def _pad(layer: Layer) -> Tensor:
     layer.expect_inputs(2)
     data, output = layer.data(0), layer.output()
-    # TFLite fills with the stored value that means 0.
+    # TFLite pads with the stored value that means 0.
     attrs = PadAttrs(_pads(layer, data), output.type.zero)
     return layer.emit("nn.pad", attrs, (data,), output)
 

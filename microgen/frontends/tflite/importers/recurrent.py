@@ -1,4 +1,4 @@
-"""Operators that keep a state from one inference to the next."""
+"""Operators that keep a state between inferences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _svdf(layer: Layer) -> Tensor:
     return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)
 
 
-# Positions of an LSTM's inputs; of four, those of the input, forget, cell and output gate.
+# Positions of an LSTM's inputs. Four are those of the input, forget, cell and output gate.
 _WEIGHT, _RECURRENT, _PEEPHOLE, _BIAS = range(1, 5), range(5, 9), range(9, 12), range(12, 16)
 _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 17, 18, 19, 20
 _HIDDEN = 4  # position among the intermediates
@@ -76,7 +76,9 @@ def _has_input_gate(layer: Layer) -> bool:
     """False for an LSTM that couples its input and forget gates (CIFG)."""
     parts = [layer.has_input(positions[0]) for positions in (_WEIGHT, _RECURRENT, _BIAS)]
     if any(parts) and not all(parts):
-        raise layer.invalid("has a part of an input gate; weights and bias are expected, or none")
+        raise layer.invalid(
+            "has only a part of an input gate; both weights and the bias, or none, are expected"
+        )
     return all(parts)
 
 
@@ -89,10 +91,10 @@ def _refuse_normalization(layer: Layer) -> None:
 
 
 def _refuse_micro(layer: Layer) -> None:
-    """TensorFlow Lite Micro takes the gates' functions from tables."""
+    """TensorFlow Lite Micro computes the gates' functions with tables."""
     if layer.numerics.name == "tflm" and layer.data(0).type.dtype is DType.INT8:
         raise layer.unsupported(
-            "is an int8 LSTM, which TensorFlow Lite Micro computes in another way than LiteRT",
+            "is an int8 LSTM, which TensorFlow Lite Micro computes differently from LiteRT",
             supported="int8 LSTMs with --numerics litert",
         )
 
@@ -105,14 +107,14 @@ def _projection(layer: Layer) -> tuple[Tensor, ...]:
 
 
 def _stacked(layer: Layer, tensors: Sequence[Tensor]) -> Tensor:
-    """The constants of all gates as one, along a new first axis; quantized ones keep their
-    scales, one each."""
+    """The constants of all gates as one, along a new first axis. If they are quantized, each keeps
+    its own scale."""
     if not tensors:
         raise layer.invalid("lacks the biases of its gates")
     kinds = {(tensor.type.shape, tensor.type.dtype) for tensor in tensors}
     if len(kinds) != 1:
         found = ", ".join(str(tensor.type) for tensor in tensors)
-        raise layer.invalid(f"has weights or biases of its gates of several types: {found}")
+        raise layer.invalid(f"has weights or biases of different types in its gates: {found}")
     ((_, dtype),) = kinds
     budget.spend_array(len(tensors) * tensors[0].type.nbytes, layer.where)
     values = np.stack([_value(tensor) for tensor in tensors])

@@ -1,4 +1,4 @@
-"""Operators that make one value of several: sums, means, extremes and their positions."""
+"""Operators that reduce axes: sums, means, extremes and their positions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from microgen.ops.sum import SumAttrs
 
 
 def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
-    """The axes, ascending, each once, and whether they stay."""
+    """The axes, ascending and without duplicates, and whether the output keeps them."""
     layer.expect_inputs(2)
     options = layer.options(ReducerOptions, BuiltinOptions.ReducerOptions, required=False)
     rank = len(layer.data(0).type.shape)
@@ -32,6 +32,7 @@ def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
 
 
 def _reduced(layer: Layer, op: str, attrs: Attrs) -> Tensor:
+    """The output of an op whose axes are in ``attrs``: the second input is not an operand."""
     return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
@@ -53,7 +54,7 @@ def _min(layer: Layer) -> Tensor:
 
 
 def _position_axis(layer: Layer, schema: Any, code: int) -> int:
-    """The one axis. The option is the output's dtype, which its tensor tells as well."""
+    """The one axis. The option is the dtype of the output, whose tensor also has it."""
     layer.expect_inputs(2)
     layer.options(schema, code, required=False)
     stated = integers(layer, 1)
@@ -62,18 +63,14 @@ def _position_axis(layer: Layer, schema: Any, code: int) -> int:
     return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
 
 
-def _positions(layer: Layer, op: str, attrs: Attrs) -> Tensor:
-    return layer.emit(op, attrs, (layer.data(0),), layer.output())
-
-
 def _arg_max(layer: Layer) -> Tensor:
     axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
-    return _positions(layer, "argmax", ArgMaxAttrs(axis))
+    return _reduced(layer, "argmax", ArgMaxAttrs(axis))
 
 
 def _arg_min(layer: Layer) -> Tensor:
     axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
-    return _positions(layer, "argmin", ArgMinAttrs(axis))
+    return _reduced(layer, "argmin", ArgMinAttrs(axis))
 
 
 IMPORTERS: Mapping[str, Importer] = {

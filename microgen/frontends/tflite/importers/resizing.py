@@ -21,7 +21,7 @@ from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.resize2d import Resize2DAttrs
 from microgen.ops.take import TakeAttrs
 
-_MOST_PIXELS = 2**16  # in a row or column: tables of them are made here
+_MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 
 
 def _gather(layer: Layer) -> Tensor:
@@ -36,7 +36,7 @@ def _gather(layer: Layer) -> Tensor:
 
 
 def _indices(layer: Layer, size: int) -> Tensor:
-    """int32 indices of an axis of that size: computed, or constants that lie in it."""
+    """int32 indices of an axis with ``size`` elements: computed, or constants within the axis."""
     tensor = layer.plain(1)
     if tensor.value is None:
         if tensor.type.dtype is not DType.INT32:
@@ -53,7 +53,7 @@ def _indices(layer: Layer, size: int) -> Tensor:
 
 
 def _table(layer: Layer, indices: Array, name: str) -> Tensor:
-    """int32 indices as a constant."""
+    """The indices as an int32 constant."""
     return layer.constant(indices.astype(np.int32), f"{layer.output().name}/{name}")
 
 
@@ -68,7 +68,7 @@ def _resize_bilinear(layer: Layer) -> Tensor:
 
 
 def _resize_nearest_neighbor(layer: Layer) -> Tensor:
-    """One ``take`` of rows and one of columns, the one that adds less first."""
+    """One ``take`` of rows and one of columns. The one that adds less comes first."""
     data, size = _image(layer)
     options = layer.options(
         ResizeNearestNeighborOptions, BuiltinOptions.ResizeNearestNeighborOptions
@@ -95,7 +95,7 @@ def _resize_nearest_neighbor(layer: Layer) -> Tensor:
 
 
 def _image(layer: Layer) -> tuple[Tensor, Pair]:
-    """The image, and the height and width it is to have."""
+    """The image, and the height and width of the output."""
     layer.expect_inputs(2)
     data, size = layer.data(0), integers(layer, 1)
     layer.expect_rank(data, 4)
@@ -111,7 +111,7 @@ def _image(layer: Layer) -> tuple[Tensor, Pair]:
 
 
 def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) -> Array:
-    """The index of the input for each of the output, all in float32.
+    """The input's index for each of the output's, computed in float32.
 
     Source: TFLite reference/resize_nearest_neighbor.h, GetNearestNeighbor.
     """

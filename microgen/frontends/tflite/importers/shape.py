@@ -1,4 +1,4 @@
-"""Operators that change a shape, or tell it."""
+"""Operators that change or return a shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _reshape(layer: Layer) -> Tensor:
     layer.expect_inputs(1, 2)
     data, output = layer.data(0), layer.output()
     options = layer.options(ReshapeOptions, BuiltinOptions.ReshapeOptions, required=False)
-    # As in LiteRT the second input, where there is one, wins over the option.
+    # As in LiteRT, the second input overrides the option if both are present.
     stated = integers(layer, 1) if layer.has_input(1) else options.integers("NewShape")
     shape = output.type.shape
     matches = len(stated) == len(shape) and all(
@@ -48,7 +48,7 @@ def _squeeze(layer: Layer) -> Tensor:
         axes = {axis for axis, size in enumerate(shape) if size == 1}
     if any(shape[axis] != 1 for axis in axes):
         raise layer.invalid(
-            f"removes the axes {sorted(axes)} of {data.type}, which are not all of size 1"
+            f"removes the axes {sorted(axes)} of {data.type}; only axes of size 1 can be removed"
         )
     return _reshaped(layer, data, tuple(n for axis, n in enumerate(shape) if axis not in axes))
 
@@ -80,7 +80,7 @@ def _broadcast(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
 
 
 def _shape(layer: Layer) -> Tensor:
-    """No node: shapes are fixed."""
+    """The shape as a constant, without a node, because shapes are fixed."""
     layer.expect_inputs(1)
     layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
     output = layer.plain_output()

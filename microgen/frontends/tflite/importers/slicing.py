@@ -1,4 +1,4 @@
-"""Operators that take parts of a tensor."""
+"""Operators that return parts of a tensor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _slice(layer: Layer) -> Tensor:
     data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
     shape = data.type.shape
     if not len(begin) == len(sizes) == len(shape):
-        raise layer.invalid(f"slices from {cut(begin)} sizes {cut(sizes)} of {data.type}")
+        raise layer.invalid(f"slices {data.type} from {cut(begin)} with the sizes {cut(sizes)}")
     counts = tuple(
         size - start if count == -1 else count
         for size, start, count in zip(shape, begin, sizes, strict=True)
@@ -38,14 +38,14 @@ def _slice(layer: Layer) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _Spec:
-    """The constants of a STRIDED_SLICE: begin, end and stride per entry, and its masks, whose bit
-    k is about entry k."""
+    """The constants of a STRIDED_SLICE: begin, end and stride of each entry, and the masks. Bit k
+    of a mask belongs to entry k."""
 
     entries: tuple[tuple[int, int, int], ...]
     options: Options
 
     def masks(self, name: str, entry: int) -> bool:
-        """Whether the entry's bit is set in the mask of that name."""
+        """Whether the entry's bit is set in the mask called ``name``."""
         return bool(int(self.options.number(name)) >> entry & 1)
 
 
@@ -58,7 +58,7 @@ def _strided_slice(layer: Layer) -> Tensor:
         raise layer.invalid("has begin, end and strides of different lengths")
     if options.number("Offset"):
         raise layer.unsupported(
-            "counts its ends from their begins (offset)", supported="ends counted from the front"
+            "counts its ends from its begins (offset)", supported="ends counted from the front"
         )
     spec = _Spec(tuple(zip(*vectors, strict=True)), options)
     return _sliced(layer, data, *_axes(layer, spec, data.type.shape))
@@ -73,7 +73,7 @@ def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int,
             spare = len(shape) - len(axes) - _axes_after(spec, entry)
             if spare < 1:
                 raise layer.unsupported(
-                    "has an ellipsis that stands for no axis, which LiteRT reads as one",
+                    "has an ellipsis for no axis, which LiteRT reads as one axis",
                     supported="an ellipsis for one axis or more",
                 )
             whole = shape[len(axes) : len(axes) + spare]
@@ -82,11 +82,13 @@ def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int,
         elif spec.masks("NewAxisMask", entry):
             output.append(1)
         elif len(axes) == len(shape):
-            raise layer.invalid(f"slices more axes than the {len(shape)} of its input")
+            raise layer.invalid(
+                f"slices more than {len(shape)} axes, but its input has no more of them"
+            )
         elif spec.masks("ShrinkAxisMask", entry):
             if stride < 1:
                 raise layer.invalid(f"removes an axis with the stride {stride}; 1 is expected")
-            # As in LiteRT the begin mask counts here too.
+            # As in LiteRT, the begin mask applies here, too.
             index = 0 if spec.masks("BeginMask", entry) else begin
             axes.append((resolved_axis(layer, index, shape[len(axes)]), 1, 1))
         else:
@@ -99,13 +101,13 @@ def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int,
 
 
 def _axes_after(spec: _Spec, entry: int) -> int:
-    """How many axes of the data the entries after an ellipsis take."""
+    """The number of the data's axes that belong to the entries after an ellipsis."""
     later = range(entry + 1, len(spec.entries))
     return sum(not spec.masks("NewAxisMask", k) for k in later)
 
 
 def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
-    """Begin, stride and count of a slice of an axis, cut to the axis as Python cuts it."""
+    """Begin, stride and count of a slice of an axis, limited to the axis as in Python."""
     if not part.step:
         raise layer.invalid("has a stride of 0")
     places = range(*part.indices(size))
@@ -117,7 +119,7 @@ def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
 def _sliced(
     layer: Layer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
 ) -> Tensor:
-    """The slice, and a reshape where axes are added or removed."""
+    """The slice, followed by a reshape if axes are added or removed."""
     begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
     return _reshaped_slice(
         layer, data, StridedSliceAttrs(begin, strides, counts), layer.output(), tuple(shape)
@@ -188,7 +190,7 @@ def _parts(
     *,
     keep_axis: bool = True,
 ) -> Value:
-    """One slice for each output, one after the other along the axis."""
+    """One slice for each output. The slices follow each other along the axis."""
     shape = data.type.shape
     found: list[Tensor] = []
     for i, (size, output) in enumerate(zip(sizes, outputs, strict=True)):

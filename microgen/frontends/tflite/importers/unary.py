@@ -1,4 +1,4 @@
-"""Activations and elementwise functions of one tensor that `activations` has not."""
+"""Activations and elementwise functions of one tensor that are not in `activations`."""
 
 from __future__ import annotations
 
