@@ -1,4 +1,5 @@
-"""Which nodes the codegen takes, what it takes of CMSIS-NN's tree, and what it says without one."""
+"""Which nodes the codegen takes, which files it uses of CMSIS-NN's tree, and its error without
+one."""
 
 from __future__ import annotations
 
