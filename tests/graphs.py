@@ -1,4 +1,5 @@
-"""Builds small int8 graphs, by hand or at random, for tests of passes and of what follows them."""
+"""Builds small int8 graphs, handmade or random, for tests of passes and of the stages after
+them."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ DEFAULT = Quant((0.05,), (3,))
 
 
 class Builder:
-    """Appends nodes and gives back tensor names."""
+    """Appends nodes and returns tensor names."""
 
     def __init__(self, seed: int = 0) -> None:
         self.rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What can go wrong in a run of the graph executor: codes, and the next run."""
+"""The errors of a run of the graph executor: their codes, and the run after one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ int main(void)
 
 
 def _graph() -> Graph:
-    """Transpose x, and take two of its rows."""
+    """A graph that transposes x and takes two of its rows."""
     types = {
         "x": TensorType((2, 3), DType.INT16),
         "i": TensorType((2,), DType.INT32),
@@ -99,8 +99,8 @@ def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     assert done.stdout.splitlines() == [
         f"{WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {INVALID}",
         "0: 2 5 1 4",
-        f"{OUTSIDE}: 2 5 1 4",  # the output is as it was
+        f"{OUTSIDE}: 2 5 1 4",  # the output is unchanged
         f"{OUTSIDE} {OUTSIDE} {0x0104}",
         "0: 3 6 1 4",
-        "0 ",  # the timer that timed the failure is stopped
+        "0 ",  # the timer of the failed run was stopped
     ]

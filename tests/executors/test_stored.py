@@ -1,4 +1,5 @@
-"""The graph executor's program and pool: storages where the JSON says, at places C agrees to."""
+"""The graph executor's program and pool: the storages in the JSON have the offsets that C
+computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Bounds of RAM and flash: what is refused, what is doubted, and what firmware measures."""
+"""Bounds of RAM and flash: what is refused, what is doubtful, and the firmware's own
+measurements."""
 
 from __future__ import annotations
 
