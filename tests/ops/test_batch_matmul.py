@@ -35,7 +35,7 @@ def _random(seed: int) -> c.Case:
 
 
 def _least_scale(name: str, times: float) -> c.Case:
-    """A case with ``times`` the scale that would scale the largest sum to nearly 2**31."""
+    """A case with ``times`` the output scale that scales the largest sum to nearly 2**31."""
     return _case(3, name, (9, 9), (9, 9), times=times * 255 * 255 * 9 * 50 / (75 * 75 * 3 * 2**31))
 
 
