@@ -22,7 +22,7 @@ def load(files: Mapping[str, bytes], *, file: str) -> Graph:
     try:
         model = json.loads(files[".toy"])
     except ValueError as error:
-        raise ModelError(f"is no JSON: {error}", where=file) from None
+        raise ModelError(f"is not JSON: {error}", where=file) from None
     builder, moved = GraphBuilder(), Moved()
     values: dict[str, Tensor] = {}
     for name, shape in model["inputs"].items():
