@@ -54,5 +54,5 @@ def _run_operators(state: Run, operators: Sequence[Operator]) -> None:
 
 
 def hooks(called: Sequence[str]) -> Iterator[str]:
-    """Those of the calls that are hooks of devices."""
+    """The calls that are hooks of devices."""
     return (what for what in called if " " in what)

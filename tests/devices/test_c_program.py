@@ -1,4 +1,4 @@
-"""A C program in microTVM's documented style, with its own driver, against the generated files."""
+"""A C program in microTVM's documented style, with its own driver and the generated files."""
 
 from __future__ import annotations
 

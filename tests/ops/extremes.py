@@ -49,14 +49,14 @@ def litert_case(seed: int, op: str, attrs: Attrs, dtype: DType = DType.INT8) -> 
 def check_every_pair(
     op: str, attrs: Attrs, scales: tuple[float, ...], zero_points: tuple[int, ...]
 ) -> None:
-    """Checks each int8 value with each other against LiteRT."""
+    """Compares every pair of int8 values with LiteRT."""
     assert_equal(
         broadcasting.all_pairs(op, op.upper(), OPTIONS, attrs, scales, zero_points),
     )
 
 
 def check_special_floats(op: str, attrs: Attrs) -> None:
-    """Checks NaN, infinity and zeros of either sign against LiteRT, bit for bit."""
+    """Compares NaN, infinity and zeros of either sign with LiteRT, bit for bit."""
     values = np.array([np.nan, np.inf, 0.0, -0.0, 1.0], np.float32)
     kinds = [TensorType((5, 1), DType.FLOAT32), TensorType((5,), DType.FLOAT32)]
     arrays = [values[:, None], values]

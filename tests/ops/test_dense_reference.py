@@ -49,10 +49,7 @@ def test_floats_equal_litert() -> None:
 
 
 def random_int16_case(seed: int, dtype: DType | None, *, largest: int = 2**30) -> Case:
-    """A case with a bias of that dtype, declared if it is int32.
-
-    The outputs use all of int16.
-    """
+    """A case whose outputs use all of int16. The type of an int32 bias is declared."""
     rng = np.random.default_rng(seed)
     features, units = int(rng.choice([1, 2, 17, 64, 300])), int(rng.integers(1, 12))
     per_channel = units > 1 and bool(rng.integers(2))
