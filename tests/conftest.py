@@ -85,8 +85,7 @@ pytest_runtest_call = pytest_runtest_setup
 
 @pytest.fixture(scope="session")
 def mlperf_models() -> Path:
-    """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models next to the
-    repository."""
+    """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models next to the repo."""
     folder = Path(os.environ.get("MICROGEN_MODELS") or ROOT.parent / "shared" / "models")
     if not folder.is_dir():
         pytest.skip(f"there is no {folder}: set MICROGEN_MODELS to the MLPerf Tiny models")

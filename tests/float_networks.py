@@ -54,8 +54,7 @@ class _Chain:
 
 
 def sine() -> tuple[bytes, Array]:
-    """A network 1 -> 16 -> 16 -> 1, and a sample whose output is nearly 0 because large terms
-    cancel."""
+    """A network 1 -> 16 -> 16 -> 1, and a sample whose output is near 0: large terms cancel."""
     chain, x = _Chain(1, 1), np.array([[0.7]], np.float32)
     values = x.astype(np.float64)
     for units, options in ((16, _RELU), (16, _RELU), (1, {})):

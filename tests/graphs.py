@@ -1,5 +1,4 @@
-"""Builds small int8 graphs, handmade or random, for tests of passes and of the stages after
-them."""
+"""Builds small int8 graphs, handmade or random, for tests of passes and of later stages."""
 
 from __future__ import annotations
 

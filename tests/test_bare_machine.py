@@ -1,5 +1,4 @@
-"""``scripts/bare_machine.sh`` and ``.ci/run``, with stand-ins for the programs that only root can
-run."""
+"""``scripts/bare_machine.sh`` and ``.ci/run``, with stand-ins for what only root can run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""``generate`` writes the same bytes every time, whole or not at all, whatever the model's names
-are."""
+"""``generate`` always writes the same bytes, whole or not at all, whatever the model's names."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 
 def _model() -> bytes:
-    """MEAN over height and width, whose int8 output is also the input of an ARG_MAX with the int32
-    output."""
+    """A MEAN over height and width, which is the int8 output, and its ARG_MAX, the int32 output."""
     tensors = [
         TensorSpec("x", (1, 4, 5, 7), "int8", None, (0.5,), (3,)),
         TensorSpec("axes", (2,), "int32", np.array([1, 2])),

@@ -18,8 +18,7 @@ def _packages() -> dict[str, str]:
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """A mark that skips the test unless all of these tools of ``microgen.building.tools.TOOLS``
-    work."""
+    """A mark that skips the test unless all of these tools of ``tools.TOOLS`` work."""
     missing = [name for name in map(_row, names) if name in _packages()]
     return pytest.mark.skipif(bool(missing), reason=_reason(missing))
 

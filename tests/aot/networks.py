@@ -56,8 +56,7 @@ def _random(param: Var, rng: np.random.Generator) -> Array:
 
 
 def holds(network: Network, convention: str, folder: Path) -> None:
-    """Checks that the firmware computes what numpy does: integers exactly, floats to 1e-5 of their
-    range."""
+    """Checks that the firmware computes what numpy does: integers exactly, floats to 1e-5."""
     inputs = network.inputs()
     made = compiled(network.bound(), convention)
     assert len(made.program.inputs) == len(inputs)

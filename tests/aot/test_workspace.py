@@ -1,5 +1,4 @@
-"""Workspace and constants of Relay networks: sizes, alignments, pools, and what is live at a
-call."""
+"""Workspace and constants of Relay networks: sizes, alignments, pools, and live bytes at calls."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ def test_an_alignment_that_c_does_not_allow_is_refused() -> None:
 
 
 def test_planners_need_what_is_known() -> None:
-    """A tensor has 2,592 bytes. Three are live at once, at the last convolution or before its
+    """A tensor has 2,592 bytes. Three are live at once: at the last convolution or before its
     sum."""
     sizes = {
         planner: compiled(_residual(), planner=planner).plan.peak

@@ -49,7 +49,7 @@ def json_module(symbol: str, text: str = "{}", names: tuple[str, ...] = ()) -> M
 
 
 def full() -> bytes:
-    """A blob with every known payload, arrays of several dtypes, and an import that two modules
+    """A blob with all known payloads, arrays of several dtypes, and an import that two modules
     share."""
     arrays = {
         "dnnl_f_const_0": np.arange(3, dtype=np.float32),
@@ -66,8 +66,7 @@ def full() -> bytes:
 
 
 def firmware() -> bytes:
-    """A blob as microgen's firmware has it: constants are elsewhere, and the older type key
-    occurs."""
+    """A blob of microgen's firmware: it contains no constants, and has the older type key."""
     consts = ConstLoader({"j1": ("a", "b"), "j2": ()})
     imports = (LIB, json_module("j1", GRAPH, ("a", "b")), json_module("j2"))
     return dumps(Module("metadata", consts.dumps(), imports))
@@ -104,7 +103,7 @@ Edges = list[list[int]]
 
 
 def by_chance(rng: random.Random, size: int) -> tuple[list[bool], Edges]:
-    """Whether each of ``size`` modules is in the library, and what each imports. Some have a
+    """Whether each of ``size`` modules is in the library, and its imports. Some trees have a
     cycle."""
     library = [rng.random() < 0.35 for _ in range(size)]
     is_acyclic = rng.random() < 0.85
@@ -119,7 +118,7 @@ def by_chance(rng: random.Random, size: int) -> tuple[list[bool], Edges]:
 
 
 def built(library: list[bool], edges: Edges) -> Module:
-    """The tree of modules. Imports are set afterwards, because modules are frozen and there may be
+    """The tree of modules. Imports are set last, because modules are frozen and there may be
     cycles."""
     modules = [
         Module(LIBRARY) if is_library else Module("k", Number(i).dumps())

@@ -71,8 +71,7 @@ def test_without_a_tree_all_modules_are_the_librarys_imports() -> None:
 
 
 def test_the_notes_older_form_with_metadata() -> None:
-    """The offsets are those of ``readelf -p .rodata`` in the notes, for a library that TVM
-    built."""
+    """The offsets are those of ``readelf -p .rodata`` in the notes, for a library built by TVM."""
     zero, two = (f"tvmgen_default_dnnl_main_{i}" for i in (0, 2))
     texts = "{}".ljust(0x74C), GRAPH.ljust(0x2D8)[:0x2D8]
     modules = (LIB, json_module(two, texts[1]), json_module(zero, texts[0]))

@@ -35,8 +35,8 @@ def expected(inputs: dict[str, Array]) -> Array:
 
 
 def by_onnxruntime(inputs: dict[str, Array]) -> Array:
-    """The same output, computed from an equal model in ONNX. Skips the test if onnx or onnxruntime
-    is missing."""
+    """The same output, computed by onnxruntime. Skips the test if onnx or onnxruntime is
+    missing."""
     helper = pytest.importorskip("onnx").helper
     nodes = [
         helper.make_node("Conv", ["d1", "w1", "b1"], ["sums"], pads=[1, 1, 1, 1]),

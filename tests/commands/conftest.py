@@ -39,7 +39,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A function that runs a command line, with both outputs in pipes or at a terminal of
+    """A function that runs a command, with both outputs in pipes or at a terminal of
     ``columns``."""
 
     def run(command: Sequence[str | Path], columns: int = 0) -> Ran:

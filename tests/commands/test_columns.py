@@ -37,8 +37,7 @@ def _check(run: Run, command: list[str | Path]) -> str:
 
 
 def _is_whole(word: str, whole: set[str]) -> bool:
-    """Whether a pipe gets the same word. The middle may be left out, and a heading ends with a
-    colon."""
+    """Whether a pipe gets the same word. It may be a heading with a colon, or lack its middle."""
     if word in whole or word.rstrip(":") in whole:
         return True
     first, dots, last = word.partition("...")

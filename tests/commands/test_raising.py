@@ -1,5 +1,4 @@
-"""Exceptions in somebody's code generator and in microgen itself: one line, and with -v the
-traceback."""
+"""Exceptions in a code generator and in microgen itself: one line, and with -v the traceback."""
 
 from __future__ import annotations
 

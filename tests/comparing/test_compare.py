@@ -1,5 +1,4 @@
-"""``run --compare`` of float networks: it raises no false alarm, and it finds errors and names
-them."""
+"""``run --compare`` of float networks raises no false alarm, and finds and names errors."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ def test_the_networks_are_those_that_a_part_of_the_range_fails(compared: RunResu
 
 
 def _broken(project: Path, statement: str, inputs: dict[str, Array]) -> Verdict:
-    """The first verdict on the project after ``statement`` was added to the last operator of
-    ``sine``."""
+    """The first verdict after ``statement`` was added to the last operator of ``sine``."""
     source = project / "model/codegen/host/src/sine_lib1.c"
     text = source.read_text()
     last = text.rindex("    return 0;")

@@ -61,8 +61,7 @@ POOL = {
 
 
 def network() -> Json:
-    """A network of a convolution with a bias and a clip, a branch, and pooling; it has two
-    results."""
+    """A network of a convolution with bias and clip, a branch, and pooling, with two results."""
     return {
         "symbol": "dnnl_f",
         "nodes": [

@@ -263,8 +263,7 @@ def _tokens(rng: random.Random, text: str) -> str:
 
 
 def _everywhere(rng: random.Random, text: str) -> str:
-    """The text with another number in every place of one number, so shapes and ids change as a
-    whole."""
+    """The text with one number replaced everywhere, so that shapes and ids change as a whole."""
     number = rng.choice(re.findall(r"(?<= )\d+", text))
     return re.sub(rf"(?<= ){number}(?=[ \n])", rng.choice(NUMBERS), text)
 

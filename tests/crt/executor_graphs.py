@@ -101,8 +101,8 @@ def seed_demo(size: int = 56, channels: int = 32) -> Json:
 
 
 def everything() -> Json:
-    """A graph with parameters, a node with two outputs, a reshape, a copy, and storage that is used
-    again."""
+    """A graph with parameters, a node with two outputs, a reshape, a copy, and storage used
+    twice."""
     row, column, half = (1, 8), (8, 1), (1, 4)
     return graph(
         [

@@ -36,8 +36,7 @@ def damaged(rng: random.Random, data: bytes, tokens: Sequence[bytes] = TOKENS) -
 
 
 def changed(rng: random.Random, tree: Json, words: Sequence[str]) -> Json:
-    """The tree with a few values replaced, removed, moved or repeated. Texts are replaced by
-    ``words``."""
+    """The tree with a few values replaced, removed, moved or repeated. New texts are ``words``."""
     tree = copy.deepcopy(tree)
     for _ in range(rng.randrange(1, 4)):
         holder, key = rng.choice(list(_places(tree)))

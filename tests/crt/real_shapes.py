@@ -120,8 +120,7 @@ def _tensor(
 
 
 def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -> Iterator[c.Case]:
-    """The case with every choice of the attributes that are not given; refused ones are left
-    out."""
+    """The case with every choice of the attributes that are not given, without refused ones."""
     kind = ops.registry()[op].attrs
     names = [field.name for field in dataclasses.fields(kind)]
     own = OWN.get(op, {})

@@ -1,5 +1,4 @@
-"""The C arithmetic of requantize.h and fixed_point.h, compared with its numpy twins on all of
-int32."""
+"""The C arithmetic of requantize.h and fixed_point.h, compared with numpy on all of int32."""
 
 from __future__ import annotations
 

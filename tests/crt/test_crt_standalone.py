@@ -1,5 +1,4 @@
-"""crt/ by itself: its README's example, the functions that it links with, its warnings and its
-size."""
+"""crt/ by itself: its README's example, what it links with, its warnings and its size."""
 
 from __future__ import annotations
 
@@ -115,8 +114,7 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_p
 
 @functools.cache
 def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
-    """The group, kind and name of each symbol of all kernels. They must compile without a
-    warning."""
+    """The group, kind and name of each symbol of all kernels, compiled without a warning."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         _run([*_arm(core, option, "-c"), *_grouped(folder)], folder)

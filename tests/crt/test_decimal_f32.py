@@ -47,8 +47,7 @@ def check(driver: Path, values: np.ndarray, form: str) -> None:
 
 
 def test_every_float_comes_back(driver: Path) -> None:
-    """Every float, denormals included, as C++ prints it with the max_digits10 of a float and of a
-    double."""
+    """Floats, denormals included, as C++ prints them with max_digits10 of a float and a double."""
     rng = np.random.default_rng(1)
     values = rng.integers(0, 0x7F800000, 20_000, np.uint32)
     signed = values | rng.integers(0, 2, values.size, np.uint32) << np.uint32(31)

@@ -1,5 +1,4 @@
-"""How the C runtime of dnnl_json compiles, what it links with, and the sizes of it and its
-structures."""
+"""How the C runtime of dnnl_json compiles, what it links with, and how large it is."""
 
 from __future__ import annotations
 

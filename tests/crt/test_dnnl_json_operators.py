@@ -1,5 +1,4 @@
-"""Each operator of the C runtime of dnnl_json, compared with numpy for any shapes and
-attributes."""
+"""Each operator of the C runtime of dnnl_json, compared with numpy."""
 
 from __future__ import annotations
 
@@ -90,8 +89,8 @@ def _tangle(seed: int) -> cases.Example:
 
 
 def test_intermediates_share_the_workspace(driver: Path) -> None:
-    """Places are chosen by lifetime and leave gaps. The workspace ends exactly where Python
-    says."""
+    """Places are chosen by lifetime and leave gaps. The workspace ends where Python says it
+    does."""
     examples = [_tangle(seed) for seed in range(100)]
     cases.check(driver, examples, [example.wanted for example in examples])
     sizes = [runtime.workspace_bytes(example.graph) for example in examples]

@@ -1,5 +1,4 @@
-"""The C files of crt/: how they begin, what they include, their names, and that C++ compiles
-them."""
+"""The C files of crt/: how they begin, what they include, their names, and C++'s view of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Firmware whose hooks are traced and made to fail by their numbers, and the calls that must
-follow."""
+"""Firmware whose hooks are traced and made to fail by number, and the calls that must follow."""
 
 from __future__ import annotations
 

@@ -27,8 +27,7 @@ class Run:
 def run(
     devices: Sequence[str], operators: Sequence[Operator], failing: Mapping[int, int] = {}
 ) -> Run:
-    """Activates all devices, runs each operator between open and close, and deactivates the active
-    devices."""
+    """Activates all devices, runs operators between open and close, deactivates active devices."""
     state = Run(failing)
     active: list[str] = []
     for device in devices:

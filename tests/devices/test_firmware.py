@@ -1,5 +1,4 @@
-"""Devices in firmware under QEMU: whole sequences of hooks and operators, with each hook
-failing."""
+"""Devices in firmware under QEMU: whole sequences of hooks and operators; each hook fails once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""External functions of several nodes, and networks on several targets, compute the same as their
-nodes."""
+"""External functions of several nodes, and networks on several targets, compute the same."""
 
 from __future__ import annotations
 
@@ -82,8 +81,7 @@ def test_constants_of_a_function_do_not_take_its_inputs_names(tmp_path: Path) ->
 
 
 def _random_places(graph: Graph, rng: np.random.Generator) -> list[str]:
-    """Random places in runs of nodes. Each run in an external function has a function of its
-    own."""
+    """Random places in runs of nodes. Each run on an external function has its own function."""
     places: list[str] = []
     while len(places) < len(graph.nodes):
         target = str(rng.choice(["", "npu0", "npu1"]))

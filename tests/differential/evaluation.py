@@ -35,8 +35,7 @@ def graph_of(net: Network, outputs: list[str]) -> Graph:
 
 
 def computed(graph: Graph, fed: Mapping[str, list[Array]]) -> Samples:
-    """The graph's outputs for each sample, in sequence. Raises StatusError if firmware would
-    fail."""
+    """The graph's outputs for each sample, in sequence. Raises StatusError if firmware fails."""
     state = initial_state(graph)
     found: Samples = {name: [] for name in graph.outputs}
     for i in range(SAMPLES):
@@ -74,8 +73,7 @@ def is_hybrid(graph: Graph) -> bool:
 
 
 def shaken(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
-    """The outputs as another implementation might compute them: with noise unless all kernels are
-    exact."""
+    """The outputs as others might compute them: with noise unless all kernels are exact."""
     if is_exact(graph):
         return computed(graph, fed)
     found = computed(graph, fed) if is_hybrid(graph) else _with_noise(graph, fed, rng)

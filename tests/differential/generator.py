@@ -133,8 +133,7 @@ def compute_last(net: Network, *, is_shaken: bool = True) -> None:
 
 
 def _check_reads(net: Network, graph: Graph) -> None:
-    """Raises UnfitError if the layer makes integers of inexact floats. Integers are compared bit
-    for bit."""
+    """Raises UnfitError if inexact floats become integers, which are compared bit for bit."""
     is_smooth = all(net.dtype(name) == "float32" for name in graph.outputs)
     is_smooth = is_smooth and not evaluation.is_hybrid(graph)
     if not is_smooth and any(name in net.shaken for name in graph.inputs):

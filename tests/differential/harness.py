@@ -28,8 +28,7 @@ class Failure:
 
 
 def check(cases: Sequence[Case], folder: Path) -> list[Failure]:
-    """Compiles, runs and compares: the first failure of each network, and none for networks that
-    agree."""
+    """Compiles, runs and compares the networks. Returns the first failure of each that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     found = [(case, _compiled(case, folder)) for case in cases]
     failures = [Failure(case, what) for case in cases if (what := _by_numpy(case))]

@@ -128,8 +128,8 @@ class Network:
         like: str = "",
         quantization: stock.Quantization | None = None,
     ) -> str:
-        """A new tensor to be computed. Its quantization is the given one, that of ``like``, or
-        random."""
+        """A new tensor to be computed, with the given quantization, that of ``like``, or a random
+        one."""
         if like and self.tensors[like].scale:
             spec = self.tensors[like]
             quantization = (spec.scale[0], spec.zero_point[0])
@@ -254,8 +254,7 @@ class Network:
         return self.new_input(dtype, chosen, low=low, high=high, quantization=quantization)
 
     def graft(self, tensors: Sequence[TensorSpec], op: OperatorSpec, data: str) -> None:
-        """Appends a finished operator with its tensors. ``data`` takes the place of its tensor
-        ``x``."""
+        """Appends a finished operator with its tensors. ``data`` replaces its tensor ``x``."""
         number = len(self.tensors)
         names = {spec.name: f"s{number}_{spec.name}" for spec in tensors} | {"x": data}
 

@@ -78,7 +78,7 @@ class Program:
     networks: tuple[Compiled, ...]
 
     def run(self, index: int, inputs: Sequence[Sequence[Array]]) -> list[list[Array]]:
-        """The outputs of one network for each sample. ``inputs`` are in its order. Raises
+        """The outputs of one network for each sample of ``inputs``, in order. Raises
         ProgramError."""
         ports = self.networks[index].program.outputs
         given = b"".join(array.tobytes() for sample in inputs for array in sample)
@@ -131,8 +131,7 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
 def linked(
     networks: Sequence[Compiled], folder: Path, samples: int, words: Sequence[str]
 ) -> Program:
-    """Compiles a driver in ``folder`` and the compiler's arguments to a program. Raises
-    ProgramError."""
+    """Compiles a driver in ``folder`` with the compiler's arguments. Raises ProgramError."""
     (folder / "main.c").write_text(_main(networks, samples))
     command = ["cc", "main.c", *words, "-o", "program"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -25,8 +25,7 @@ _DEPTHS = (1, 2, 3, 4, 5, 6, 8, 13, 17)  # some are longer than what kernels com
 
 
 def shape(rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]:
-    """A random shape of that rank. Without a rank it has up to 4 dimensions, mostly 4, like
-    images."""
+    """A random shape of that rank, or of up to 4 dimensions and mostly 4, like images."""
     rank = int(rng.choice([1, 2, 3, 4, 4, 4, 4])) if rank is None else rank
     sizes = [int(n) for n in rng.choice(_SIZES, rank)]
     if rank:
@@ -58,8 +57,7 @@ def samples(
     low: int | None = None,
     high: int | None = None,
 ) -> list[Array]:
-    """Random arrays. Without bounds, the first of int8 or int16 has only the least and greatest
-    value."""
+    """Random arrays. Without bounds, the first of int8 or int16 has only the extremes."""
     arrays = [sample(rng, dtype, shape, low, high) for _ in range(SAMPLES)]
     if dtype in ("int8", "int16") and low is None and high is None:
         limits = np.iinfo(dtype)

@@ -1,5 +1,4 @@
-"""The random networks are reproducible, and have every operator in every dtype that microgen
-takes."""
+"""The random networks are reproducible, and have every operator in all of its dtypes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ OPERATORS = "model/codegen/host/src/n{seed}_lib1.c"
 
 
 def _break_c(monkeypatch: pytest.MonkeyPatch, statement: str, source: str = OPERATORS) -> None:
-    """Changes the first function of that source in every module to run the statement before it
+    """Makes the first function of that source in every module run the statement before it
     returns."""
     real = harness._compiled
 

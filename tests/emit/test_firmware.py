@@ -92,8 +92,8 @@ def _failing(project: Path, status: int) -> None:
 
 
 def _taken() -> Graph:
-    """A graph of a transposed ``x``, which cannot fail, and of rows of it, which fails if an index
-    is outside."""
+    """A graph with a transposition, which cannot fail, and a gather, which an index outside
+    fails."""
     types = {
         "x": TensorType((2, 3), DType.INT16),
         "i": TensorType((2,), DType.INT32),

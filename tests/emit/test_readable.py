@@ -1,5 +1,4 @@
-"""The parts of a generated project that people read: lines that fit, licences, one line for each
-call."""
+"""The parts of a generated project that people read: lines that fit, licences, readable calls."""
 
 from __future__ import annotations
 

@@ -49,8 +49,7 @@ def _copied() -> Graph:
 
 
 def _views() -> Graph:
-    """A graph with one value in three shapes: it is reshaped before it is read, and as an
-    output."""
+    """A graph with one value in three shapes: reshaped before it is read, and as an output."""
     shapes = {"a": (2, 6), "b": (6, 2), "c": (3, 4), "d": (4, 3), "e": (12,)}
     types = {n: TensorType(s, DType.INT16) for n, s in shapes.items()}
     nodes = (

@@ -1,5 +1,4 @@
-"""The graph executor's program and pool: the storages in the JSON have the offsets that C
-computes."""
+"""The graph executor's program and pool: the JSON's storages have the offsets that C computes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Bounds of RAM and flash: what is refused, what is doubtful, and the firmware's own
-measurements."""
+"""Bounds of RAM and flash: what is refused, what is doubtful, and what firmware measures."""
 
 from __future__ import annotations
 

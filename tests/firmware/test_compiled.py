@@ -28,8 +28,7 @@ def test_parameters_by_name(digits: Compiled) -> None:
 
 
 def test_storage_ids_of_parameters_fill_the_gaps_between_those_of_buffers(tmp_path: Path) -> None:
-    """TVM numbers them in this order: the input, then for each call its constants and its
-    result."""
+    """TVM's numbers follow this order: the input, then each call's constants and its result."""
     model = tmp_path / "dense.tflite"
     model.write_bytes(_two_dense())
     compiled = microgen.compile_model(model, "native")

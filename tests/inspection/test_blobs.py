@@ -153,8 +153,7 @@ HOSTILE = "[/bold]\033[31m../../x__tvm_dev_mblob"
 @NEEDS_NINJA
 @pytest.mark.parametrize("content", ['.incbin "blob.bin"', ".zero 40", ".byte 1"])
 def test_symbols_of_an_elf_do_no_harm(content: str, tmp_path: Path, capsys: Capture) -> None:
-    """Symbols with markup, control characters or paths, with a size beyond the file, or two for the
-    same bytes."""
+    """Symbols with markup, control characters, paths, or huge sizes, and two for the same bytes."""
     (tmp_path / "blob.bin").write_bytes(ALL["firmware"])
     size = len(ALL["firmware"]) if "incbin" in content else 40 if "zero" in content else 10**9
     (tmp_path / "x.s").write_text(

@@ -1,5 +1,4 @@
-"""``microgen export`` writes the same archive every time; tar reads it, and cc compiles its
-sources."""
+"""``microgen export`` always writes the same archive; tar reads it, and cc compiles it."""
 
 from __future__ import annotations
 

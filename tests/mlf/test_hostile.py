@@ -1,5 +1,4 @@
-"""Archives and metadata from untrusted sources: one clear line, exit code 2, and nothing on
-disk."""
+"""Untrusted archives and metadata: one clear line, exit code 2, and nothing on disk."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Cases of elementwise ops of two operands: random, with every kind of broadcasting, and
-extreme."""
+"""Cases of elementwise ops of two operands: random ones, every broadcast, and corners."""
 
 from __future__ import annotations
 
@@ -68,8 +67,7 @@ def litert_case(
     dtype: DType = DType.INT8,
     options: Mapping[str, int] | None = None,
 ) -> Case:
-    """A random case. Its output scale is ``output_scale`` of the inputs, or differs by a large
-    factor."""
+    """A random case. Its output scale is ``output_scale`` of the inputs, or far from it."""
     rng = np.random.default_rng(seed)
     operands = [operand(rng, dtype, shape) for shape in random_shapes(rng)]
     types = [each.type for each in operands]
@@ -129,8 +127,7 @@ def kernel_case(
 
 
 def broadcast_cases(op: str, make: MakeAttrs) -> list[c.Case]:
-    """Cases with either operand broadcast on every subset of axes, scalars, and both broadcast at
-    once."""
+    """Either operand broadcast on every subset of axes, scalars, and both broadcast at once."""
     shape, attrs = (2, 3, 4, 5), make(Activation.NONE)
     pairs: list[tuple[Shape, Shape]] = [(shape, ()), ((), ()), ((2, 1, 4, 1), (3, 1, 5))]
     for kept in product((False, True), repeat=4):
@@ -201,8 +198,7 @@ def scaled_case(
 
 
 def check_in_place(op: str, attrs: Attrs) -> None:
-    """Checks that every kernel of the op may write over an operand of the output's shape, and over
-    no other."""
+    """Checks that kernels may write over an operand of the output's shape, and over no other."""
     for lhs, rhs, expected in (
         ((2, 3), (2, 3), (0, 1)),
         ((2, 3), (3,), (0,)),
@@ -215,8 +211,7 @@ def check_in_place(op: str, attrs: Attrs) -> None:
 
 
 def check_refusals(op: str, attrs: Attrs) -> None:
-    """Checks the refusals of three inputs, shapes that do not broadcast, and an operand of another
-    dtype."""
+    """Checks refusals: three inputs, shapes that do not broadcast, an operand of another dtype."""
     definition = registry()[op]
     data, wrong = activation_type((1,), 1.0, 0), TensorType((1,), DType.INT32)
     with pytest.raises(ValueError, match="3 inputs; two are expected"):

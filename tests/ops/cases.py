@@ -70,8 +70,7 @@ class Case:
 
     @property
     def outcome(self) -> Outcome:
-        """Everything that the numpy reference computes: the output, then the variables that it
-        updates."""
+        """The numpy reference's results: the output, then the variables that it updates."""
         arrays = tuple(tensor.array for tensor in self.inputs)
         operands = Operands(arrays, self.input_types, (self.output_type,))
         try:

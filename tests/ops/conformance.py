@@ -155,8 +155,7 @@ def _words(value: Value | tuple[Value, ...]) -> Array:
 
 
 def check(cases: Sequence[Case], folder: Path) -> None:
-    """Checks that the out-of-line kernels, under the sanitizers, equal the reference on every
-    case."""
+    """Checks that out-of-line kernels, under the sanitizers, equal the reference on every case."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
@@ -166,8 +165,7 @@ def check(cases: Sequence[Case], folder: Path) -> None:
 
 
 def check_inlined(cases: Sequence[Case], folder: Path) -> None:
-    """Checks that kernels inlined with constant parameters, which are given by name, equal the
-    reference."""
+    """Checks that inlined kernels with constant parameters, given by name, equal the reference."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = [specialised_form(call) for call in calls]
@@ -177,7 +175,7 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Body:
-    """C statements that compute a case from ``params`` (``structs`` structs) and arguments
+    """C statements for a case, with ``structs`` structs in ``params`` and the arguments in
     ``a``."""
 
     symbol: str

@@ -65,8 +65,7 @@ class Geometry:
 
 
 def random_geometry(seed: int, *, depthwise: bool, paddings: Sequence[str] = ()) -> Geometry:
-    """A random geometry. Its padding is one of ``paddings``; if there are none, it may be explicit,
-    too."""
+    """A random geometry. Its padding is one of ``paddings``, or without them also explicit."""
     rng = np.random.default_rng(1000 + seed)
     groups, depth, per_group, multiplier = (int(n) for n in rng.integers(1, [4, 6, 7, 4]))
     kernel = tuple(int(n) for n in rng.integers(1, 5, 2))
@@ -136,8 +135,8 @@ def float_case(seed: int, name: str, g: Geometry) -> c.Case:
 
 
 def random_int16(seed: int, g: Geometry, rounding: Rounding) -> c.Case:
-    """A random case. Some have scales up to 2**12 off, or biases up to 2**46 with suitable
-    scales."""
+    """A random case. Some scales are up to 2**12 off, some biases up to 2**46 with scales to
+    suit."""
     rng = np.random.default_rng(seed)
     times = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.3 else 0)
     most = 2**31 - 1 if rounding is Rounding.DOUBLE else 2.0 ** rng.uniform(24, 46)
@@ -182,8 +181,7 @@ def tied(g: Geometry, scale: float, rounding: Rounding = Rounding.REDUCED) -> c.
 
 
 def largest_sums(g: Geometry, value: int) -> c.Case:
-    """Data of ``value`` only and weights of -128 only: more than 511 products would overflow
-    int32."""
+    """Data of ``value`` and weights of -128: more than 511 products would overflow int32."""
     case = int16_case(9, f"largest sums, {value}", g, times_scale=100.0)
     x, w, *bias = case.inputs
     same = np.full_like(x.array, value), np.full_like(w.array, -128)
@@ -201,8 +199,7 @@ def of_dtype(g: Geometry) -> tuple[c.Case, ...]:
 
 
 def assert_equals_litert(case: c.Case, g: Geometry) -> None:
-    """Checks that the reference equals LiteRT's on a case of that geometry, with SAME or VALID
-    padding."""
+    """Checks that the reference equals LiteRT's on a case with SAME or VALID padding."""
     options = _litert_options(g)
     if any(t.type.dtype is DType.INT32 for t in case.inputs):
         options["quantizedBiasType"] = tflite.TensorType.INT32

@@ -32,8 +32,7 @@ def check_inlined(op: str, attrs: Attrs, folder: Path) -> None:
 
 
 def litert_case(seed: int, op: str, attrs: Attrs, dtype: DType = DType.INT8) -> Case:
-    """A case of any shapes that broadcast. int8 operands and output each have their own
-    quantization."""
+    """A case of any shapes that broadcast. Each int8 tensor has its own quantization."""
     return broadcasting.litert_case(
         seed,
         op,

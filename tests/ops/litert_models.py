@@ -110,8 +110,7 @@ def by_litert(model: Model) -> list[Array]:
 
 
 def assert_equal(model: Model) -> None:
-    """Checks that both outputs have the same shapes and bytes, or that LiteRT refuses a model as
-    expected."""
+    """Checks that both outputs are equal in shape and bytes, or that LiteRT refuses the model."""
     if (model.code, model.dtype) in NOT_IN_LITERT:
         assert by_reference(model)
         with pytest.raises((RuntimeError, ValueError), match=f"{model.code}"):

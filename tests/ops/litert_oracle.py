@@ -118,7 +118,7 @@ def by_litert(case: Case) -> Array:
 
 
 def assert_equal(case: Case) -> None:
-    """Checks that both outputs have the same shape and bytes, or that floats agree within the op's
+    """Checks that both outputs have the same shape and bytes. Floats may differ by the op's
     bound."""
     ours, theirs = by_reference(case), by_litert(case)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), repr(case)
@@ -181,8 +181,7 @@ def random_activation_function(rng: np.random.Generator) -> Activation:
 
 @dataclass(frozen=True)
 class Weighted:
-    """The inputs of a convolution or dense layer, and an output quantization that suits its
-    sums."""
+    """The inputs of a convolution or dense layer, and a quantization that suits its sums."""
 
     types: tuple[TensorType, ...]
     arrays: tuple[Array, ...]

@@ -57,8 +57,7 @@ class Layer:
 
 
 def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
-    """A random layer with sizes from 1. With ``is_plain`` it is like Keras's, with all gates and no
-    extras."""
+    """A random layer with sizes from 1. With ``is_plain`` it has all gates and no extras."""
     rng = np.random.default_rng(seed)
     batch, steps, features, cells = (int(n) for n in rng.integers(1, (4, 7, 12, 9)))
     has_input_gate, peephole, projection, projection_bias, time_major = (

@@ -10,8 +10,7 @@ Shape = tuple[int, ...]
 
 
 def operand_shapes(attrs: BatchMatmulAttrs, lhs: Shape, rhs: Shape) -> tuple[Shape, Shape]:
-    """The shapes [..., rows, depth] and [..., depth, columns] in the order in which they are
-    stored."""
+    """The stored shapes of [..., rows, depth] and [..., depth, columns]."""
     return _stored(lhs, attrs.transpose_a), _stored(rhs, attrs.transpose_b)
 
 

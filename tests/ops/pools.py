@@ -68,8 +68,7 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
 
 
 def check_refusals(op: Op, make: MakeAttrs) -> None:
-    """Checks the refusals of windows that fit nowhere, pads as large as the window, and another
-    quantization."""
+    """Checks refusals: windows that fit nowhere, pads as large as these, another quantization."""
     data = TensorType((1, 2, 2, 1), DType.INT8)
     none = Activation.NONE
     with pytest.raises(ValueError, match="covers 3x3, but the padded input is only 2x2"):

@@ -1,5 +1,4 @@
-"""Float cases of ops that work on rows: rows of all lengths and magnitudes, and with special
-values."""
+"""Float cases of ops that work on rows: of all lengths and magnitudes, and special values."""
 
 from __future__ import annotations
 

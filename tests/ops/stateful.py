@@ -1,5 +1,4 @@
-"""Models with state, run on a sequence of inputs by the frontend and our references, and by
-LiteRT."""
+"""Models with state, run on sequences of inputs by our references and by LiteRT."""
 
 from __future__ import annotations
 
@@ -67,8 +66,7 @@ def by_reference(network: Network, *, reset_before: int = 0) -> Values:
 
 
 def by_litert(network: Network, *, reset_before: int = 0) -> Values:
-    """The results of LiteRT's reference kernels. All variables are reset before run
-    ``reset_before``."""
+    """LiteRT's results by its reference kernels. It is reset before run ``reset_before``."""
     interpreter = interpreter_of(network.to_bytes())
     index = {t.name: i for i, t in enumerate(network.tensors)}
     found: Values = []

@@ -37,8 +37,7 @@ class Layer:
 
 
 def random_layer(seed: int, dtype: DType) -> Layer:
-    """A random layer with sizes from 1. Every third one has extreme weights, every fourth has no
-    bias."""
+    """A random layer with sizes from 1. Every third has extreme weights, every fourth no bias."""
     rng = np.random.default_rng(seed)
     batch, features, units, rank, memory = (int(n) for n in rng.integers(1, (4, 9, 6, 4, 8)))
     shapes = (units * rank, features), (units * rank, memory), (units,)

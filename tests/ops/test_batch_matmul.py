@@ -19,8 +19,7 @@ def _case(
     attrs: BatchMatmulAttrs = PLAIN,
     times: float = 1.0,
 ) -> c.Case:
-    """A case with shapes ``lhs`` and ``rhs`` in stored order. Its output scale is ``times`` a usual
-    one."""
+    """A case with shapes in stored order. Its output scale is ``times`` a usual one."""
     rng = np.random.default_rng(seed)
     left, right = c.int8(rng, lhs, c.random_quant(rng)), c.int8(rng, rhs, c.random_quant(rng))
     depth = lhs[-2] if attrs.transpose_a else lhs[-1]
@@ -54,8 +53,7 @@ CORNERS = (
 
 
 def _int16(case: c.Case, times: float = 1.0) -> c.Case:
-    """The geometry of an int8 case with int16 operands. The output scale is ``times`` a usual
-    one."""
+    """The geometry of an int8 case in int16. The output scale is ``times`` a usual one."""
     rng = np.random.default_rng(len(case.name))
     left, right = (c.int16(rng, t.shape, 10 ** rng.uniform(-5, -2)) for t in case.input_types)
     assert isinstance(case.attrs, BatchMatmulAttrs)

@@ -64,7 +64,7 @@ def _dense(seed: int, features: int, outputs: int, rounding: Rounding) -> c.Case
 
 
 def _without_weights(bias: int, scale: float = 1e-9) -> c.Case:
-    """A case whose channel 1 has no weights, a tiny scale and a huge bias, as converters write
+    """A case whose channel 1 has no weights, a tiny scale and a huge bias, as converters make
     it."""
     rng = np.random.default_rng(5)
     x = c.int8(rng, (1, 3, 3, 8), c.quant(0.02, -128))

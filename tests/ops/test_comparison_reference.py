@@ -32,8 +32,7 @@ def compared(op: str, lhs: c.Tensor, rhs: c.Tensor) -> Case:
 
 
 def random_case(seed: int, op: str, dtype: DType) -> Case:
-    """A case in which half of the right operand's values equal the left's, if the shapes are
-    equal."""
+    """A case in which half of the right values equal the left ones if the shapes are equal."""
     rng = np.random.default_rng(seed)
     shapes = broadcasting.random_shapes(rng)
     lhs, rhs = (broadcasting.operand(rng, dtype, shape) for shape in shapes)

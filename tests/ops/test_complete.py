@@ -1,5 +1,4 @@
-"""Every op has a kernel, reference tests and conformance cases, and every kernel is named by an
-entry."""
+"""Every op has a kernel, reference tests and conformance cases; every kernel has an entry."""
 
 from __future__ import annotations
 

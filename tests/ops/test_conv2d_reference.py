@@ -71,8 +71,7 @@ def test_no_bias_is_a_bias_of_zeros() -> None:
 
 
 def plain(padding: Padding, size: tuple[int, int], kernel: tuple[int, int]) -> Case:
-    """A case of one channel in which all values are one. Each output is the number of cells in the
-    window."""
+    """A case of ones in one channel, so each output is the number of cells in the window."""
     types = (
         activation_type((1, *size, 1), 1, 0),
         TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),

@@ -91,8 +91,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def of_int16(case: Case, bias: DType | None, *, declared: bool, largest: int) -> Case:
-    """The same geometry with int16 data. LiteRT chooses the rounding by the bias's declared
-    type."""
+    """The same geometry with int16 data. LiteRT chooses the rounding by the declared bias type."""
     rng = np.random.default_rng(case.types[0].size)
     data, weight, *_ = case.types
     assert weight.quant is not None

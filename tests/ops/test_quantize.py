@@ -14,8 +14,7 @@ def random_output(rng: np.random.Generator, dtype: DType) -> Quant:
 
 
 def values(rng: np.random.Generator, quant: Quant, dtype: DType) -> Array:
-    """Multiples of half the scale and their neighbours, some beyond the dtype's range, and random
-    values."""
+    """Multiples of half the scale, some beyond the dtype's range, their neighbours, and others."""
     most = np.iinfo(dtype.numpy).max * 1.2
     halves = np.rint(rng.uniform(-2 * most, 2 * most, 150)) * 0.5 * quant.scale[0]
     near = np.nextafter(halves.astype(np.float32), np.float32(rng.choice([-1e9, 1e9])))

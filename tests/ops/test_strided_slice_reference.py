@@ -1,5 +1,4 @@
-"""SLICE, STRIDED_SLICE, SPLIT, SPLIT_V and UNPACK: all are slices, with reshapes if axes are
-removed."""
+"""SLICE, STRIDED_SLICE, SPLIT, SPLIT_V and UNPACK are slices, some followed by a reshape."""
 
 from __future__ import annotations
 

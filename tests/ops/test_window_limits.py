@@ -1,5 +1,4 @@
-"""Windows with the largest sizes, dilations, strides and padding, and those beyond, which are
-refused."""
+"""Windows with the largest sizes, dilations, strides and padding, and refusals of larger ones."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ def _turned(pair: Pair) -> Pair:
 
 
 def _convolutions() -> Iterator[c.Case]:
-    """Three taps, at most one of which is in the image. The others are far before it and after
-    it."""
+    """Three taps, at most one of which is in the image. The others are far before or after it."""
     far = convolving.Geometry(
         data=(1, 3, 2, 4), filters=(5, 3, 1, 4), dilation=(MOST, 1), padding=PADS
     )

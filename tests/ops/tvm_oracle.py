@@ -83,8 +83,7 @@ Pair = tuple[float, int]  # scale and zero point
 
 
 def elementwise(op: str, lhs: Array, rhs: Array, of: Sequence[Pair], rounding: str) -> Array:
-    """qnn.add, qnn.subtract or qnn.mul. ``of`` has the scales and zero points of lhs, rhs and
-    output."""
+    """qnn.add, qnn.subtract or qnn.mul. ``of`` is (scale, zero point) of lhs, rhs and output."""
     left, right = np.broadcast_arrays(lhs, rhs)
     found = np.empty(left.shape, np.int8)
     for place in np.ndindex(left.shape):
@@ -118,8 +117,7 @@ def dequantize(data: Array, of: Pair) -> Array:
 def conv2d(
     data: Array, weight: Array, zero_point: int, strides: tuple[int, int], pads: Sequence[int]
 ) -> Array:
-    """int32 sums [N, OH, OW, O] of NHWC data and OHWI weights. Padding has the value of the zero
-    point."""
+    """int32 sums [N, OH, OW, O] of NHWC data and OHWI weights. Padding has the zero point."""
     top, left, bottom, right = pads
     around = ((0, 0), (top, bottom), (left, right), (0, 0))
     padded = np.pad(data.astype(np.int64) - zero_point, around)

@@ -31,7 +31,7 @@ EVERY_INT16 = np.arange(-(2**15), 2**15).astype(np.int16)
 
 @dataclass(frozen=True)
 class Ranges:
-    """The ranges of random quantizations: exponents of two, or the values that the operator
+    """The ranges of random quantizations: exponents of two, or values that the operator
     requires."""
 
     usual: tuple[float, float] = (-9, 2)
@@ -73,8 +73,7 @@ def random_cases(case: Case, block: int, ranges: Ranges, count: int = 50) -> Ite
 def check_random(
     op: str, attrs: Attrs, code: str, block: int, ranges: Ranges | None = None
 ) -> None:
-    """Compares fifty quantizations with LiteRT's reference kernel. The op must take most of
-    them."""
+    """Compares fifty quantizations with LiteRT's reference kernel. The op must take most."""
     some = activation_type((256,), 1, 0)
     case = unary_case(op, attrs, code, some, some)
     cases = list(random_cases(case, block, ranges or Ranges()))
@@ -136,8 +135,7 @@ def check_int16(
     values: Array = EVERY_INT16,
     count: int = 30,
 ) -> None:
-    """Compares random scales of input and output with LiteRT's kernel. The op must take most of
-    them."""
+    """Compares random scales of input and output with LiteRT's kernel. The op must take most."""
     rng = np.random.default_rng(0)
     taken = 0
     for _ in range(count):
@@ -162,8 +160,7 @@ def powers(
 
 
 def float_arrays(least: float = -np.inf) -> list[Array]:
-    """Arrays of values of about one magnitude, and of all magnitudes. No value is below
-    ``least``."""
+    """Arrays of values of about one magnitude, and of all. No value is below ``least``."""
     rng = np.random.default_rng(0)
     arrays = [rng.normal(0, 2.0**power, 200) for power in range(-20, 8)]
     arrays.append(rng.choice([-1, 1], 500) * 10.0 ** rng.uniform(-38, 38, 500))
@@ -178,8 +175,7 @@ def check_floats(
     least: float = -np.inf,
     litert: Callable[[Case], Array] = by_litert,
 ) -> None:
-    """Checks that LiteRT's results are within the op's bound. Infinities and NaN must be in the
-    same places."""
+    """Checks that LiteRT's results are within the op's bound, with infinities and NaN in place."""
     for array in float_arrays(least):
         case = Case(
             op,

@@ -30,7 +30,7 @@ def float_case(name: str, op: str, attrs: Attrs, array: Array) -> c.Case:
 
 
 def float_cases(op: str, attrs: Attrs) -> list[c.Case]:
-    """Cases of special values one by one, of random values in every binade, and of random bit
+    """Cases of special values one by one, random values in every binade, and random bit
     patterns."""
     rng = np.random.default_rng(0)
     arrays = [np.array([x]) for x in SPECIAL]

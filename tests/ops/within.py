@@ -38,15 +38,13 @@ def wrong(one: Expected) -> Array:
 
 
 def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> Array:
-    """Where LiteRT's output exceeds the op's bound together with the slack for LiteRT's own
-    choices."""
+    """Where LiteRT's output exceeds the op's bound and the slack for LiteRT's own choices."""
     (one,) = expected(op, attrs, operands, found)
     return wrong(replace(one, bound=one.bound + LiteRT().slack(op, operands.inputs)))
 
 
 def far(found: Array, wanted: Array) -> bool:
-    """Whether a network's outputs differ. Integers must be equal, floats may differ by
-    ``RANGE``."""
+    """Whether a network's outputs differ. Integers must be equal, floats within ``RANGE``."""
     if wanted.dtype.kind != "f":
         return bool((found != wanted).any())
     span = max(np.ptp(wanted), np.abs(wanted).max())

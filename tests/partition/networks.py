@@ -1,5 +1,4 @@
-"""Graphs for tests of partitioning: handmade ones of float32, and random ones from TFLite
-networks."""
+"""Graphs for tests of partitioning: handmade ones of float32, and random TFLite networks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The frontend reads a node's Relay back as the same node: with the same types and the same
-numbers."""
+"""The frontend reads a node's Relay back as the same node, with the same types and numbers."""
 
 from __future__ import annotations
 

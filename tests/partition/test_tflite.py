@@ -1,5 +1,4 @@
-"""TFLite models for generators of Relay: parts that are taken compute the same, others get a
-reason."""
+"""TFLite models for generators of Relay: taken parts compute the same, others get a reason."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ def _image_tensors() -> list[TensorSpec]:
 
 
 def image() -> bytes:
-    """Two float32 convolutions, the second depthwise, with pools, a branch, a dense layer and
-    softmax."""
+    """Two float32 convolutions (one depthwise), pools, a branch, a dense layer and softmax."""
     same = {"padding": 0, "strideH": 2, "strideW": 2}
     depthwise = {"padding": 0, "strideH": 1, "strideW": 1, "depthMultiplier": 1}
     valid = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}

@@ -53,8 +53,7 @@ def _changed(graph: Graph, node: Node, kind: TensorType, **attrs: object) -> Gra
 
 
 def _padded(case: conformance.Case, value: int) -> Graph:
-    """The case's graph with a padding in front, which makes the last row and columns of the
-    data."""
+    """The case's graph with a padding in front that makes the last row and columns of the data."""
     pads = ((0, 0), (0, 1), (0, 2), (0, 0))
     kind = case.inputs[0].type
     smaller = dataclasses.replace(kind, shape=(1, 6, 6, 4))

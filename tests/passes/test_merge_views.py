@@ -33,8 +33,7 @@ def _chain(*steps: tuple[tuple[int, ...], Quant]) -> Graph:
 
 
 def _views(graph: Graph) -> list[tuple[str, str]]:
-    """The op and the input of the view that the softmax reads after the pass; nothing if it reads
-    none."""
+    """The op and the input of the view that the softmax reads after the pass, if there is one."""
     merged = merge_views(graph)
     check(merged, registry())
     producers = merged.producer_of()

@@ -1,5 +1,4 @@
-"""Several pools: spill order, capacities, targets, alignments, and the error if there is no
-room."""
+"""Several pools: spill order, capacities, targets, alignments, and the error without room."""
 
 from __future__ import annotations
 
@@ -130,8 +129,7 @@ def test_what_has_fewest_pools_goes_first_where_size_alone_fails() -> None:
 
 
 def test_each_pool_has_its_own_alignment_and_offsets_ignore_the_neighbours() -> None:
-    """TVM v0.14 rounds the next offset with the neighbour's alignment instead of the buffer's
-    own."""
+    """TVM v0.14 rounds the next offset by the neighbour's alignment instead of the buffer's own."""
     builder = Builder().call(["input"], {"a": 5}).call(["a"], {"b": 5, "c": 100})
     program = builder.call(["a", "b", "c"], ["output"]).build()
     pools = [Pool("tight", 0, 4, capacity=20), Pool("wide", 0, 64)]

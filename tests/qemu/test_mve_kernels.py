@@ -1,5 +1,4 @@
-"""The kernels for MVE, compared with the numpy references byte for byte, on an emulated
-Cortex-M55."""
+"""The kernels for MVE on an emulated Cortex-M55 equal the numpy references byte for byte."""
 
 from __future__ import annotations
 
@@ -132,8 +131,7 @@ def _depthwise(seed: int) -> c.Case:
 
 
 def _largest_products() -> c.Case:
-    """A case with the largest products whose pairs the depthwise kernel adds in int16, all of one
-    sign."""
+    """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
         TensorType((1, 4, 4, 33), DType.INT8, c.quant(0.1, 127)),
         np.full((1, 4, 4, 33), -128, np.int8),

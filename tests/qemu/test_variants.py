@@ -1,5 +1,4 @@
-"""If the manifest says that a kernel for the DSP extension or MVE was chosen, it uses such
-instructions."""
+"""Kernels that the manifest says were chosen for the DSP extension or MVE use its instructions."""
 
 from __future__ import annotations
 

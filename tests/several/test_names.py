@@ -79,8 +79,7 @@ def test_external_functions_have_the_names_that_models_give_them(tmp_path: Path)
 
 
 def test_what_comments_quote_does_not_clash(tmp_path: Path) -> None:
-    """A tensor may have the name of another module's symbol, because C sees only the sanitised
-    name."""
+    """A tensor may have the name of another module's symbol: C sees only the sanitised name."""
     (tmp_path / "one.tflite").write_bytes(models.dense(tensor="x;tvmgen_b_run"))
     files = models.written(tmp_path)
     pairs = [(tmp_path / "one.tflite", "a"), (files["wide"], "b")]

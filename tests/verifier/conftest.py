@@ -170,7 +170,7 @@ class Project:
         return ["clang", f"--target={cpu.triple}", *cpu.flags("llvm"), "-fuse-ld=lld"]
 
     def compile_with_clang(self, name: str) -> str:
-        """Compiles one source. With -o, clang would write the frames of all sources into one
+        """Compiles one source: with -o, clang would write the frames of all sources into one
         file."""
         flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-ffreestanding"]
         flags += ["-fomit-frame-pointer", *self.flags] if name.endswith(".c") else []

@@ -1,5 +1,4 @@
-"""Projects from untrusted sources: verify runs nothing that they name, and reads nothing outside of
-them."""
+"""Untrusted projects: verify runs nothing that they name, and reads nothing outside of them."""
 
 from __future__ import annotations
 

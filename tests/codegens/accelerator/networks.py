@@ -25,8 +25,7 @@ def lookup(b: Builder, data: str) -> str:
 
 
 def everything() -> Graph:
-    """A graph with every command at least once, a branch, scratch, constant operands and two
-    outputs."""
+    """A graph with every command, a branch, scratch, constant operands and two outputs."""
     b = Builder(5)
     image, row = b.input(1, 5, 4, 3), b.input(2, 6)
     first = b.conv(image, 4, activation=Activation.RELU)

@@ -139,8 +139,7 @@ def _replaced(project: Path, driver: str) -> None:
 @pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("board", BOARDS[:2])
 def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Path) -> None:
-    """The status is returned, everything that was begun is ended, and nothing is computed after
-    it."""
+    """The status is returned, everything that was begun is ended, and nothing more is computed."""
     project = tmp_path / "p"
     options = {"merge_regions": True, "executor": executor}
     made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, **options)
@@ -233,8 +232,7 @@ int main(void)
 
 @NEEDS_NINJA
 def test_a_graph_that_is_run_without_the_devices_is_an_error(tmp_path: Path) -> None:
-    """The program calls the executor's own functions after the model's. They know of no
-    contexts."""
+    """The program calls the executor's own functions after the model's. They pass no contexts."""
     project = tmp_path / "p"
     microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR, executor="graph")
     main = project / "src" / "main.c"

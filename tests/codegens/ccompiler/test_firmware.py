@@ -62,8 +62,7 @@ def test_the_graph_executor_calls_it(board: str, tmp_path: Path) -> None:
 
 
 def _mixed(folder: Path) -> Path:
-    """A model with built-in kernels before, between and after the functions, constants, and two
-    outputs."""
+    """A model with built-in kernels before, between and after functions, and with two outputs."""
     x = relay.var("x", shape=(2, 6))
     weight = relay.const(np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6))
     start = relay.sigmoid(x)
@@ -88,8 +87,7 @@ def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize("seed", [3000, 3003, 3007, 3012, 3014, 3025])
 @pytest.mark.parametrize("board", BOARDS)
 def test_random_functions(board: str, seed: int, tmp_path: Path) -> None:
-    """The tests of single functions use the same ones. Here they run in firmware made from the
-    model's text."""
+    """The functions of test_random.py, in firmware that is made from the model's text."""
     drawn = made("main", seed)
     assert drawn.function.relay is not None
     model = tmp_path / "random.relay"

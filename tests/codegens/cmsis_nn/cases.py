@@ -59,8 +59,7 @@ def _size(rng: Rng, kernel: Pair, dilation: Pair) -> Pair:
 def _weighted(
     rng: Rng, op: str, attrs: Attrs, x: c.Tensor, w: c.Tensor, products: int, outputs: int
 ) -> c.Case:
-    """A case with a usual output scale; every third one's is the least possible or some powers of
-    ten above."""
+    """A case with a usual output scale, or every third time one from the least possible upwards."""
     scale = c.output_scale(x, w, products)
     if rng.integers(3) == 0:
         scale = c.least_output_scale(x, w, products) * 10 ** rng.choice([0, 1, 3, 6, 9])
@@ -125,7 +124,7 @@ def _conv2d_pointwise_padded(rng: Rng) -> c.Case:
 
 
 def _conv2d_row(rng: Rng) -> c.Case:
-    """A case of one row with kernels of one row. Strides times channels are mostly divisible by
+    """A case of one row and kernels of one row. Strides times channels are mostly multiples of
     4."""
     width = int(rng.integers(1, 8))
     data = (int(rng.integers(1, 3)), 1, width + int(rng.integers(0, 9)), int(rng.choice([3, 4, 8])))
@@ -144,8 +143,7 @@ def _depthwise_any(rng: Rng) -> c.Case:
 
 
 def _depthwise_simple(rng: Rng) -> c.Case:
-    """A case for the functions that take one batch and multiplier 1; the one for 3x3 is among
-    them."""
+    """A case for the functions that take one batch and multiplier 1, such as the one for 3x3."""
     kernel = (3, 3) if rng.integers(2) else _pair(rng, 1, 6)
     channels = int(rng.choice([int(rng.integers(1, 40)), 124, 125, 130, 250]))
     data = (1, *_size(rng, kernel, (1, 1)), channels)
@@ -153,7 +151,7 @@ def _depthwise_simple(rng: Rng) -> c.Case:
 
 
 def _depthwise_3x3(rng: Rng) -> c.Case:
-    """A case whose padding at the top and left is what the function for 3x3 takes, and anything
+    """A case with padding that the function for 3x3 takes at the top and left, and any
     elsewhere."""
     top, left, bottom, right = (int(n) for n in rng.integers(0, [2, 2, 3, 3]))
     data = (1, *_pair(rng, 2, 9), int(rng.integers(1, 20)))

@@ -70,8 +70,7 @@ def compiled(examples: Sequence[Example], board: Board) -> CSource:
 
 
 def check(examples: Sequence[Example], board: str, folder: Path) -> None:
-    """Checks the outputs of all examples, run on the host with sanitizers or on a board's
-    emulator."""
+    """Checks the outputs of all examples, on the host with sanitizers or on a board's emulator."""
     target = boards.load(board)
     source = compiled(examples, target)
     if target.is_host:

@@ -48,8 +48,7 @@ class _Network:
 
 
 def residual(seed: int) -> Example:
-    """A network that adds two convolutions, scales the sum by a constant, pools it and
-    classifies."""
+    """A network that adds two convolutions, scales the sum, pools it and classifies."""
     net = _Network(seed)
     rng = net.rng
     x = net.tensor("x", (1, 7, 6, 3), c.quant(0.02, -3))

@@ -1,5 +1,4 @@
-"""Which nodes the codegen takes, which files it uses of CMSIS-NN's tree, and its error without
-one."""
+"""Which nodes the codegen takes, which of CMSIS-NN's files it uses, and its error without them."""
 
 from __future__ import annotations
 

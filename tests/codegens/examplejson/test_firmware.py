@@ -1,5 +1,4 @@
-"""Firmware in which a text in the blob says what parts compute: the guide's graph, and random
-ones."""
+"""Firmware in which a text in the blob says what is computed: the guide's graph, random ones."""
 
 from __future__ import annotations
 

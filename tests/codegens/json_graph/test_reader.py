@@ -171,8 +171,7 @@ def test_mutated_texts_are_graphs_or_refused(
 
 
 def _is_read(text: str) -> bool:
-    """Whether a text is a graph. A graph survives writing and reading; other texts are refused in
-    one line."""
+    """Whether a text is a graph. It must survive writing and reading, or be refused in one line."""
     try:
         graph = json_graph.loads(text)
     except MicrogenError as error:
