@@ -1,4 +1,4 @@
-"""The C files of crt/: how they begin, what they include, their names, and C++'s view of them."""
+"""The C files of crt/: their beginnings, includes and names, and that C++ compiles them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""External functions of several nodes, and networks on several targets, compute the same."""
+"""External functions of several nodes, and networks on several targets, compute what nodes do."""
 
 from __future__ import annotations
 

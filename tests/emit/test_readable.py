@@ -1,4 +1,4 @@
-"""The parts of a generated project that people read: lines that fit, licences, readable calls."""
+"""Text for people in a generated project: lines that fit, licences, one line for each call."""
 
 from __future__ import annotations
 

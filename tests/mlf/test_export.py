@@ -1,4 +1,4 @@
-"""``microgen export`` always writes the same archive; tar reads it, and cc compiles it."""
+"""``microgen export`` always writes the same archive. tar reads it, and cc compiles its files."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize("seed", [3000, 3003, 3007, 3012, 3014, 3025])
 @pytest.mark.parametrize("board", BOARDS)
 def test_random_functions(board: str, seed: int, tmp_path: Path) -> None:
-    """The functions of test_random.py, in firmware that is made from the model's text."""
+    """Functions like those of test_random.py, in firmware that is made from the model's text."""
     drawn = made("main", seed)
     assert drawn.function.relay is not None
     model = tmp_path / "random.relay"
