@@ -1,5 +1,8 @@
-"""Small files that ask for huge memory or time. As a script: writes them to a folder, runs the
-command of each in this one process, and prints what came of it as JSON."""
+"""Small files that ask for huge memory or time.
+
+As a script, it writes them to a folder, runs the command of each in its one process, and prints the
+outcomes as JSON.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def _ints(*values: int) -> np.ndarray:
 
 
 def _broadcast(name: str, shape: tuple[int, ...]) -> tuple[list[TensorSpec], OperatorSpec]:
-    """A constant of that shape, made of one number."""
+    """A constant of that shape, broadcast from one number."""
     tensors = [
         TensorSpec(f"{name}/one", (1,), "float32", np.ones(1)),
         TensorSpec(f"{name}/shape", (len(shape),), "int32", _ints(*shape)),
@@ -39,7 +42,7 @@ def _broadcast(name: str, shape: tuple[int, ...]) -> tuple[list[TensorSpec], Ope
 
 
 def _ending(tensors: list[TensorSpec], operators: list[OperatorSpec]) -> bytes:
-    """A model that adds an input to what the last operator makes."""
+    """A model that adds an input to the last operator's output."""
     last = tensors[-1]
     ends = [TensorSpec("x", (1,), "float32"), TensorSpec("y", last.shape, "float32")]
     add = OperatorSpec("ADD", [last.name, "x"], ["y"], "AddOptions")
@@ -47,7 +50,7 @@ def _ending(tensors: list[TensorSpec], operators: list[OperatorSpec]) -> bytes:
 
 
 def chained_broadcasts() -> bytes:
-    """Constants of 4 MB, each computed of the one before."""
+    """Constants of 4 MB, each computed from the one before."""
     tensors, first = _broadcast("b0", (1024, 1024))
     operators = [first]
     for i in range(1, 40):
@@ -84,7 +87,7 @@ def folded_matrix_products() -> bytes:
 
 
 def shared_halves() -> bytes:
-    """One constant, converted by every layer anew."""
+    """One constant that every layer converts again."""
     size, tensors, operators = 10_000, [TensorSpec("h", (10_000,), "float16", np.zeros(10_000))], []
     for i in range(5000):
         tensors.append(TensorSpec(f"f{i}", (size,), "float32"))
@@ -108,7 +111,7 @@ def many_tables() -> bytes:
 
 
 def shared_indices() -> bytes:
-    """One constant, of which every GATHER has a copy."""
+    """One constant that is copied for every GATHER."""
     size = 100_000
     tensors = [TensorSpec("x", (2,), "float32"), TensorSpec("i", (size,), "int64", np.ones(size))]
     operators = []
@@ -119,7 +122,7 @@ def shared_indices() -> bytes:
 
 
 def shared_buffer() -> bytes:
-    """One array that thousands of tensors have for their values."""
+    """One array that is the values of thousands of tensors."""
     data, size = np.zeros(1_000_000, np.float32).tobytes(), 1_000_000
     tensors = [TensorSpec("x", (size,), "float32"), TensorSpec("c", (size,), "float32", data)]
     operators, last = [], "x"
@@ -132,7 +135,7 @@ def shared_buffer() -> bytes:
 
 
 def shared_metadata() -> bytes:
-    """One array that thousands of Relay's constants are."""
+    """One array that is the value of thousands of Relay constants."""
     data = bytes(2**20)
     head = struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, 1, 2, 32, 1)
     array = head + struct.pack("<qq", len(data) // 4, len(data)) + data
@@ -177,7 +180,7 @@ ZEROS = "".join(f'%{i} = zeros(shape=[1024, 1024], dtype="float32");\n' for i in
 
 ALL_ZEROS = ", ".join(f"%{i}" for i in range(60))
 
-# The file's name, what is in it, and a word of the refusal.
+# The file's name, its contents, and a word of the refusal.
 BOMBS: Sequence[tuple[str, Callable[[], bytes], str]] = (
     ("chained_broadcasts.tflite", chained_broadcasts, 'layer "b'),
     ("one_broadcast.tflite", one_broadcast, 'layer "b"'),
@@ -211,7 +214,7 @@ def _command(path: Path) -> list[str]:
 
 
 def _outcome(path: Path) -> dict[str, object]:
-    """Exit code, the lines on stderr, and seconds of CPU that one command took."""
+    """The exit code, the lines on stderr, and the seconds of CPU of one command."""
     printed, before = io.StringIO(), time.process_time()
     with contextlib.redirect_stderr(printed):
         code = cli.main(_command(path))

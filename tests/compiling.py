@@ -1,4 +1,4 @@
-"""Takes hand-made graphs through the stages that follow the frontend, to a project on disk."""
+"""Takes handmade graphs through the stages after the frontend, to a project on disk."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _emit_options(options: Options, model: str) -> EmitOptions:
 def write_project(
     graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
 ) -> Program:
-    """A project for the graph, whose model file is a stand-in."""
+    """Writes a project for the graph. Its model file is a placeholder."""
     options = options or Options()
     board = boards.load(board_name)
     program = program_of(graph, options, board_name)
@@ -92,7 +92,7 @@ def _project_model(program: Program, plan: MemoryPlan, options: Options) -> proj
 
 
 def by_port(program: Program, graph: Graph, values: Mapping[str, Array]) -> dict[str, Array]:
-    """Expected outputs by the names that a run gives them."""
+    """Expected outputs, keyed by the names that a run gives them."""
     return {
         port.tensor: values[tensor]
         for port, tensor in zip(program.outputs, graph.outputs, strict=True)

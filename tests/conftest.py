@@ -1,4 +1,4 @@
-"""What every test may use: the models beside the checkout, and ``tests`` as a package."""
+"""What every test may use: the models next to the checkout, and ``tests`` as a package."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Test modules share helpers as `tests.<module>`, whichever way pytest was started.
+# Test modules import helpers as `tests.<module>`, however pytest was started.
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 
-# How long an example takes says more of the machine than of the code.
+# The time that an example takes depends more on the machine than on the code.
 settings.register_profile("no_deadline", deadline=None)
 settings.load_profile("no_deadline")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make golden` rewrites the expected files."""
+    """`make golden` passes this option to rewrite the expected files."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
 
 
-# A shell's background jobs ignore Ctrl-C, and so would every program that a test interrupts.
+# A shell's background jobs ignore Ctrl-C. Every program that a test interrupts would ignore it,
+# too.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hundreds of projects are built, of which most files are the same: with ccache, where it is
-    installed, each is compiled once for each set of options, wherever below the temporary folder
-    the project lies."""
+    """Makes builds use ccache if it is installed.
+
+    Hundreds of projects are built, and most of their files are the same. With ccache each file is
+    compiled once for each set of options, wherever the project is in the temporary folder.
+    """
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
@@ -49,25 +52,25 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CCACHE_DEPEND"] = "1"  # Ninja wants the headers listed anyway
 
 
-# Ten thousand tests are millions of objects that stay: looking at them for garbage takes seconds.
+# Ten thousand tests are millions of objects that are never freed. Searching them takes seconds.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """What was collected is left out of every later search for garbage."""
+    """Excludes the collected tests from every later search for garbage."""
     gc.freeze()
     gc.enable()
 
 
 @pytest.fixture
 def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that compare what compilers make of the same sources."""
+    """Switches ccache off for tests that compare what compilers make of the same sources."""
     monkeypatch.setenv("CCACHE_DISABLE", "1")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
-    """A test of a program that this machine lacks is skipped, with the package to install."""
+    """Skips a test of a program that this machine lacks, and names the package to install."""
     from microgen.errors import ToolError
     from tests import tools
 
@@ -83,7 +86,7 @@ pytest_runtest_call = pytest_runtest_setup
 
 @pytest.fixture(scope="session")
 def mlperf_models() -> Path:
-    """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models beside the repo."""
+    """The folder of the MLPerf Tiny models: $MICROGEN_MODELS, or shared/models next to the repo."""
     folder = Path(os.environ.get("MICROGEN_MODELS") or ROOT.parent / "shared" / "models")
     if not folder.is_dir():
         pytest.skip(f"there is no {folder}: set MICROGEN_MODELS to the MLPerf Tiny models")

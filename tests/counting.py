@@ -1,4 +1,4 @@
-"""Counts what code does, to tell linear work from quadratic without a clock."""
+"""Counts the lines that code runs, to tell linear work from quadratic without a clock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _OURS = (str(Path(microgen.__file__).parent), str(Path(__file__).parent.parent /
 
 
 def lines_run(work: Callable[[], object]) -> Counter[str]:
-    """How many lines each function of microgen and each template runs; each turn of a loop and
-    of a comprehension counts."""
+    """The number of lines that each function of microgen and each template runs.
+
+    Each turn of a loop and of a comprehension is counted.
+    """
     counts: Counter[CodeType] = Counter()
 
     def count(frame: FrameType, event: str, _argument: object) -> Any:
@@ -40,10 +42,11 @@ def lines_run(work: Callable[[], object]) -> Counter[str]:
 
 
 def more_than_linear(work: Callable[[int], Callable[[], object]], size: int) -> list[str]:
-    """The functions whose work grows faster than the size does.
+    """The functions whose work grows faster than the size.
 
-    ``work(n)`` prepares what is counted. For linear work the counts at ``size``, twice and three
-    times as much lie on a line; c n^2 lines of a function stand out of it by 2 c size^2.
+    ``work(n)`` prepares the counted work. If the work is linear, the counts at ``size``, twice and
+    three times as much are on a straight line. If a function runs c n^2 lines, its counts deviate
+    from a line by 2 c size^2.
     """
     once, twice, thrice = (lines_run(work(size * k)) for k in (1, 2, 3))
     return [

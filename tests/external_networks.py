@@ -20,4 +20,4 @@ def convolution(channels: int = 4, size: int = 8) -> relay.IRModule:
     return relay.IRModule.from_expr(relay.Function([x], made))
 
 
-TOY = str(Path(__file__).parent / "toy_codegen")  # for --codegen-path
+TOY = str(Path(__file__).parent / "toy_codegen")  # the folder for --codegen-path

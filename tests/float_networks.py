@@ -1,4 +1,4 @@
-"""Networks of floats that a tolerance relative to a tensor's range mistakes for wrong ones."""
+"""Networks of floats whose correct results fail a tolerance relative to a tensor's range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RELU6 = {"fusedActivationFunction": tflite.ActivationFunctionType.RELU6}
 
 
 class _Chain:
-    """Layers one after the other. ``values`` is None, or what the last layer gives for a sample."""
+    """Layers one after the other. ``values`` is the last layer's output for a sample, or None."""
 
     def __init__(self, *shape: int) -> None:
         self.rng = np.random.default_rng(11)
@@ -34,7 +34,7 @@ class _Chain:
         weights: tuple[Array, ...] = (),
         **options: OptionValue,
     ) -> None:
-        """One more layer."""
+        """Adds a layer."""
         table = {"SOFTMAX": "SoftmaxOptions", "CONV_2D": "Conv2DOptions"}
         table |= {"DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions", "AVERAGE_POOL_2D": "Pool2DOptions"}
         table |= {"FULLY_CONNECTED": "FullyConnectedOptions"}
@@ -45,16 +45,16 @@ class _Chain:
         self.operators.append(OperatorSpec(code, inputs, [name], table[code], options))
 
     def random(self, *shape: int, fan_in: int) -> Array:
-        """Weights that keep magnitudes."""
+        """Random weights that keep magnitudes."""
         return self.rng.normal(0, (2 / fan_in) ** 0.5, shape)
 
     def file(self) -> bytes:
-        """The .tflite file."""
+        """The bytes of the .tflite file."""
         return build_model(self.tensors, self.operators, ["x"], list(self.operators[-1].outputs))
 
 
 def sine() -> tuple[bytes, Array]:
-    """1 -> 16 -> 16 -> 1, and a sample of which the output is nearly 0: large terms cancel."""
+    """A network 1 -> 16 -> 16 -> 1, and a sample whose output is near 0: large terms cancel."""
     chain, x = _Chain(1, 1), np.array([[0.7]], np.float32)
     values = x.astype(np.float64)
     for units, options in ((16, _RELU), (16, _RELU), (1, {})):
@@ -67,8 +67,11 @@ def sine() -> tuple[bytes, Array]:
 
 
 def mobile() -> tuple[bytes, Array]:
-    """A small MobileNet v1, badly conditioned: thirteen pairs of depthwise and pointwise
-    convolutions, RELU6, a pool, a classifier, softmax."""
+    """A small, badly conditioned MobileNet v1.
+
+    It has thirteen pairs of depthwise and pointwise convolutions, RELU6, a pool, a classifier and
+    softmax.
+    """
     chain, depth = _Chain(1, 16, 16, 3), 8
     same = {"padding": tflite.Padding.SAME, "strideH": 1, "strideW": 1}
     halved = {**same, "strideH": 2, "strideW": 2}
@@ -90,8 +93,10 @@ def mobile() -> tuple[bytes, Array]:
 
 
 def dead() -> tuple[bytes, Array]:
-    """A convolution whose channels cancel but for what rounding leaves, and one that reads them, as
-    detectors have them whose channels died in training."""
+    """A convolution whose channels cancel except for rounding errors, and one that reads them.
+
+    Detectors have such layers if channels died in training.
+    """
     chain = _Chain(1, 6, 6, 8)
     same = {"padding": tflite.Padding.SAME, "strideH": 1, "strideW": 1}
     half = chain.random(6, 3, 3, 4, fan_in=72)

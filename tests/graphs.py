@@ -1,4 +1,4 @@
-"""Builds small int8 graphs, by hand or at random, for tests of passes and of what follows them."""
+"""Builds small int8 graphs, handmade or random, for tests of passes and of later stages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULT = Quant((0.05,), (3,))
 
 
 class Builder:
-    """Appends nodes and gives back tensor names."""
+    """Appends nodes and returns tensor names."""
 
     def __init__(self, seed: int = 0) -> None:
         self.rng = np.random.default_rng(seed)

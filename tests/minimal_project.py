@@ -1,4 +1,4 @@
-"""A project with a model of two operators, written by hand: y = x + (1, 2, ..., 24), in int8."""
+"""A project with a handwritten model of two operators: y = x + (1, 2, ..., 24), in int8."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def _needed(board: boards.Board) -> pytest.MarkDecorator:
 
 
 def board_params(*names: str) -> list[ParameterSet]:
-    """The boards, or all there are, each skipped where its compiler or its emulator is missing."""
+    """These boards, or all, each skipped if its compiler or its emulator is missing."""
     return [
         pytest.param(name, marks=_needed(boards.load(name))) for name in names or boards.available()
     ]
 
 
 def model_files(changed: Mapping[str, str] = {}) -> FileTree:
-    """The model's files, some of them with another text."""
+    """The model's files, in which ``changed`` replaces some texts."""
     files = {p.relative_to(_FOLDER).as_posix(): p.read_bytes() for p in _FOLDER.rglob("*.*")}
     return FileTree({**files, **{name: text.encode() for name, text in changed.items()}})
 
 
 def with_statement(statement: str) -> dict[str, str]:
-    """The operators, the first of which starts with a C statement."""
+    """The operators' source, with a C statement in front of the first one's code."""
     text = model_files().files[OPERATORS].decode()
     return {OPERATORS: text.replace("    (void)memcpy", f"    {statement}\n    (void)memcpy")}
 
@@ -60,7 +60,7 @@ def assemble(
     changed: Mapping[str, str] = {},
     kernels: tuple[str, ...] = (),
 ) -> FileTree:
-    """The project without its manifest; ``kernels`` are called out of line."""
+    """The project without its manifest. ``kernels`` are compiled out of line."""
     model = project.Model(
         module="default",
         inputs=(Port("x", "the input", _TYPE),),
@@ -72,7 +72,7 @@ def assemble(
 
 
 def write(root: Path, board: str, changed: Mapping[str, str] = {}) -> Path:
-    """Write the project with a manifest that says no more than ``build`` reads."""
+    """Writes the project. Its manifest has only what ``build`` reads."""
     tree = assemble(board, changed)
     manifest = Manifest(
         format=FORMAT,
@@ -96,7 +96,7 @@ def write(root: Path, board: str, changed: Mapping[str, str] = {}) -> Path:
 
 @functools.cache
 def built(board: str) -> BuildResult:
-    """The unchanged model's firmware, built once per test run: read it only."""
+    """The unchanged model's firmware, built once per test run. Tests must not change it."""
     folder = Path(tempfile.mkdtemp(prefix="microgen-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return build(write(folder / "project", board))

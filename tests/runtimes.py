@@ -1,4 +1,4 @@
-"""Every runtime of modules with the loader, compiled once for all tests of a process."""
+"""Every runtime of modules and the loader, compiled once for all tests of a process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-reco
 
 
 def archive() -> Path:
-    """A library to link after what calls it."""
+    """A library to be linked after its callers."""
     return Path(_compiled().name) / "runtimes.a"
 
 

@@ -1,4 +1,4 @@
-"""Who may import whom: the layers of docs/architecture.md, read from the code."""
+"""Which parts may import which: the layers of docs/architecture.md, checked in the code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "microgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# A part of the package -> the parts that it may import (itself always).
+# A part of the package -> the parts that it may import. Every part may import itself.
 BASE = {"errors", "printable"}
 GRAPH = {*BASE, "arithmetic", "ir", "ops"}
 TARGET = {*BASE, "formats", "resources", "target"}
@@ -79,7 +79,7 @@ def _part(module: Path) -> str:
 
 @functools.cache
 def _imports(module: Path) -> set[str]:
-    """Dotted names that a module imports, ``from a import b`` as ``a.b``."""
+    """The dotted names that a module imports; ``from a import b`` is ``a.b``."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -90,13 +90,13 @@ def _imports(module: Path) -> set[str]:
 
 
 def _ours(module: Path) -> set[str]:
-    """Parts of microgen that a module imports."""
+    """The parts of microgen that a module imports."""
     dotted = {name for name in _imports(module) if name.startswith("microgen.")}
     return {name.split(".")[1] for name in dotted} - {"version"}
 
 
 def _libraries(module: Path) -> set[str]:
-    """Of the libraries that only some parts may use those that a module imports."""
+    """The libraries that a module imports and that only some parts may use."""
     return {name.split(".")[0] for name in _imports(module)} & ONLY_IN.keys()
 
 
@@ -164,7 +164,7 @@ def test_modules_stay_small() -> None:
 
 
 def _function_lengths(folder: str) -> list[tuple[int, str]]:
-    """(lines from ``def`` to the last, name) of each function below a folder of the checkout."""
+    """The (lines from ``def`` to the last, name) of each function in a folder of the checkout."""
     return [
         (len(range(node.lineno, node.end_lineno or 0)) + 1, node.name)
         for module in (CHECKOUT / folder).rglob("*.py")

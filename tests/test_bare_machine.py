@@ -1,4 +1,4 @@
-"""``scripts/bare_machine.sh`` and ``.ci/run``, with stand-ins for what only root can do."""
+"""``scripts/bare_machine.sh`` and ``.ci/run``, with stand-ins for what only root can run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ pytestmark = needs("git")
 ROOT = Path(__file__).resolve().parents[1]
 BASICS = ("apt-config", "bash", "dirname", "env", "realpath", "sed", "setpriv", "true", "unshare")
 COMMANDS = "make demo && make test"
-# What the real ones do to files, without a system: mmdebstrap's last arguments are the sources.
+# They change files as the real ones do, without a system. mmdebstrap's last arguments are the
+# sources.
 STANDINS = {
     "id": "echo 0",
     "setpriv": 'while [ "$1" != env ] && [ "$1" != true ]; do shift; done; exec "$@"',
@@ -29,12 +30,12 @@ STANDINS = {
 IN_NAMESPACES = ["setpriv", "unshare", "--mount", "--mount-proc", "--pid", "--fork", "true"]
 needs_namespaces = pytest.mark.skipif(
     os.geteuid() != 0 or subprocess.run(IN_NAMESPACES, capture_output=True).returncode != 0,
-    reason="only root, outside of containers, can mount",
+    reason="only root can mount, and only outside of containers",
 )
 
 
 class Checkout:
-    """A checkout with the two scripts, a folder for temporary files, and commands of its own."""
+    """A checkout with the two scripts, a folder for temporary files, and its own commands."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "checkout"
@@ -215,7 +216,7 @@ def test_interrupted_it_leaves_nothing(number: int, when: str, checkout: Checkou
 
 
 def ci(checkout: Checkout, status: int) -> tuple[int, list[str]]:
-    """Exit code and lines of .ci/run where bare_machine.sh ends with ``status``."""
+    """The exit code and the lines of .ci/run if bare_machine.sh ends with ``status``."""
     script = checkout.root / "scripts" / "bare_machine.sh"
     script.write_text(f'#!/bin/sh\necho "bare: $1"\nexit {status}\n')
     checkout.put("make", 'echo "make $1"')

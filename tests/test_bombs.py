@@ -21,8 +21,8 @@ from tests import bombs
 
 ROOT = Path(__file__).resolve().parent.parent
 _MEMORY = 2**31  # bytes of address space
-_SECONDS = 60  # of CPU, for all of them
-_SECONDS_EACH = 8.0  # most take milliseconds; the machine may be slow and busy
+_SECONDS = 60  # seconds of CPU for all of them together
+_SECONDS_EACH = 8.0  # most take milliseconds, but the machine may be slow and busy
 
 
 def _limit() -> None:
@@ -32,8 +32,10 @@ def _limit() -> None:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What came of each bomb, in one process with little memory; those after one that ends the
-    process are not there."""
+    """The outcome of each bomb in one process with little memory.
+
+    If a bomb ends the process, later ones are missing.
+    """
     folder = tmp_path_factory.mktemp("bombs")
     command = [sys.executable, "-m", "tests.bombs", str(folder)]
     ran = subprocess.run(
@@ -100,7 +102,7 @@ def test_many_small_computations_add_up() -> None:
             budget.spend(cost, "m: layer", kept=2**20)
         with pytest.raises(UnsupportedError, match=r"m: layer: .* bytes with the layers before it"):
             budget.spend(cost, "m: layer", kept=2**20)
-    budget.spend(cost, "m: layer", kept=2**20)  # another model's
+    budget.spend(cost, "m: layer", kept=2**20)  # this is another model
 
 
 def test_steps_add_up_within_one_model_only() -> None:

@@ -1,4 +1,4 @@
-"""The command line: exit codes, where text goes, JSON that is JSON and nothing else."""
+"""The command line: exit codes, which output gets which text, and JSON that is nothing but JSON."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
     result = _json(capsys)
     assert isinstance(result, dict)
     assert result["samples"] == len(result["instructions"]) == 3
-    assert len(set(result["instructions"])) == 1  # equal inputs, equal counts
+    assert len(set(result["instructions"])) == 1  # equal inputs take equal numbers of instructions
     with np.load(got) as outputs:
         assert outputs["probabilities"].shape == (3, 1, 10)
-    assert main(["run", str(project), "--output", str(got)]) == 0  # of zeros
+    assert main(["run", str(project), "--output", str(got)]) == 0  # the sample is zeros
     with np.load(got) as outputs:
         assert outputs["probabilities"].shape == (1, 10)
     assert main(["inspect", str(project)]) == 0

@@ -1,5 +1,8 @@
-"""Folders with hostile names: a project there builds, is verified and runs, or is refused in one
-line; and nothing that the name says is executed."""
+"""Folders with hostile names.
+
+A project there builds, is verified and runs, or is refused in one line. Nothing in the name is
+executed.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ TAKEN = [
 TAKEN += ["50%", "%s%n", "grün 層", "[ab]", "*", "?", "{a,b}", "#hash", "a=b", "a<b", "~", "a:b"]
 TAKEN += ["$HOME", "${HOME}", "$ENV{HOME}", "@at@", "!x", "(p)", "a^b", "+x", "trailing "]
 
-# All that TAKEN has, but for what only stands first.
+# Everything in TAKEN, except what only matters as the first character.
 WORST = "a $(touch X) `touch X` 'b' & touch X #%s~(é 層)*?[c],=!{d}<:@^$HOME"
 
 Project = Callable[[str], Path]
@@ -42,7 +45,7 @@ Project = Callable[[str], Path]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The unbuilt project for a board: copy it."""
+    """A function that returns the unbuilt project for a board. Tests must copy it."""
     made: dict[str, Path] = {}
 
     def get(board: str) -> Path:
@@ -78,7 +81,7 @@ def test_other_names_are_not_refused(tmp_path: Path) -> None:
 
 
 def _check(project: Path, folder: Path, *, compare: bool = False) -> None:
-    """A project works in a folder, and runs nothing of its name."""
+    """Checks that a project works in a folder, and executes nothing in the folder's name."""
     shutil.copytree(project, folder)
     assert microgen.run(folder, compare=compare).samples > 0
     assert microgen.verify(folder).ok

@@ -1,4 +1,4 @@
-"""Disks that take no more: every output is whole or absent, and the error is one line."""
+"""Full disks: every output is whole or absent, and the error is one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/ful
 
 @contextlib.contextmanager
 def _room(nbytes: int) -> Iterator[None]:
-    """No file grows beyond so many bytes: writing more fails, as on a disk that is full."""
+    """Limits the size of files. Writing more bytes fails, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, hard))
     try:

@@ -1,4 +1,4 @@
-"""``generate``: the same bytes every time, whole or not at all, whatever the model's names are."""
+"""``generate`` always writes the same bytes, whole or not at all, whatever the model's names."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_two_builds_in_other_directories_are_equal_and_need_no_microgen(tmp_path
 def test_what_microgen_did_not_generate_is_not_overwritten(tmp_path: Path) -> None:
     project = tmp_path / "p"
     microgen.generate(DIGITS, "native", project)
-    microgen.generate(DIGITS, "native", project)  # its own, unchanged: fine
+    microgen.generate(DIGITS, "native", project)  # microgen may overwrite its own unchanged project
     (project / "notes.txt").write_text("mine")
     with pytest.raises(ProjectError, match=r"holds notes\.txt.*--force"):
         microgen.generate(DIGITS, "native", project)
@@ -162,7 +162,7 @@ def test_every_planner_and_optimization_gives_the_same_outputs(
 
 
 def test_generate_is_quick() -> None:
-    """The whole process, imports included: the limit is 1.5 s of CPU for a real model."""
+    """The whole process, imports included, may take 1.5 s of CPU for a real model."""
     code = f"import time, microgen; microgen.compile_model({str(DIGITS)!r}, 'mps2_an386')"
     code += "; print(time.process_time())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

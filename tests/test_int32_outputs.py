@@ -14,7 +14,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 
 def _model() -> bytes:
-    """MEAN over height and width, of which one output is int8; the other is its ARG_MAX."""
+    """A MEAN over height and width, which is the int8 output, and its ARG_MAX, the int32 output."""
     tensors = [
         TensorSpec("x", (1, 4, 5, 7), "int8", None, (0.5,), (3,)),
         TensorSpec("axes", (2,), "int32", np.array([1, 2])),

@@ -1,4 +1,4 @@
-"""`make` bootstraps a bare machine: seen with a PATH that holds only what each test puts there."""
+"""`make` bootstraps a bare machine: PATH has only what each test puts there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microgen.building import tools
 ROOT = Path(__file__).resolve().parents[1]
 BASICS = ("bash", "cat", "cmp", "dirname", "echo", "env", "mktemp", "mkdir", "rm", "sed", "tail")
 PROGRAMS = sorted({tool.program or tool.name for tool in tools.TOOLS})
-# A python3 whose `-m venv` makes another of its kind, and which logs what pip is asked for.
+# A python3 whose `-m venv` copies itself, and which logs the arguments of pip.
 PYTHON = f"""\
 case "$*" in
     *"-m venv"*) mkdir -p .venv/bin && cat "$0" >.venv/bin/python && chmod +x .venv/bin/python ;;
@@ -27,7 +27,7 @@ NO_LIBRARY = 'case "$*" in *--version*) echo clang version 19.1.7 ;; *%s*) exit 
 
 
 class Machine:
-    """A checkout, and a PATH with few commands on it."""
+    """A checkout, and a PATH with few commands."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -1,4 +1,4 @@
-"""docs/tvm-parity.md: every test that it names exists, and every row says how it is held."""
+"""docs/tvm-parity.md: every test that it names exists, and every row has an answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _functions(path: Path) -> frozenset[str]:
 
 
 def _rows(heading: str) -> list[list[str]]:
-    """The cells of the table's rows below a heading."""
+    """The cells of the table rows below a heading."""
     _, _, section = PAGE.partition(f"\n## {heading}\n")
     lines = section.partition("\n## ")[0].splitlines()
     return [

@@ -1,4 +1,4 @@
-"""Work that grows like the network: lines are counted, not seconds."""
+"""Work that grows linearly with the network. The tests count lines instead of seconds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.planner.builder import Builder
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 BOARD = "mps2_an386"
-SIZE = 16  # layers; twice and three times as many are compared with it
+SIZE = 16  # layers; the counts are compared with those of two and three times as many
 
 
 def _tensor(name: str, *shape: int, scale: float = 0.5) -> TensorSpec:
@@ -34,14 +34,14 @@ def _add(a: str, b: str, result: str) -> OperatorSpec:
 
 
 def _chain(n: int) -> bytes:
-    """Calls of one function, each on the result of the one before."""
+    """Calls of one function, each on the previous result."""
     names = ["x", *(f"t{i}" for i in range(n))]
     adds = [_add(a, a, b) for a, b in pairwise(names)]
     return build_model([_tensor(name) for name in names], adds, ["x"], [names[-1]])
 
 
 def _ports(n: int) -> bytes:
-    """As many inputs and outputs as functions, whose scales all differ."""
+    """As many inputs and outputs as functions. The outputs' scales all differ."""
     inputs, results = [f"x{i}" for i in range(n)], [f"t{i}" for i in range(n)]
     tensors = [_tensor(name) for name in inputs]
     tensors += [_tensor(name, scale=0.5 + i / 1024) for i, name in enumerate(results)]
@@ -50,7 +50,7 @@ def _ports(n: int) -> bytes:
 
 
 def _alive(n: int) -> bytes:
-    """Results that are read in reverse order: all live at once."""
+    """Results that are read in reverse order, so all are live at once."""
     names, sums = [f"t{i}" for i in range(n)], [f"s{i}" for i in range(n)]
     tensors = [_tensor(name) for name in ("x", *names, *sums)]
     adds = [_add(a, "x", b) for a, b in zip(["x", *names], names, strict=False)]
@@ -59,7 +59,7 @@ def _alive(n: int) -> bytes:
 
 
 def _joined(n: int) -> bytes:
-    """One concatenation of many results, and a layer that reads it."""
+    """A concatenation of many results, and a layer that reads it."""
     names = [f"t{i}" for i in range(n)]
     tensors = [_tensor(name) for name in ("x", *names)]
     tensors += [_tensor(name, 1, 4 * n) for name in ("y", "z")]
@@ -82,8 +82,8 @@ def test_generating_is_linear(
     make: Callable[[int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if make in (_alive, _joined):
-        monkeypatch.setattr(sweep, "MOST", 0)  # below it all pairs are looked at
-    microgen.compile_model(_file(tmp_path, make, 2), BOARD)  # what is made once is not counted
+        monkeypatch.setattr(sweep, "MOST", 0)  # with fewer buffers all pairs are compared
+    microgen.compile_model(_file(tmp_path, make, 2), BOARD)  # what is made only once is not counted
 
     def work(n: int) -> Callable[[], object]:
         model = _file(tmp_path, make, n)
@@ -99,7 +99,7 @@ def _file(folder: Path, make: Callable[[int], bytes], n: int) -> Path:
 
 
 def _crowd(n: int) -> Program:
-    """Buffers of different sizes, all read by the last call and some in turn before it."""
+    """Buffers of different sizes. The last call reads all of them, earlier calls read one each."""
     builder = Builder().call(["input"], {"s0": 48})
     for i in range(1, n):
         builder.call([f"s{i - 1}"], {f"s{i}": 16 + 7919 * i % 801}, in_place=[(0, 0)])
@@ -107,7 +107,7 @@ def _crowd(n: int) -> Program:
 
 
 def _ragged(n: int) -> Program:
-    """A chain with skips in which rounding keeps every layout above the bound."""
+    """A chain with skips. Rounding makes the peak of every layout larger than the bound."""
     builder = Builder().call(["input"], {"s0": 1000})
     for i in range(1, n):
         reads = [f"s{i - 1}"] + ([f"s{i - 1 - i % 7}"] if i % 3 == 0 and i > 7 else [])

@@ -1,4 +1,4 @@
-"""Signals end a command as Ctrl-C does, and nothing that it started stays, even after SIGKILL."""
+"""Signals end a command as Ctrl-C does. No process that it started survives, even after SIGKILL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _until(what: Callable[[], bool]) -> bool:
 
 
 def _running(word: Path) -> set[int]:
-    """The processes, but this one, whose command lines speak of a path."""
+    """The other processes whose command lines contain a path."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -65,15 +65,18 @@ Start = Callable[[list[str], Path], "subprocess.Popen[str]"]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start Python with arguments in a session of its own, with a folder for temporary files. It is
-    ended if the test fails before."""
+    """A function that starts Python with arguments, in its own session and with a folder for
+    temporary files.
+
+    The process is ended if the test fails earlier.
+    """
     with contextlib.ExitStack() as ended:
 
         def started(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
             process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=ROOT,
-                # ccache would give the compiler other names.
+                # ccache would change the compiler's name.
                 env={**os.environ, "TMPDIR": str(scratch), "CCACHE_DISABLE": "1"},
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -88,7 +91,10 @@ def start() -> Iterator[Start]:
 
 
 def _ended(process: subprocess.Popen[str], number: signal.Signals) -> str:
-    """Send the signal; what it said. Its exit code is as that of a shell's command."""
+    """Sends the signal, and returns what the process wrote.
+
+    Its exit code must be the one that a shell gives a command.
+    """
     process.send_signal(number)
     _, said = process.communicate(timeout=SECONDS)
     killed = number == signal.SIGKILL
@@ -98,7 +104,7 @@ def _ended(process: subprocess.Popen[str], number: signal.Signals) -> str:
 
 
 def _loop(project: Path) -> None:
-    """Let main run forever, in a firmware that verify takes for sound."""
+    """Makes main run forever, in firmware that verify still accepts."""
     path = project / "src/main.c"
     text = path.read_text()
     start = text.index("{", text.index("int main(")) + 1
@@ -113,7 +119,7 @@ def _loop(project: Path) -> None:
 
 @pytest.fixture(scope="module")
 def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A built project whose firmware loops, for a board."""
+    """A function that returns a built project for a board, whose firmware loops."""
     made: dict[str, Path] = {}
 
     def get(board: str) -> Path:
@@ -145,11 +151,11 @@ def test_a_run_leaves_nothing(
             if Path(f"/proc/{pid}/exe").resolve().name in ("qemu-system-arm", "firmware.elf")
         }
 
-    assert _until(lambda: bool(firmware())), "it never ran"
-    assert list(tmp_path.iterdir()), "it has no temporary folder"
+    assert _until(lambda: bool(firmware())), "the firmware never ran"
+    assert list(tmp_path.iterdir()), "the command has no temporary folder"
     _ended(process, number)
-    assert _until(lambda: not _running(project)), "a process stays"
-    assert _until(lambda: not list(tmp_path.iterdir())), "a temporary folder stays"
+    assert _until(lambda: not _running(project)), "a process is left"
+    assert _until(lambda: not list(tmp_path.iterdir())), "a temporary folder is left"
 
 
 _HALTED = """
@@ -180,8 +186,8 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
     assert _until(lambda: len(_running(elf)) > 1)
     process.kill()
     process.communicate()
-    assert _until(lambda: not _running(elf)), "a process stays"
-    assert _until(lambda: not list(scratch.iterdir())), "a temporary folder stays"
+    assert _until(lambda: not _running(elf)), "a process is left"
+    assert _until(lambda: not list(scratch.iterdir())), "a temporary folder is left"
 
 
 _APART = """
@@ -198,7 +204,7 @@ with guard.ended(subprocess.Popen(command, start_new_session=True)):
 
 @pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "left"])
 def test_what_has_a_process_group_of_its_own_is_ended_too(is_killed: bool, tmp_path: Path) -> None:
-    """As gdbserver gives to what it starts."""
+    """For example, gdbserver gives the program that it starts a process group of its own."""
     seconds = f"60.{os.getpid()}{int(is_killed)}"
     sleeping = Path(f"sleep\0{seconds}")
     command = [sys.executable, "-c", _APART, seconds]
@@ -206,7 +212,7 @@ def test_what_has_a_process_group_of_its_own_is_ended_too(is_killed: bool, tmp_p
         assert _until(lambda: bool(_running(sleeping)))
         if is_killed:
             process.kill()
-    assert _until(lambda: not _running(sleeping)), "a process stays"
+    assert _until(lambda: not _running(sleeping)), "a process is left"
 
 
 @NEEDS_CC
@@ -220,9 +226,9 @@ def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Sig
     main.write_text(f'#include "{project}/src/pipe.h"\n{main.read_text()}')
     process = start(["-m", "microgen", "build", "-q", str(project)], tmp_path)
     compiling = project / "src" / "main.c"
-    assert _until(lambda: any(_is_compiler(pid) for pid in _running(compiling))), "no compiler"
+    assert _until(lambda: any(_is_compiler(pid) for pid in _running(compiling))), "no compiler runs"
     _ended(process, number)
-    assert _until(lambda: not _running(project)), "a process stays"
+    assert _until(lambda: not _running(project)), "a process is left"
 
 
 def _is_compiler(pid: int) -> bool:

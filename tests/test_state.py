@@ -1,4 +1,4 @@
-"""A model that keeps a state from run to run, from its file to its outputs."""
+"""A model that keeps a state between runs, from its file to its outputs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SEQUENCES = [
 
 
 def _model() -> bytes:
-    """FULLY_CONNECTED, SVDF of rank 2, FULLY_CONNECTED: the state lies among other buffers."""
+    """FULLY_CONNECTED, SVDF of rank 2, FULLY_CONNECTED. The state is among other buffers."""
     rng = np.random.default_rng(3)
 
     def constant(name: str, shape: tuple[int, ...], dtype: str, scale: float) -> TensorSpec:
@@ -82,7 +82,7 @@ def _samples() -> Array:
 
 
 def _by_litert(samples: Array, *, reset_before: int = 0) -> Array:
-    """The outputs of one interpreter, whose variables are reset before that sample."""
+    """The outputs of one interpreter. Its variables are reset before sample ``reset_before``."""
     interpreter = interpreter_of(_model())
     outputs = []
     for i, sample in enumerate(samples):
@@ -126,7 +126,7 @@ def test_the_sanitized_firmware(tmp_path: Path) -> None:
 
 @needs_litert
 def test_a_reset_makes_a_difference() -> None:
-    """So the test below would see a reset that does nothing."""
+    """So the test below would notice a reset that does nothing."""
     samples = _samples()
     assert np.any(_by_litert(samples) != _by_litert(samples, reset_before=3))
 
@@ -193,7 +193,7 @@ def test_a_reset_that_leaves_something_behind_is_found_at_its_layer(tmp_path: Pa
     assert (found.sample, found.layer) == (0, "s")
 
 
-# The operators themselves, alone in a model
+# The operators as the only ones in a model
 
 
 def _alone(name: str) -> Network:

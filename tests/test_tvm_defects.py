@@ -1,4 +1,4 @@
-"""Defects of TVM v0.14, by the numbers of docs/tvm-parity.md: none of them is here."""
+"""The defects of TVM v0.14, numbered as in docs/tvm-parity.md: microgen has none of them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_02_digits_in_the_names_of_hooks() -> None:
 
 @NEEDS_NINJA
 def test_03_an_error_between_the_hooks(tmp_path: Path) -> None:
-    """The operator, which is called fourth, fails."""
+    """The operator, which is the fourth call, fails."""
     program = stubs.fallible(program_of(chain("npu0", "npu1"), Options(targets=BOTH)))
     called, status = stubs.run(stubs.build(program, tmp_path), {4: 7})
     assert status == 7
@@ -91,7 +91,7 @@ def _preprocessed(option: str) -> str:
 
 @NEEDS_NINJA
 def test_06_the_macro_that_turns_the_allocators_check_on() -> None:
-    """TVM's template spells it FIFO, its code LIFO: both work."""
+    """TVM's template has FIFO in its name, its code LIFO. Both work here."""
     name = "TVM_CRT_STACK_ALLOCATOR_ENABLE_{}_CHECK"
     on = {_preprocessed(f"-D{name.format(kind)}") for kind in ("FIFO", "LIFO")}
     assert len(on) == 1
@@ -163,7 +163,7 @@ print(hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest())
 
 
 def test_10_equal_models_give_equal_bytes() -> None:
-    """With other hashes of strings, and at another time of day."""
+    """Hashes of strings and the time of day differ between the two runs."""
     found = set()
     for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):
         environment = {"PYTHONHASHSEED": seed, "TZ": zone, "PYTHONPATH": str(CRT.parent)}
@@ -222,7 +222,7 @@ def @f(%y: Tensor[(3), float32], Compiler="npu", Primitive=1, Inline=1, global_s
 
 
 def test_16_no_blob_counts_modules_that_are_not_in_it() -> None:
-    """A module that cannot be in a blob is refused; where none needs one, there is no blob."""
+    """A module that cannot be in a blob is refused. If no module needs a blob, there is none."""
     counted = Module("const_loader", b"", (Module(LIBRARY), Module("cuda")))
     with pytest.raises(MicrogenError, match=r"\('cuda'\) is neither compiled in nor has a payload"):
         blob.dumps(counted)

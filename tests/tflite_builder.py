@@ -1,4 +1,4 @@
-"""Writes small .tflite files for tests: whole, odd or wrong ones, as the test asks."""
+"""Writes small .tflite files for tests: valid, unusual or wrong ones, as the test asks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ SCHEMA_VERSION = 3
 _BUFFER_ALIGNMENT = 16  # schema.fbs: Buffer.data has force_align 16
 
 Array = npt.NDArray[Any]
-Ref = str | int  # a tensor's name or index; -1 is an optional input left out
+Ref = str | int  # a tensor's name or index; -1 means that an optional input is left out
 OptionValue = int | float | bool | Sequence[int]
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One tensor. ``dtype`` is a name of schema.fbs's TensorType, in lower case.
+    """One tensor.
 
-    ``data`` makes it a constant; bytes are stored as they are, so a buffer may be of a wrong
-    size. ``scale`` empty: no quantization. ``shape_signature`` holds -1 for dynamic dimensions.
-    ``shares`` names an earlier tensor, whose buffer it has, too.
+    ``dtype`` is a name of schema.fbs's TensorType, in lower case. ``data`` makes it a constant;
+    bytes are stored unchanged, so a buffer may have a wrong size. Without ``scale`` it has no
+    quantization. ``shape_signature`` has -1 for dynamic dimensions. ``shares`` names an earlier
+    tensor that has the same buffer.
     """
 
     name: str
@@ -45,8 +46,8 @@ class TensorSpec:
 class OperatorSpec:
     """One operator.
 
-    ``code`` is a name of schema.fbs's BuiltinOperator. ``options_type`` is the name of its
-    options table, ``options`` the table's fields as schema.fbs names them, in camelCase.
+    ``code`` is a name of schema.fbs's BuiltinOperator. ``options_type`` is the name of its options
+    table. ``options`` are the table's fields with their names in schema.fbs, in camelCase.
     """
 
     code: str
@@ -67,7 +68,7 @@ def build_model(
     description: str = "",
     signatures: Sequence[str] = (),
 ) -> bytes:
-    """The bytes of a .tflite file with one subgraph, or one for each of these signatures."""
+    """The bytes of a .tflite file with one subgraph, or with one for each of these signatures."""
     return _Writer(tensors).model(operators, inputs, outputs, description, signatures)
 
 
@@ -75,7 +76,7 @@ class _Writer:
     def __init__(self, tensors: Sequence[TensorSpec]) -> None:
         self._builder = flatbuffers.Builder(1024)
         self._index = {tensor.name: i for i, tensor in enumerate(tensors)}
-        self._buffers: list[bytes] = [b""]  # buffer 0: computed at run time
+        self._buffers: list[bytes] = [b""]  # buffer 0 means computed at run time
         self._buffer_of: dict[str, int] = {}
         self._codes: list[tuple[str, int, str]] = []
         self._tensors = [self._tensor(tensor) for tensor in tensors]
@@ -192,7 +193,7 @@ class _Writer:
     def _code(self, name: str, version: int, custom_code: str) -> int:
         code = getattr(tflite.BuiltinOperator, name)
         fields: dict[str, Any] = {
-            "DeprecatedBuiltinCode": min(code, 127),  # readers take the greater of the two
+            "DeprecatedBuiltinCode": min(code, 127),  # readers use the greater of the two
             "Version": version,
             "BuiltinCode": code,
         }

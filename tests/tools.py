@@ -1,4 +1,4 @@
-"""Tests that need a program which may be absent are skipped, with the package to install."""
+"""Skips tests that need a missing program, and names the package to install."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from microgen.errors import ToolError
 
 @functools.cache
 def _packages() -> dict[str, str]:
-    """Of each tool that does not work on this machine the packages to install."""
+    """The packages to install for each tool that does not work on this machine."""
     return {name: " ".join(s.packages) for name, s in tools.states().items() if not s.found}
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Skip unless all of these tools of ``microgen.building.tools.TOOLS`` work."""
+    """A mark that skips the test unless all of these tools of ``tools.TOOLS`` work."""
     missing = [name for name in map(_row, names) if name in _packages()]
     return pytest.mark.skipif(bool(missing), reason=_reason(missing))
 
 
 def skip_without(name: str) -> None:
-    """Skip the running test unless the tool works."""
+    """Skips the running test unless the tool works."""
     if _row(name) in _packages():
         pytest.skip(_reason([_row(name)]))
 
 
 def skip_if_caused(error: ToolError | FileNotFoundError) -> None:
-    """Skip the running test if it ended with this error because a tool is missing here."""
+    """Skips the running test if a tool that is missing here caused this error."""
     said = error.filename if isinstance(error, FileNotFoundError) else str(error)
     missing = [name for name in _packages() if name in str(said).split()]
     if missing:
@@ -38,7 +38,7 @@ def skip_if_caused(error: ToolError | FileNotFoundError) -> None:
 
 
 def _row(program: str) -> str:
-    """The name of the program's row in the list; a program without one is an error."""
+    """The name of the program's row in the list. A program without a row is an error."""
     return next(tool.name for tool in tools.TOOLS if program in (tool.name, *tool.also))
 
 
@@ -60,5 +60,5 @@ NEEDS_CLANG_SANITIZERS = needs("clang", "ld.lld", "compiler-rt")
 NEEDS_GDBSERVER = (
     needs("cc", "gdbserver")
     if platform.machine() == "x86_64"
-    else pytest.mark.skip(reason="layers are read under gdbserver on x86-64 hosts only")
+    else pytest.mark.skip(reason="only x86-64 hosts can read layers under gdbserver")
 )

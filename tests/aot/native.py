@@ -1,8 +1,9 @@
-"""A Relay module as C for the host in one step: no CMake, one compiler run with sanitizers.
+"""Compiles a Relay module as C for the host in one step: without CMake, by one compiler run with
+sanitizers.
 
-The driver calls the entry point as its convention has it, twice, with buffers of their exact size
-on the heap: AddressSanitizer sees an operator that reads or writes beside its tensors, the driver
-one that writes to its input, or whose second inference differs from its first.
+The driver calls the entry point twice, by its calling convention, with buffers of their exact size
+on the heap. AddressSanitizer finds an operator that reads or writes outside its tensors. The driver
+finds one that writes to its input, and one whose second inference differs from its first.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from tests import runtimes
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
-# As TVM's own suite combines interface-api and unpacked-api for the C runtime, and the executor
-# that reads the same networks as graphs.
+# TVM's own suite combines interface-api and unpacked-api in these ways for the C runtime. The graph
+# executor reads the same networks.
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "c": {"interface": "c"},
     "packed entry, unpacked operators": {"interface": "packed", "unpacked_api": True},
@@ -38,7 +39,7 @@ EVERY_CONVENTION = pytest.mark.parametrize("convention", list(CONVENTIONS))
 _FLAGS = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 _FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
-# Its debug run, which nothing here calls, times nodes.
+# Times nodes in a debug run of the executor, which no test here calls.
 _TIMER = """
 #include "tvm/runtime/crt/platform.h"
 tvm_crt_error_t TVMPlatformTimerStart(void)
@@ -101,21 +102,21 @@ int main(int count, char **paths)
 
 
 def module_of(source: Expr | IRModule | str) -> IRModule:
-    """A module from a function, from its text, or as it is."""
+    """A module made from a function or from its text; a module is returned unchanged."""
     if isinstance(source, str):
         return microgen.relay.parse(source, "t.relay")
     return IRModule.from_expr(source) if isinstance(source, Function) else source
 
 
 def compiled(source: Expr | IRModule | str, convention: str = "c", **options: Any) -> Compiled:
-    """``compile_model`` for the host in a convention of ``CONVENTIONS``."""
+    """The source, compiled by ``compile_model`` for the host in a convention of ``CONVENTIONS``."""
     return microgen.compile_model(
         module_of(source), "native", **{**CONVENTIONS[convention], **options}
     )
 
 
 def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Array]:
-    """The outputs of two equal inferences; ``inputs`` and they in the model's order."""
+    """The outputs of two equal inferences. Inputs and outputs are in the model's order."""
     made.files.write_to(folder)
     host = folder / "model" / "codegen" / "host"
     (folder / "unit.c").write_text(_unit(made, host))
@@ -148,14 +149,15 @@ def _runtime() -> tempfile.TemporaryDirectory[str]:
 
 
 def _external(host: Path) -> list[Path]:
-    """Sources of code generators, which may rename what they define by macros."""
+    """The sources of code generators. They may rename what they define by macros, so each is
+    compiled by itself."""
     return sorted(
         p for p in (host / "src").glob("*_lib*.c") if not p.stem.endswith(("_lib0", "_lib1"))
     )
 
 
 def _unit(made: Compiled, host: Path) -> str:
-    """The model's other sources, and the driver, as one translation unit."""
+    """The model's other sources and the driver as one translation unit."""
     program = made.program
     ports = [*program.inputs, *program.outputs]
     values = {
@@ -179,7 +181,7 @@ def _c_call(made: Compiled) -> str:
 
 
 def _packed_call(made: Compiled) -> str:
-    """Tensors described by the metadata that the model gives of itself."""
+    """C that calls the packed entry point with tensors described by the model's own metadata."""
     name = f"tvmgen_{made.program.module}"
     return f"""    DLTensor tensors[ALL];
     TVMValue values[ALL], found;

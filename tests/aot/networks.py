@@ -1,4 +1,4 @@
-"""Small networks, each with what numpy says it computes."""
+"""Small networks, and what numpy says that each computes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Network:
-    """A module, and its outputs for inputs by name. ``params`` are bound before it is compiled."""
+    """A module and a function that gives its outputs for named inputs. ``params`` are bound before
+    it is compiled."""
 
     module: IRModule
     reference: Callable[[Arrays], list[Array]]
@@ -28,7 +29,7 @@ class Network:
         return relay.bind_params(self.module, self.params) if self.params else self.module
 
     def inputs(self, seed: int = 0) -> dict[str, Array]:
-        """Random values of the parameters that are not bound."""
+        """Random values for the parameters that are not bound."""
         rng = np.random.default_rng(seed)
         main = relay.infer_type(self.bound())["main"]
         return {p.name_hint: _random(p, rng) for p in main.params}
@@ -55,7 +56,7 @@ def _random(param: Var, rng: np.random.Generator) -> Array:
 
 
 def holds(network: Network, convention: str, folder: Path) -> None:
-    """The firmware gives what numpy does: integers exactly, floats to 1e-5 of their range."""
+    """Checks that the firmware computes what numpy does: integers exactly, floats to 1e-5."""
     inputs = network.inputs()
     made = compiled(network.bound(), convention)
     assert len(made.program.inputs) == len(inputs)
@@ -69,7 +70,7 @@ def holds(network: Network, convention: str, folder: Path) -> None:
 
 
 def convolved(data: Array, weight: Array, groups: int, padding: int) -> Array:
-    """nn.conv2d of NCHW data and OIHW weights, strides of one, by its definition."""
+    """nn.conv2d of NCHW data and OIHW weights with strides of one, by its definition."""
     padded = np.pad(data, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], (2, 3))
     shares = np.split(windows, groups, axis=1), np.split(weight, groups, axis=0)
@@ -78,7 +79,7 @@ def convolved(data: Array, weight: Array, groups: int, padding: int) -> Array:
 
 
 def residual() -> Network:
-    """Five convolutions of bound weights with a skip over two of them."""
+    """Five convolutions with bound weights; a skip connection passes three of them."""
     rng = np.random.default_rng(0)
     names = [f"weight{i}" for i in range(5)]
     weights = {n: rng.uniform(-0.1, 0.1, (8, 8, 3, 3)).astype(np.float32) for n in names}

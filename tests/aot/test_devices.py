@@ -1,4 +1,4 @@
-"""A Relay function of a device: its hooks in the runner, and as the firmware calls them."""
+"""A Relay function on a device: its hooks in the runner, and how the firmware calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of external code generators in every convention, as TVM's suite has them."""
+"""Functions of external code generators in every calling convention, as in TVM's suite."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MERGED = pytest.mark.parametrize("merged", [False, True], ids=["single", "merged
 
 
 def _partitioned(module: IRModule, support: transform.Support, *, merged: bool) -> IRModule:
-    """As TVM's suite does it, before anything is compiled."""
+    """The module partitioned before it is compiled, as TVM's suite does it."""
     module = transform.AnnotateTarget([support])(relay.infer_type(module))
     module = transform.MergeCompilerRegions()(module) if merged else module
     return transform.PartitionGraph("mod_name")(module)
@@ -38,7 +38,7 @@ def _end(value: Expr) -> Expr:
 def _computes(
     module: IRModule, inputs: list[Array], expected: list[Array], folder: Path, **options: Any
 ) -> list[str]:
-    """What it computes is right; the external functions."""
+    """Checks what the module computes, and returns the names of its external functions."""
     made = compiled(module, options.pop("convention", "c"), **options)
     for got, wanted in zip(inferred(made, folder, inputs), expected, strict=True):
         assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)

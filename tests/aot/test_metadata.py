@@ -1,4 +1,4 @@
-"""What a compiled model says of itself: the metadata of its executor and of its functions."""
+"""The metadata of a compiled model: of its executor and of its functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _partitioned(**options: object) -> Compiled:
 
 
 def _chain() -> Function:
-    """Three storage ids, of which two live at once, and a constant."""
+    """A function with a constant and three storage ids, two of which are live at once."""
     a = relay.var("a", shape=(5, 7))
     first = relay.exp(a)
     second = relay.add(first, relay.const(ONES))
@@ -59,7 +59,7 @@ def test_the_executors_metadata_has_names_types_pools_and_devices() -> None:
 
 @pytest.mark.parametrize("planner", ["optimal", "greedy", "on-demand"])
 def test_the_executors_metadata_is_that_of_any_planner(planner: str) -> None:
-    """TVM knows of pools after USMP only; here every plan has them."""
+    """TVM knows the pools only after USMP has run. Here every plan has them."""
     found = compiled(_chain(), planner=planner).metadata
     assert [p.name for p in found.workspace_pools] == ["global_workspace"]
     assert (found.devices, found.workspace_alignment, found.constant_alignment) == ((), 16, 4)
@@ -95,7 +95,7 @@ def test_functions_of_several_targets_have_a_workspace_of_their_own() -> None:
     infos = _partitioned().get_function_metadata()
     assert list(infos) == ["npu_main_0", "tvmgen_default_fused_exp", MAIN]
     external = infos["npu_main_0"]
-    assert external.workspace == {"npu": SIZE}  # what is between its two steps
+    assert external.workspace == {"npu": SIZE}  # the tensor between its two steps
     assert (external.io, external.constants) == ({"npu": 2 * SIZE}, {"npu": SIZE})
 
 
@@ -183,7 +183,8 @@ _MIXED = """def @main(%a: Tensor[(1, 2), int8], %b: Tensor[(1, 2), float32],
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_bound_parameters_stand_in_the_library(convention: str) -> None:
-    """TVM links them for the AOT executor, and leaves its file empty; ours has them, too."""
+    """TVM links bound parameters for the AOT executor and leaves its parameter file empty. Here
+    they are in the file, too."""
     c = np.array([[2, 4]], np.float32)
     module = relay.bind_params(relay.parse(_MIXED, "add.relay"), {"c": c})
     files = compiled(module, convention, name="add").files.files

@@ -1,4 +1,4 @@
-"""What TVM's suite pins down of networks, in every calling convention, run with sanitizers."""
+"""What TVM's suite fixes about networks, in every calling convention, run with sanitizers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_an_input_is_the_output(convention: str, tmp_path: Path) -> None:
 
 
 def test_a_constant_is_an_output(convention: str, tmp_path: Path) -> None:
-    """TVM's networks without an input have this output alone; those are refused here."""
+    """TVM's networks without inputs have only this output. microgen refuses such networks."""
     x = relay.var("x", shape=(2,), dtype="int32")
     two = relay.add(relay.const(1), relay.const(1))
     body = relay.Tuple([two, relay.add(x, two)])
@@ -193,7 +193,7 @@ def test_an_int8_convolution_sums_in_int32(is_qnn: bool, convention: str, tmp_pa
 
 
 def test_a_convolution_of_uint8_is_refused(convention: str) -> None:
-    """TVM sums such products in int32, as it does those of int8 by int8."""
+    """TVM sums such products in int32, like those of int8 by int8."""
     text = """def @main(%data: Tensor[(1, 3, 8, 8), uint8], %weight: Tensor[(8, 3, 5, 5), int8]) {
   nn.conv2d(%data, %weight, padding=[2, 2], channels=8, kernel_size=[5, 5], out_dtype="int32")
 }

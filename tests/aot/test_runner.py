@@ -1,4 +1,4 @@
-"""The runner: which function is called with what, in which order, in which convention."""
+"""The runner: which functions it calls, in which order and convention, and with which arguments."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_unpacked_operator_takes_pointers_and_is_only_called_if_it_cannot_fai
 
 
 def test_a_packed_operator_is_called_by_name_with_the_six_parameters(a: Var) -> None:
-    """As TVM's cpacked calls: no lookup, and no context without a device."""
+    """TVM's cpacked calls do the same: there is no lookup, and without a device no context."""
     made = _of([a], relay.exp(a), "packed")
     code = re.sub(r"\s+", " ", _text(made))
     assert (
@@ -77,7 +77,7 @@ def test_a_packed_operator_sees_shape_and_type_of_each_tensor(a: Var) -> None:
 
 @pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_names_of_operators_have_no_suffix_of_their_convention(convention: str, a: Var) -> None:
-    """Callers find an operator by TVM's name of it, however it is called."""
+    """Callers find an operator by TVM's name for it in every convention."""
     made = _of([a], relay.tanh(relay.exp(a)), convention)
     names = set(re.findall(r"\btvmgen_default_fused_\w+(?=\()", _text(made)))
     assert names == {"tvmgen_default_fused_exp", "tvmgen_default_fused_tanh"}
@@ -112,7 +112,8 @@ def test_an_input_that_is_the_output_is_one_copy(a: Var) -> None:
 
 
 def test_only_what_no_operator_writes_to_the_callers_buffer_is_copied(a: Var) -> None:
-    """The first mention of a result is written there by its operator, a second one is a copy."""
+    """An operator writes its result straight to the first output that is this result. A second one
+    is a copy."""
     total = relay.add(a, a)
     ones = relay.const(np.ones((5, 7), np.float32))
     made = _of([a], relay.Tuple([total, a, total, ones]))
@@ -176,7 +177,7 @@ def test_lets_that_branch_have_a_storage_id_each_which_both_readers_share() -> N
 
 
 def test_calls_stand_in_a_normal_order_before_they_are_lowered(a: Var) -> None:
-    """What is nested, and what two calls share, becomes one step each, operands first."""
+    """Nested calls and shared calls become one step each. Operands come first."""
     shared = relay.exp(a)
     made = _of([a], relay.add(relay.multiply(relay.tanh(shared), shared), shared))
     assert [c[0] for c in _calls(made)] == [
@@ -189,7 +190,7 @@ def test_calls_stand_in_a_normal_order_before_they_are_lowered(a: Var) -> None:
 
 @pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_nothing_is_allocated_while_it_runs(convention: str, a: Var) -> None:
-    """TVM's USMP leaves no TVMBackendAllocWorkspace behind; here there never is one."""
+    """After TVM's USMP no TVMBackendAllocWorkspace is left. Here there never is one."""
     made = _of([a], relay.tanh(relay.exp(a)), convention)
     code = "".join(
         text.decode() for name, text in made.files.files.items() if name.startswith("model/codegen")
@@ -203,13 +204,13 @@ def test_the_c_interface_without_unpacked_operators_is_refused_in_tvms_words(a: 
 
 
 def test_a_network_without_inputs_is_refused() -> None:
-    """It would be a constant. TVM compiles it."""
+    """Such a network would be a constant. TVM compiles it."""
     with pytest.raises(MicrogenError, match="@main has no inputs"):
         compiled(Function([], relay.add(relay.const(1), relay.const(1))))
 
 
 def test_names_that_are_one_identifier_stay_apart() -> None:
-    """TVM refuses them: Sanitized input tensor name clash."""
+    """TVM refuses them with "Sanitized input tensor name clash"."""
     x, y = relay.var("input::-1", shape=(2,)), relay.var("input:--1", shape=(2,))
     made = _of([x, y], relay.add(x, y))
     names = [p.name for p in made.program.inputs]

@@ -1,4 +1,4 @@
-"""Two models, generated apart, in one program of the caller's: their names do not meet."""
+"""Two models, generated separately, in one program of the caller's: their names do not clash."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _identity() -> Function:
 
 
 def _convolution() -> Function:
-    """Sums of 3 by 3 neighbours in each channel, of both signs, rectified."""
+    """Sums of 3 by 3 neighbours in each channel, then tanh and relu."""
     data = relay.var("data", shape=(1, 4, 4, 4))
     ones = relay.const(np.ones((4, 1, 3, 3), np.float32))
     sums = relay.nn.conv2d(data, ones, padding=(1, 1), groups=4, channels=4, kernel_size=(3, 3))

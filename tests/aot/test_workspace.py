@@ -1,4 +1,4 @@
-"""Workspace and constants of Relay networks: sizes, alignments, pools, and what lives at a call."""
+"""Workspace and constants of Relay networks: sizes, alignments, pools, and live bytes at calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_an_alignment_that_c_does_not_allow_is_refused() -> None:
 
 
 def test_planners_need_what_is_known() -> None:
-    """A tensor has 2,592 bytes; three live at once at the last convolution, or before its sum."""
+    """A tensor has 2,592 bytes. Three are live at once: at the last convolution or before its
+    sum."""
     sizes = {
         planner: compiled(_residual(), planner=planner).plan.peak
         for planner in ("on-demand", "greedy", "optimal")
@@ -110,7 +111,7 @@ def test_a_workspace_for_inputs_and_outputs_needs_the_c_interface() -> None:
 
 
 def _live(params: list[Var], body: Expr) -> tuple[int, ...]:
-    """Bytes that live at each call, inputs and outputs among them: TVM's ``used_memory``."""
+    """The bytes that are live at each call, inputs and outputs included: TVM's ``used_memory``."""
     made = compiled(Function(params, body), workspace_io=True)
     return timeline.live_bytes(made.program, made.plan)
 
@@ -141,7 +142,7 @@ def test_a_result_that_is_read_later_lives_on_beside_other_calls() -> None:
 
 
 def test_reshapes_use_no_memory() -> None:
-    """TVM counts their copies."""
+    """TVM counts copies of them."""
     x = relay.var("x", shape=(1, 4, 5, 6), dtype="int8")
     parts = [relay.reshape(x, newshape=(1, 4, 30)) for _ in range(2)]
     assert _live([x], relay.concatenate(parts, axis=0)) == (120 + 240,)

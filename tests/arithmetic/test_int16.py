@@ -21,7 +21,7 @@ def wrapped(value: int) -> int:
 
 @given(sums, st.integers(2**30, 2**31 - 1), st.integers(-31, 14))
 def test_reduced_rounds_once_ties_upwards(x: int, multiplier: int, shift: int) -> None:
-    """As TFLite's common.cc has it, in Python's integers."""
+    """The rule of TFLite's common.cc, in Python's integers."""
     reduced = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else 0x7FFF
     exact = Fraction(x * reduced, 2 ** (15 - shift))
     expected = wrapped((exact + Fraction(1, 2)).__floor__())
@@ -41,7 +41,7 @@ def test_real_rounds_halves_away_from_zero(x: int, scale: float, expected: int) 
 @pytest.mark.parametrize(
     ("rounding", "expected"),
     [
-        (Rounding.REDUCED, [-1, 2, 32767]),  # -1.5 and 1.5: ties upwards
+        (Rounding.REDUCED, [-1, 2, 32767]),  # -1.5 and 1.5; ties go upwards
         (Rounding.REAL, [-2, 2, 32767]),  # ties away from zero
         (Rounding.DOUBLE, [-1, 2, 32767]),  # the first rounding decides: towards zero
     ],

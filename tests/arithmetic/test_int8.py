@@ -31,9 +31,9 @@ def multiply(x: int, multiplier: int, shift: int, rounding: Rounding) -> int:
         (1.0, (2**30, 1)),
         (0.75, (3 * 2**29, 0)),
         (2.0**-32, (2**30, -31)),
-        (2.0**-33, (0, 0)),  # smaller than any shift can say
+        (2.0**-33, (0, 0)),  # smaller than any shift can express
         (1 - 2.0**-40, (2**30, 1)),  # rounds up to 2**31, which is halved
-        ((2**30 + 0.5) / 2**31, (2**30 + 1, 0)),  # a half: away from zero
+        ((2**30 + 0.5) / 2**31, (2**30 + 1, 0)),  # a half rounds away from zero
     ],
 )
 def test_quantize_multiplier(real: float, expected: tuple[int, int]) -> None:
@@ -61,7 +61,7 @@ def test_per_channel_multipliers_have_the_tables_dtypes() -> None:
 
 
 def c_doubling_high_mul(a: int, b: int) -> int:
-    """gemmlowp's, transcribed: C's division truncates."""
+    """A transcription of gemmlowp's function; C's division truncates."""
     if a == b == -(2**31):
         return 2**31 - 1
     product = a * b
@@ -105,7 +105,7 @@ def test_double_rounds_twice(x: int, multiplier: int, shift: int) -> None:
 
 
 def test_single_and_double_differ() -> None:
-    # 7 * 0.070 = 0.49: twice rounded, 7 * 0.56 = 3.92 -> 4, 4 / 8 = 0.5 -> 1
+    # 7 * 0.07 = 0.49 rounds to 0 once. Rounded twice: 7 * 0.56 = 3.92 -> 4, and 4 / 8 = 0.5 -> 1.
     multiplier, shift = int8.quantize_multiplier(0.07)
     assert multiply(7, multiplier, shift, Rounding.SINGLE) == 0
     assert multiply(7, multiplier, shift, Rounding.DOUBLE) == 1
@@ -125,7 +125,7 @@ def test_a_left_shift_wraps() -> None:
         (Activation.RELU6, 0.1, 100, (100, 127)),
         (Activation.RELU_N1_TO_1, 0.1, 5, (-5, 15)),
         (Activation.RELU_N1_TO_1, 0.001, 5, (-128, 127)),
-        (Activation.RELU6, 4.0, 0, (0, 2)),  # 1.5: halves away from zero
+        (Activation.RELU6, 4.0, 0, (0, 2)),  # 1.5; halves round away from zero
         (Activation.RELU6, 1e-45, 0, (0, 127)),  # the ratio is infinite in float32
     ],
 )

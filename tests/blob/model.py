@@ -1,4 +1,5 @@
-"""The serializer's rules once more, by recursion and by looking at all pairs; no code is shared."""
+"""The serializer's rules a second time, by recursion and by looking at all pairs. It shares no code
+with the serializer."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 
 
 def order(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Groups of modules by their number in the blob."""
+    """Groups of modules in the order of their numbers in the blob."""
     seen = {0}
     before: list[int] = []
     boundary: list[int] = []
@@ -39,9 +40,9 @@ def order(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> list[list[
 
 
 def blob(library: Sequence[bool], edges: Sequence[Sequence[int]]) -> bytes | None:
-    """The bytes, each module's payload its number; None where imports are refused.
+    """The blob's bytes; None if the imports are refused.
 
-    The root imports something.
+    Each module's payload is its number. The root must import something.
     """
     groups = order(library, edges)
     numbers = range(len(groups))

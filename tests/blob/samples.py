@@ -1,4 +1,4 @@
-"""Blobs to read and damage, and trees by chance."""
+"""Blobs to read and damage, and random trees of modules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ subgraph_0
 """
 
 LIB = Module(LIBRARY)
-KNOWN = readers()  # of the blob's format and of microgen's codegens
+KNOWN = readers()  # readers of the blob format's and of microgen's codegens' payloads
 
 
 def json_module(symbol: str, text: str = "{}", names: tuple[str, ...] = ()) -> Module:
@@ -51,7 +51,8 @@ def json_module(symbol: str, text: str = "{}", names: tuple[str, ...] = ()) -> M
 
 
 def full() -> bytes:
-    """Every payload that is known, arrays of several dtypes, an import that two modules share."""
+    """A blob with all known payloads, arrays of several dtypes, and an import that two modules
+    share."""
     arrays = {
         "dnnl_f_const_0": np.arange(3, dtype=np.float32),
         "flag": np.array(True),
@@ -67,14 +68,14 @@ def full() -> bytes:
 
 
 def firmware() -> bytes:
-    """As microgen's firmware has it: constants lie elsewhere, under the older key too."""
+    """A blob of microgen's firmware: it contains no constants, and has the older type key."""
     consts = ConstLoader({"j1": ("a", "b"), "j2": ()})
     imports = (LIB, json_module("j1", GRAPH, ("a", "b")), json_module("j2"))
     return dumps(Module("metadata", consts.dumps(), imports))
 
 
 def without_tree() -> bytes:
-    """The oldest form: what the library imports, and no tree."""
+    """A blob in the oldest form: the library's imports without a tree."""
     entries = [
         b"".join((byte_stream.string("dnnl_json"), json_module(s).payload or b"")) for s in "fg"
     ]
@@ -104,7 +105,8 @@ Edges = list[list[int]]
 
 
 def by_chance(rng: random.Random, size: int) -> tuple[list[bool], Edges]:
-    """Which of ``size`` modules are the library's, and what each imports; now and then a cycle."""
+    """Whether each of ``size`` modules is in the library, and its imports. Some trees have a
+    cycle."""
     library = [rng.random() < 0.35 for _ in range(size)]
     is_acyclic = rng.random() < 0.85
     density = rng.choice((0.2, 0.4, 0.7))
@@ -118,7 +120,8 @@ def by_chance(rng: random.Random, size: int) -> tuple[list[bool], Edges]:
 
 
 def built(library: list[bool], edges: Edges) -> Module:
-    """The tree; cycles need the frozen modules' imports put in afterwards."""
+    """The tree of modules. Imports are set last, because modules are frozen and there may be
+    cycles."""
     modules = [
         Module(LIBRARY) if is_library else Module("k", Number(i).dumps())
         for i, is_library in enumerate(library)

@@ -1,4 +1,4 @@
-"""The blob as C: it compiles without a warning, and the object holds it."""
+"""The blob as C: it compiles without a warning, and the object file contains it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_object_of_the_blobs_bytes(compiler: list[str], prefix: str, tmp_path
         section = elf.get_section(symbol["st_shndx"])
         assert section.name == ".rodata.tvm"
         assert section["sh_addralign"] == 1
-        assert section["sh_flags"] == 2  # allocated, neither writable nor code
+        assert section["sh_flags"] == 2  # allocated, not writable and not code
         assert symbol["st_size"] == len(blob)
         assert symbol["st_info"]["type"] == "STT_OBJECT"
         assert symbol["st_info"]["bind"] == "STB_GLOBAL"
@@ -64,4 +64,4 @@ def test_the_declaration_is_the_definitions() -> None:
 
 def test_a_models_name_cannot_leave_the_comment() -> None:
     text = c_source.source(b"abc", "x*/ int y; /*\n").decode()
-    assert text.count("*/") == 2  # the licence, the comment
+    assert text.count("*/") == 2  # the ends of the licence and of the comment

@@ -1,4 +1,4 @@
-"""20,000 damaged blobs: each ends in a value or in one line, soon."""
+"""20,000 damaged blobs: each is soon read, or refused in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from microgen.blob import Blob, describe, dumps, loads
 from microgen.errors import ModelError
 from tests.blob.samples import ALL, KNOWN
 
-# A blob costs less than a millisecond; a second is a hang.
+# Reading a blob takes less than a millisecond, so a second means that it hangs.
 _SECONDS = 1.0
 _COUNTS = (0, 1, 2, 3, 8, 255, 2**31, 2**32 - 1, 2**32, 2**60, 2**61, 2**63 - 1, 2**64 - 1)
 _PIECES = (b"_lib", b"_import_tree", b"metadata", b"c", b"{", b"[" * 50, b"\xff", b"\n", bytes(8))

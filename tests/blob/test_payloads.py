@@ -35,7 +35,7 @@ def _stream(data: bytes) -> Stream:
 
 
 def _again(payload: Payload, read: PayloadReader) -> Payload:
-    """Written and read; every truncation is refused."""
+    """The payload after it was written and read. Every truncation is refused."""
     data = payload.dumps()
     stream = _stream(data + b"rest")
     found = read(stream)
@@ -99,7 +99,8 @@ def test_bytes_of_a_json_runtime() -> None:
 
 
 def test_bytes_of_a_const_loader() -> None:
-    """By hand from TVM v0.14's const_loader_module.cc; v0.7's metadata_module.cc is the same."""
+    """The bytes were written by hand from TVM v0.14's const_loader_module.cc; v0.7's
+    metadata_module.cc is the same."""
     payload = ConstLoader({"f": ("c", "c2")}, {"c": np.int16([[-2]]), "c2": np.int16([[3]])})
     array = struct.pack("<QQiiiBBHqqq", 0xDD5E40F096B4A13F, 0, 1, 0, 2, 0, 16, 1, 1, 1, 2)
     assert payload.dumps() == b"".join(

@@ -1,4 +1,4 @@
-"""Blobs come back as they were, and everything else is refused in one line."""
+"""Blobs are read back unchanged, and everything else is refused in one line."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_without_a_tree_all_modules_are_the_librarys_imports() -> None:
 
 
 def test_the_notes_older_form_with_metadata() -> None:
-    """Offsets are those of ``readelf -p .rodata`` in the notes, of a library that TVM built."""
+    """The offsets are those of ``readelf -p .rodata`` in the notes, for a library built by TVM."""
     zero, two = (f"tvmgen_default_dnnl_main_{i}" for i in (0, 2))
     texts = "{}".ljust(0x74C), GRAPH.ljust(0x2D8)[:0x2D8]
     modules = (LIB, json_module(two, texts[1]), json_module(zero, texts[0]))
@@ -101,7 +101,7 @@ def test_v0_7_lists_children_as_they_were_imported() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_truncation_is_refused(name: str) -> None:
-    """With the length as it was, and with one that fits."""
+    """Truncations are tried with the old length, and with one that fits."""
     data = ALL[name]
     for cut in range(len(data)):
         with pytest.raises(ModelError, match="module blob"):

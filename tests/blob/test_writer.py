@@ -70,7 +70,7 @@ def test_the_independent_model_gives_the_same_bytes(seed: int) -> None:
         else:
             assert dumps(root) == wanted
             blob = loads(wanted, NUMBERS)
-            # What is left of a library that imports but itself is a root without imports.
+            # A library that imports only itself becomes a root without imports.
             if len(blob.modules) > 1:
                 assert dumps(blob.root) == wanted
             written += 1

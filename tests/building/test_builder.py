@@ -77,7 +77,7 @@ def test_arena_and_constants_have_sections_of_their_own(board: str) -> None:
 
 
 def test_start_up_platform_and_main_are_under_two_kilobytes(m4: BuildResult) -> None:
-    """With their strings and the vector table, and the two little operators on top."""
+    """The sizes include their strings, the vector table and the model's two small operators."""
     listing = toolchain.run(["arm-none-eabi-size", "-A", m4.elf], seconds=10).output
     sizes = dict(re.findall(r"^(\S+) +(\d+) ", listing, re.MULTILINE))
     assert sum(int(sizes[name]) for name in (".vectors", ".text", ".rodata")) < 2048

@@ -16,7 +16,7 @@ def status(name: str) -> doctor.ToolStatus:
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is all that programs are looked for in."""
+    """An empty folder, the only one in which programs are looked for."""
     monkeypatch.setattr(tools, "search_path", lambda: str(tmp_path))
     return tmp_path
 

@@ -28,7 +28,7 @@ from tests.tools import (
 IR = "model/codegen/host/llvm"
 
 needs_build = [NEEDS_NINJA, NEEDS_ARM, NEEDS_LLVM]
-# Each of the other cores has one of these instruction sets.
+# Every other core has one of these cores' instruction sets.
 QUICK = ("microbit", "mps2_an386", "mps3_an547", "native", "qemu_riscv32")
 
 
@@ -38,7 +38,7 @@ def llvm(folder: Path, board: str, model: Path = DIGITS, **options: str) -> Path
 
 
 def assert_equal(ran: microgen.RunResult) -> None:
-    """Outputs and layers are those of numpy, at least; of LiteRT where it is installed."""
+    """Checks that outputs and layers equal those of numpy, and of LiteRT if it is installed."""
     compared = [verdict for verdict in ran.verdicts if not verdict.is_skipped]
     assert compared
     assert all(verdict.ok for verdict in compared)
@@ -58,7 +58,7 @@ def test_every_boards_firmware_is_verified_and_equals_the_reference(
 ) -> None:
     project = llvm(tmp_path / "p", board)
     profile = board != "native"
-    ran = microgen.run(project, compare=True, profile=profile)  # which verifies, too
+    ran = microgen.run(project, compare=True, profile=profile)  # verifies, too
     assert ran.checks.check("stack").status == ("ok" if profile else "n/a")
     assert_equal(ran)
     assert bool(ran.instructions) == profile

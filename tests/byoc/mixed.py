@@ -1,4 +1,4 @@
-"""A network with something for each codegen, and something that none of them takes."""
+"""A network with something for each codegen, and something that no codegen takes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from microgen import relay
 from microgen.firmware.compiled import Compiled
 from microgen.relay import IRModule
 
-# examplejsoncompiler before the others: they take what it takes, too.
+# examplejsoncompiler comes first, because the others take everything that it takes.
 CODEGENS = ("examplejsoncompiler", "dnnl", "ccompiler")
 _SHAPE = (1, 4, 6, 6)
 
 
 def network() -> IRModule:
-    """A convolution with bias and relu, and a pool for dnnl; a chain for examplejson; comparisons
-    for ccompiler; a transpose, a slice and a concatenation for the built-in kernels."""
+    """A network with a convolution with bias and relu and a pool for dnnl, a chain for examplejson,
+    comparisons for ccompiler, and a transpose, a slice and a concatenation for the built-in
+    kernels."""
     rng = np.random.default_rng(1)
     weight = rng.uniform(-0.4, 0.4, (4, 4, 3, 3)).astype(np.float32)
     bias = rng.uniform(-0.4, 0.4, 4).astype(np.float32)
@@ -36,7 +37,7 @@ def network() -> IRModule:
 
 
 def takers(compiled: Compiled) -> Counter[str]:
-    """How many of a model's functions each codegen compiles, "" the built-in one."""
+    """The number of the model's functions that each codegen compiles; "" is the built-in one."""
     prefix = f"tvmgen_{compiled.program.module}_"
     found = (re.match(f"{prefix}(\\w+)_main_\\d+$", c.function) for c in compiled.program.calls)
     return Counter(match[1] if match else "" for match in found)

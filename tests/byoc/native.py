@@ -1,6 +1,6 @@
 """Firmware of several models and codegens as one program for the host, with sanitizers.
 
-A translation unit for each model; the runtimes are compiled once for all programs of a process.
+Each model is a translation unit. The runtimes are compiled once for all programs of a process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INCLUDED = ("crt/include", "crt/src", _HOST, "model/codegen/host/include")
 
 
 def _unit(module: str, folder: Path) -> str:
-    """The sources of a model, but for the loaders, which all models share."""
+    """The sources of a model without the loaders, which all models share."""
     own = sorted(path.name for path in (folder / "p" / _HOST).glob(f"{module}_*.c"))
     lines = [f'#include "{name}"\n' for name in own if not name.endswith("_loaders.c")]
     (folder / f"{module}.c").write_text("".join(lines))
@@ -25,7 +25,7 @@ def _unit(module: str, folder: Path) -> str:
 
 
 def built(firmware: Firmware, folder: Path, samples: int = 1) -> program.Program:
-    """The program; its sources are in ``folder``. ProgramError."""
+    """The program, whose sources are in ``folder``. Raises ProgramError."""
     firmware.files.write_to(folder / "p", force=True)
     units = [_unit(compiled.program.module, folder) for compiled in firmware.models]
     others = [*(folder / "p" / _HOST).glob("*_loaders.c"), *(folder / "p" / _HOST).glob("*.S")]

@@ -1,4 +1,4 @@
-"""Random networks of float32, and what numpy says that they compute."""
+"""Random networks of float32, and what numpy computes for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RandomNetwork:
-    """A module, the inputs of a run and its outputs, each in order."""
+    """A module, the inputs of a run and its outputs, both in the model's order."""
 
     module: IRModule
     inputs: list[Array]
@@ -32,8 +32,10 @@ class RandomNetwork:
 
 
 class _Maker:
-    """Images, NCHW: elementwise operators and what moves elements; ``sums`` adds convolutions and
-    others whose roundings differ from numpy's."""
+    """Draws operators on NCHW images: elementwise ones and those that move elements.
+
+    ``sums`` adds convolutions and others whose roundings differ from numpy's.
+    """
 
     def __init__(self, seed: int, *, sums: bool) -> None:
         self.rng = np.random.default_rng(seed)
@@ -147,5 +149,5 @@ class _Maker:
 
 
 def random_network(seed: int, *, sums: bool) -> RandomNetwork:
-    """The seed's network."""
+    """The network of a seed."""
     return _Maker(seed, sums=sums).network()

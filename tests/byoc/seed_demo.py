@@ -13,7 +13,7 @@ from tests.places import SEED_DEMO
 
 
 def samples(count: int) -> dict[str, Array]:
-    """Inputs of the demo, ``count`` samples each."""
+    """``count`` samples of each input of the demo."""
     graph = frontends.load(SEED_DEMO)
     rng = np.random.default_rng(5)
     shapes = {name: graph.types[name].shape for name in graph.inputs}
@@ -24,7 +24,7 @@ def samples(count: int) -> dict[str, Array]:
 
 
 def expected(inputs: dict[str, Array]) -> Array:
-    """What the whole demo computes of each sample, by the references."""
+    """The demo's output for each sample, computed by the references."""
     graph = frontends.load(SEED_DEMO)
     count = len(next(iter(inputs.values())))
     values = [
@@ -35,7 +35,8 @@ def expected(inputs: dict[str, Array]) -> Array:
 
 
 def by_onnxruntime(inputs: dict[str, Array]) -> Array:
-    """The same of a twin in ONNX. Skips the test where onnx or onnxruntime is not installed."""
+    """The same output, computed by onnxruntime. Skips the test if onnx or onnxruntime is
+    missing."""
     helper = pytest.importorskip("onnx").helper
     nodes = [
         helper.make_node("Conv", ["d1", "w1", "b1"], ["sums"], pads=[1, 1, 1, 1]),
@@ -53,5 +54,5 @@ def by_onnxruntime(inputs: dict[str, Array]) -> Array:
 
 
 def close(found: Array, wanted: Array) -> bool:
-    """Equal to 1e-5 of the range."""
+    """Whether the arrays are equal to 1e-5 of the range."""
     return bool(np.abs(found - wanted).max() <= 1e-5 * np.ptp(wanted))

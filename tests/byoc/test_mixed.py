@@ -24,7 +24,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "packed": {"interface": "packed"},
     "graph": {"executor": "graph"},
 }
-QUICK = (  # of all combinations, those that are not slow; True: merged regions and composites
+QUICK = (  # the combinations that are not slow; True: merged regions and composites
     *(("native", "c", merged) for merged in (False, True)),
     *(("native", "packed", True), ("native", "graph", False)),
     *((BOARD, "c", True), (BOARD, "packed", False), (BOARD, "graph", True)),
@@ -58,8 +58,8 @@ def test_three_codegens_and_the_kernels(
     assert not all(v.is_skipped for v in found.verdicts)
 
 
-# Orders of priority in which each has something, and whether patterns and regions are merged;
-# without dnnl all operators are elementwise, or move elements.
+# Orders of priority in which each codegen gets something, and whether patterns and regions are
+# merged. Without dnnl, all operators are elementwise or move elements.
 ORDERS = (
     (("examplejsoncompiler", "ccompiler"), True),
     (("ccompiler",), False),
@@ -71,7 +71,7 @@ AT_ONCE = 8
 
 
 def _differs(found: list[Array], expected: list[Array], *, exactly: bool) -> str:
-    """What differs, but for the sign of zeros."""
+    """The first difference, or ""; the sign of zeros does not matter."""
     for number, (got, wanted) in enumerate(zip(found, expected, strict=True)):
         assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
         tolerance = 0.0 if exactly else 1e-5 * max(1.0, float(np.ptp(wanted)))
@@ -82,7 +82,8 @@ def _differs(found: list[Array], expected: list[Array], *, exactly: bool) -> str
 
 
 def _agree(seeds: range, codegens: tuple[str, ...], folder: Path, *, merged: bool) -> set[str]:
-    """Networks in one program give what numpy does; who has functions in any."""
+    """Checks that networks in one program compute what numpy does; returns the codegens that
+    compiled functions."""
     exactly = "dnnl" not in codegens
     networks = {f"n{seed}": random_network(seed, sums=not exactly) for seed in seeds}
     firmware = microgen.compile_models(

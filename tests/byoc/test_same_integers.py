@@ -1,4 +1,4 @@
-"""Integers are the same bytes whoever computes them: with codegens, and with the kernels alone."""
+"""Integer outputs have the same bytes with codegens and with the kernels alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 
-# Of tests.differential: integers and truth values only, with something for both codegens.
+# Seeds of tests.differential whose networks have only integers and truth values, and something for
+# both codegens.
 SEEDS = (6, 22, 29, 31, 36, 46)
 Models = list[tuple[Path, str]]
 
 
 def _models(seeds: tuple[int, ...], folder: Path) -> tuple[Models, dict[str, Array]]:
-    """TFLite networks and two samples of all their inputs, the digits first."""
+    """TFLite networks, the digits first, and two samples of each input."""
     rng = np.random.default_rng(2)
     models: Models = [(DIGITS, "digits")]
     inputs = {"digits.image": rng.integers(-128, 128, (2, 1, 8, 8, 1)).astype(np.int8)}

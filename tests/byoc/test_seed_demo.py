@@ -1,4 +1,4 @@
-"""The demo of the notes partitioned for dnnl, from its text to firmware under QEMU."""
+"""The notes' demo, partitioned for dnnl, from its text to firmware under QEMU."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
     report = microgen.verify(tmp_path / "p")
     assert report.ok, str(report)
     inputs = samples(1)
-    has_fpu = board != "qemu_riscv32"  # without, an inference takes seconds: layers need another
+    # comparing layers takes another inference, which takes seconds without an FPU
+    has_fpu = board != "qemu_riscv32"
     result = microgen.run(tmp_path / "p", inputs, compare=has_fpu)
     assert all(verdict.ok for verdict in result.verdicts)
     (found,) = result.outputs.values()
@@ -132,10 +133,10 @@ def test_other_json_in_the_blob_computes_something_else(tmp_path: Path) -> None:
     source.write_text(f"{head}{body}}};\n", encoding="ascii")
     elf = microgen.build(project).elf
     inputs = samples(1)
-    (outputs,) = runner.run(project, inputs, elf=elf).outputs.values()  # unverified
+    (outputs,) = runner.run(project, inputs, elf=elf).outputs.values()  # runs it without verifying
     found = outputs[0]
     plain = expected(inputs)[0]
     assert not close(found, plain)
-    assert np.abs(found).max() <= 1.0  # which no relu of these numbers is
+    assert np.abs(found).max() <= 1.0  # relu's largest output would be greater
     positive = plain > 0
     np.testing.assert_allclose(found[positive], np.tanh(plain[positive]), atol=1e-5)

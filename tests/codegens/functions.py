@@ -12,7 +12,7 @@ ORIGIN = Origin("x.relay", "sum")
 
 
 def of(symbol: str, params: list[Var], body: Expr) -> ExternalFunction:
-    """The external function; its graph has the right inputs and outputs, and no nodes."""
+    """The external function. Its graph has the right inputs and outputs, and no nodes."""
     module = relay.infer_type(IRModule.from_expr(Function(params, body)))
     assert module.types is not None
     main = module["main"]

@@ -1,4 +1,4 @@
-"""Compiles and runs functions of a ``CSource`` on the host, many in one process."""
+"""Compiles and runs functions of ``CSource`` objects on the host, many in one process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DRIVER = Path(__file__).with_name("native_driver.c")
 
 @dataclass(frozen=True)
 class Case:
-    """A function, what a generator made of it, and the arrays that it is called with."""
+    """A function, the C function that a generator made of it, and the arrays to call it with."""
 
     function: ExternalFunction
     made: CFunction
@@ -51,7 +51,7 @@ def cases(
 
 
 def source_text(source: CSource, of: Sequence[Case]) -> str:
-    """The source as microgen writes it: prototypes in front."""
+    """The source as microgen writes it, with prototypes first."""
     prototypes = "\n".join(case.prototype for case in of)
     return f"#include <stdint.h>\n\n{prototypes}\n\n{source.code}\n"
 
@@ -69,7 +69,7 @@ def compiled(text: str, folder: Path, *command: str, name: str = "source") -> Pa
 
 @dataclass(frozen=True)
 class _Brought:
-    """Files that a source brings: those to compile, and the flags to find the others."""
+    """The files that a source brings: those to compile, and the flags to find the others."""
 
     sources: Sequence[Path]
     includes: Sequence[str]
@@ -95,9 +95,11 @@ def _object(path: Path, *flags: str) -> Path:
 def run(
     sources: Sequence[tuple[CSource, Sequence[Case]]], folder: Path, *lenient: str
 ) -> list[list[Array]]:
-    """The outputs of all cases, in order. Buffers have exactly the sizes that are needed.
+    """The outputs of all cases, in order.
 
-    ``lenient`` are flags for the files that sources bring."""
+    Buffers have exactly the sizes that are needed. ``lenient`` are flags for the files that sources
+    bring.
+    """
     everything = [case for _, of in sources for case in of]
     objects = []
     for i, (source, of) in enumerate(sources):
@@ -119,7 +121,7 @@ def run(
 
 
 def _calls(of: Sequence[Case]) -> str:
-    """A wrapper for each case, and the table of them with the sizes of what they take."""
+    """A wrapper for each case, and a table of the wrappers with the sizes of their arguments."""
     lines = [case.prototype for case in of]
     rows = []
     for number, case in enumerate(of):

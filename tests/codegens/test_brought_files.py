@@ -1,4 +1,4 @@
-"""Files that codegens bring, of several models in one firmware."""
+"""Files that codegens bring for several models in one firmware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/byoc.md's first codegen is what it says."""
+"""docs/byoc.md describes its first codegen rightly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "byoc.md"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a reader of the first section has."""
+    """The files that a reader has after the first section."""
     page = PAGE.read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)
     model = re.search(r"```\n(#\[version.*?)```", page, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Several nodes in one primitive function: which, under what name, and that they compute right."""
+"""Several nodes in one primitive function: which ones, its name, and its results."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
         name: [a.offset for a in kernel.args if isinstance(a, Inner) and a.ctype == "float"][-1]
         for name, kernel in zip(tensors, whole.body, strict=False)
     }
-    assert offset["v"] == offset["t"] == 0  # one is dead before the other is born
+    assert offset["v"] == offset["t"] == 0  # one is dead before the other is written
     assert offset["u"] >= 100
     assert whole.scratch < sum(tensors.values()) + 32
     assert [p.name for p in whole.parameters] == [
@@ -182,7 +182,7 @@ def test_no_two_inner_buffers_that_live_together_overlap(seed: int) -> None:
         _step(f"s{i}", f"t{i - 1}", f"t{i}", nbytes, int(rng.integers(1, 50)))
         for i, nbytes in enumerate(sizes)
     ]
-    # every step but the first reads the first's result, too: it lives to the end
+    # every step after the first also reads the first's result, so it is live to the end
     steps = [steps[0], *(_reading(step, "t0") for step in steps[1:])]
     whole = fusion.fused(steps, steps[0], Surroundings(steps[-1].outputs, {}))
     for i, kernel in enumerate(whole.body):

@@ -1,4 +1,4 @@
-"""What external code generators do wrong is said in one line, and nothing is written."""
+"""Errors of external code generators are reported in one line, and nothing is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOY = Runtime("toy", "toy", "toy.h")
 
 
 class Wrong(ExternalCodegen):
-    """Makes what it is told to."""
+    """Returns what the test gives it."""
 
     name = "wrong"
 
@@ -43,7 +43,7 @@ class Wrong(ExternalCodegen):
 
 
 def takes(_: object) -> None:
-    """Whatever comes."""
+    """A predicate that takes everything."""
 
 
 def c(symbol: str, **others: Any) -> list[CSource]:

@@ -1,4 +1,4 @@
-"""A codegen from outside says how its modules are read: ``inspect`` and ``verify`` then know."""
+"""A codegen from outside says how to read its modules' payloads, for ``inspect`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ UNKNOWN = "the payload is none of the 1 that are known"
 
 
 def folder_with(tmp: Path, payload: str) -> Path:
-    """The toy codegen, and in another module what is said of its payload."""
+    """A folder with the toy codegen, and with a module that describes its payload."""
     toy = (Path(TOY) / "toy.py").read_text()
     (tmp / "toy.py").write_text(toy.replace("CODEGEN = Toy()\n", ""))
     (tmp / "described.py").write_text(payload)
@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def project(folder: Path) -> Path:
-    """A relu of eight elements by the toy's runtime, built."""
+    """A built project, in which the toy's runtime computes a relu of eight elements."""
     made = folder / "project"
     options = {"codegen": ("toy",), "codegen_path": str(folder)}
     microgen.generate(relu(), "native", made, **options)

@@ -1,4 +1,4 @@
-"""Code generators of packages and of folders; what is wrong with one hurts those who ask for it."""
+"""Code generators of packages and of folders. A broken one disturbs only those who ask for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def good(name: str = "mine") -> str:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on Python's path, where packages look installed."""
+    """A folder on Python's path, whose packages look installed."""
     monkeypatch.syspath_prepend(tmp_path)
     codegens._installed.cache_clear()
     yield tmp_path
@@ -96,7 +96,7 @@ def test_a_packages_codegen_is_found_and_imported_late(site: Path) -> None:
     ],
 )
 def test_a_broken_package_hurts_who_asks_for_it(code: str, why: str, site: Path) -> None:
-    module = f"broken_{site.name}"  # imported modules stay
+    module = f"broken_{site.name}"  # Python keeps imported modules, so each test has another name
     _write(site, {f"{module}.py": code})
     _install(site, "vendor-b", f"mine = {module}:CODEGEN")
     known = codegens.registry()

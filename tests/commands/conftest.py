@@ -1,4 +1,4 @@
-"""What tests of several commands have in common: one project that was built."""
+"""What the tests of several commands share: ways to run a command, and one built project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = ROOT / "examples" / "seed_demo.relay"
 
 
 class Terminal(io.StringIO):
-    """Looks like a terminal; its width is $COLUMNS."""
+    """A stream that looks like a terminal. $COLUMNS is its width."""
 
     def isatty(self) -> bool:
         return True
@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command gave."""
+    """A command's exit code and outputs."""
 
     code: int
     out: str
@@ -39,7 +39,8 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line with both outputs in a pipe, or at a terminal of ``columns``."""
+    """A function that runs a command, with both outputs in pipes or at a terminal of
+    ``columns``."""
 
     def run(command: Sequence[str | Path], columns: int = 0) -> Ran:
         streams = (Terminal(), Terminal()) if columns else (io.StringIO(), io.StringIO())

@@ -1,4 +1,4 @@
-"""Options by their whole names, wrong ones refused; plans of projects; JUnit reports of runs."""
+"""Options by their whole names, refusals of others, plans of projects, JUnit reports of runs."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ MODELS = ("kws_ref_model", "str_ww_ref_model", "ad01_int8", "vww_96_int8", "pret
 
 
 def _check(run: Run, command: list[str | Path]) -> str:
-    """Compare what a terminal of 80 columns is shown with what a pipe gets."""
+    """Compares what a terminal of 80 columns shows with what a pipe gets."""
     piped, shown = run(command), run(command, columns=80)
     assert shown.code == piped.code
     for at_terminal, in_pipe in ((shown.out, piped.out), (shown.err, piped.err)):
         whole = set(in_pipe.split())
         for line in at_terminal.splitlines():
             words = line.split()
-            # A path stands alone where it is wider, so that it can be copied.
+            # A path that is wider is on a line of its own, so that it can be copied.
             assert len(line) <= 80 or (len(words) == 1 and "/" in line), line
             cut = [word for word in words if not _is_whole(word, whole)]
             assert not cut, f"{cut} in: {line}"
@@ -37,7 +37,7 @@ def _check(run: Run, command: list[str | Path]) -> str:
 
 
 def _is_whole(word: str, whole: set[str]) -> bool:
-    """Whether a pipe has the word; with its middle left out, or as a heading of a block."""
+    """Whether a pipe gets the same word. It may be a heading with a colon, or lack its middle."""
     if word in whole or word.rstrip(":") in whole:
         return True
     first, dots, last = word.partition("...")

@@ -1,4 +1,4 @@
-"""Names that a terminal would obey, through every command: nothing of them gets there raw."""
+"""Names that a terminal would obey: no command prints any part of them raw."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOSTILE = "\x1b]0;owned\x07\x9b31m\u202e\u2066\u200f\u2028\x00\r\n[red]not[/] {0
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """Every name is hostile, and different."""
+    """A model whose names are all hostile, and all different."""
     names = [f"{k}{HOSTILE}" for k in range(5)]
     weights = np.ones((3, 4), np.float32)
     tensors = [
@@ -42,8 +42,11 @@ def model(tmp_path: Path) -> Path:
 
 
 def _check(ran: Ran, code: int | None = 0, *, is_log: bool = False) -> str:
-    """Nothing raw, and no name made a line of its own, unless a log's lines are shown. ``code``
-    None: shown or refused."""
+    """Checks that no hostile character is printed raw.
+
+    No name may begin a line of its own, except in the lines of a log. If ``code`` is None, the
+    command may also refuse the model.
+    """
     assert code is None or ran.code == code, ran.err
     for text in (ran.out, ran.err):
         assert text.replace("\n", "").isprintable()
@@ -78,7 +81,7 @@ def test_json_has_them_raw_in_ascii(run: Run, model: Path) -> None:
 
 
 def test_arguments(run: Run, tmp_path: Path) -> None:
-    hostile = HOSTILE.replace("\x00", "")  # no argument can have that
+    hostile = HOSTILE.replace("\x00", "")  # an argument cannot contain it
     for command in (
         ["inspect", f"/absent{hostile}"],
         ["run", hostile],
@@ -91,7 +94,7 @@ def test_arguments(run: Run, tmp_path: Path) -> None:
 
 
 def _edited(value: Any, key: str = "") -> Any:
-    """The same JSON with every text made hostile that no command needs as it is."""
+    """The same JSON, in which every text is hostile that no command needs unchanged."""
     if isinstance(value, dict):
         return {k: _edited(v, k) for k, v in value.items()}
     if isinstance(value, list):

@@ -1,5 +1,4 @@
-"""What raises: a code generator of somebody else's, and microgen itself. One line, and with -v the
-traceback."""
+"""Exceptions in a code generator and in microgen itself: one line, and with -v the traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command prints with --json, held against the schemas in docs/schemas."""
+"""The output of every command with --json, compared with the schemas in docs/schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEMAS = ROOT / "docs" / "schemas"
 
 
 def _strict(schema: Any) -> Any:
-    """The schema without room for properties that it does not name, unless it says so."""
+    """The schema, which now allows only the properties that it names, unless it says otherwise."""
     if isinstance(schema, list):
         return [_strict(item) for item in schema]
     if not isinstance(schema, dict):
@@ -38,7 +38,7 @@ def _schema(name: str) -> Any:
 
 
 def _checked(run: Run, command: list[str | Path], code: int = 0, schema: str = "") -> Any:
-    """The command's JSON, and nothing but JSON."""
+    """The command's JSON. The command must print nothing else."""
     ran = run([*command, "--json"])
     assert ran.code == code, ran.err
     assert ran.out.isascii()

@@ -1,4 +1,4 @@
-"""A status that a model returns is explained: layer, element, value, range, and what to do."""
+"""The explanation of a status that a model returns: layer, element, value, range, what to do."""
 
 from __future__ import annotations
 
@@ -125,6 +125,6 @@ def test_a_status_of_its_own_is_that_of_the_call_that_returned_it(project: Path)
 
 
 def test_zeros_are_written_where_no_samples_are_given(project: Path, tmp_path: Path) -> None:
-    """As the firmware runs without: here it divides by zero, and says what to give."""
+    """Without samples the firmware runs on zeros. Here it then divides by zero."""
     assert main(["run", str(project), "--output", str(tmp_path / "y.npz")]) == 1
     assert not (tmp_path / "y.npz").exists()

@@ -1,4 +1,4 @@
-"""``run --compare`` of float networks: no false alarm, and what is wrong is found and named."""
+"""``run --compare`` of float networks raises no false alarm, and finds and names errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [NEEDS_NINJA, NEEDS_GDBSERVER]
 
 @pytest.fixture(scope="module")
 def floats(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Array]]:
-    """One program of every network, and a sample."""
+    """One program with every network, and a sample for each."""
     folder = tmp_path_factory.mktemp("floats")
     pairs, inputs = [], {}
     for name, make in float_networks.EVERY.items():
@@ -56,14 +56,14 @@ def test_a_network_that_equals_the_references_is_no_alarm(name: str, compared: R
 
 
 def test_the_networks_are_those_that_a_part_of_the_range_fails(compared: RunResult) -> None:
-    """Outputs differ from numpy by more than 1e-5 of them, rightly."""
+    """Correct outputs differ from numpy's by more than 1e-5 of the range."""
     off = {v.name.split(":")[0]: v.off for v in compared.verdicts if "numpy" in v.name}
     assert off["sine"] > 1e-5
     assert off["dead"] > 1e-5
 
 
 def _broken(project: Path, statement: str, inputs: dict[str, Array]) -> Verdict:
-    """The first verdict on a project whose last operator of ``sine`` ends with the statement."""
+    """The first verdict after ``statement`` was added to the last operator of ``sine``."""
     source = project / "model/codegen/host/src/sine_lib1.c"
     text = source.read_text()
     last = text.rindex("    return 0;")
@@ -80,7 +80,7 @@ def _broken(project: Path, statement: str, inputs: dict[str, Array]) -> Verdict:
 def test_an_error_beyond_the_bound_is_found_and_named(
     floats: tuple[Path, dict[str, Array]], compared: RunResult
 ) -> None:
-    """Even if it is far less than 1e-5 of what is summed."""
+    """The error is found even if it is far less than 1e-5 of the summed values."""
     project, inputs = floats
     (good, *_) = compared.verdicts
     assert good.layers is not None

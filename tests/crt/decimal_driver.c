@@ -1,4 +1,4 @@
-/* Reads texts, one a line, and prints each one's bits as float32, or "-" if it is no number. */
+/* Reads one text per line, and prints its bits as float32, or "-" if it is not a number. */
 #include "json/decimal_f32.h"
 #include "microgen/float_math.h"
 

@@ -24,15 +24,15 @@ HERE = Path(__file__).parent
 FLOAT32 = 2 | 32 << 8 | 1 << 16  # code, bits, lanes of a DLDataType
 HOST_POINTER = struct.calcsize("P")
 NOT_RUN = 0xFFFF
-FITTED, STRIDES, NO_DATA, UNALIGNED, OFFSET = 1, 2, 4, 8, 16  # of the driver
+FITTED, STRIDES, NO_DATA, UNALIGNED, OFFSET = 1, 2, 4, 8, 16  # flags of the driver
 
-# By error_codes.h.
+# Codes in error_codes.h.
 MALFORMED, UNSUPPORTED, NOT_SET, NO_MEMORY = 0x780, 0x781, 0x783, 0x503
 WRONG_COUNT, WRONG_TYPE, INVALID = 0x800, 0x801, 0x803
 
 
 def sources() -> list[Path]:
-    """What a generated project compiles that includes the runtime's header."""
+    """The C files that a generated project compiles for the runtime's header."""
     names = sorted(crt_files.closure([b'#include "dnnl/runtime_dnnl_json.h"\n']))
     return [CRT / name for name in names if name.endswith(".c")]
 
@@ -51,13 +51,16 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Case:
-    """A payload, and what its function is given. ``flags``: FITTED gives it what it asks for, the
-    others make its first argument odd, OFFSET all of them."""
+    """A payload, and what its function is given.
+
+    The flag FITTED gives it as much memory as it asks for. OFFSET changes where every argument
+    begins, and each of the others makes the first argument invalid.
+    """
 
     payload: bytes
     constants: Sequence[Tensor] = ()
     args: Sequence[Tensor] = ()
-    outputs: int = 0  # of the args, the last
+    outputs: int = 0  # how many of the args are outputs: the last ones
     pool: int = 1 << 14
     workspace: int = 1 << 14
     flags: int = 0
@@ -79,14 +82,14 @@ def _named(name: str) -> bytes:
 
 @dataclass(frozen=True)
 class Result:
-    """Error codes, NOT_RUN for what was not reached; bytes of memory; the outputs' bytes."""
+    """Error codes (NOT_RUN for steps not reached), bytes of memory, and the outputs' bytes."""
 
     load: int
     init: int
     run: int
     pool: int
     workspace: int
-    left: int  # bytes of the payload
+    left: int  # bytes of the payload that were not read
     outputs: tuple[bytes, ...] = field(default=(), repr=False)
 
     @property
@@ -100,7 +103,7 @@ def compiled(folder: Path, options: Sequence[str] = SANITIZERS) -> Path:
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 120) -> list[Result]:
-    """What the driver says of each case. It ends early only with an error."""
+    """The driver's result for each case. The driver stops early only on an error."""
     stdin = b"".join(case.packed() for case in cases)
     done = subprocess.run([binary], input=stdin, capture_output=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stderr.decode()[-4000:]
@@ -112,7 +115,7 @@ def _result(words: Sequence[str]) -> Result:
 
 
 def case(graph: JSONGraph, inputs: Sequence[Array], constants: Sequence[Array] = ()) -> Case:
-    """The function with exactly the memory that Python says it takes."""
+    """A case of the graph's function with exactly the memory that Python computes for it."""
     names = graph.named("const")
     heads = [np.full(graph.nodes[i].shapes[0], np.nan, np.float32) for i, *_ in graph.heads]
     return Case(
@@ -127,7 +130,7 @@ def case(graph: JSONGraph, inputs: Sequence[Array], constants: Sequence[Array] =
 
 @dataclass(frozen=True)
 class Example:
-    """A graph, and what to compute it for."""
+    """A graph, its inputs and its constants."""
 
     graph: JSONGraph
     inputs: Sequence[Array]
@@ -135,12 +138,12 @@ class Example:
 
     @property
     def wanted(self) -> Sequence[Array]:
-        """What microgen's reference computes."""
+        """The outputs that microgen's reference computes."""
         return reference.evaluate(self.graph, self.inputs, self.constants)
 
 
 def check(binary: Path, examples: Sequence[Example], values: Sequence[Sequence[Array]]) -> None:
-    """The C runtime computes the values, with exactly the memory that Python says it takes."""
+    """Checks that the C runtime computes the values in exactly the memory that Python computes."""
     made = [case(e.graph, e.inputs, e.constants) for e in examples]
     results = run(binary, made)
     for example, given, result, wanted in zip(examples, made, results, values, strict=True):
@@ -152,7 +155,7 @@ def check(binary: Path, examples: Sequence[Example], values: Sequence[Sequence[A
 
 
 def _check_values(found: Array, wanted: Array, text: str) -> None:
-    """Within 1e-5 of the range; infinities and NaN in the same places."""
+    """Checks values to 1e-5 of the range. Infinities and NaN must be in the same places."""
     finite = wanted[np.isfinite(wanted)]
     spread = float(np.ptp(finite)) if finite.size else 0.0
     spread = max(spread, float(np.abs(finite).max(initial=0.0)) * 1e-1)

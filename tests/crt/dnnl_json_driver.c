@@ -4,7 +4,7 @@
  * payload that were not read, and the outputs in hexadecimal.
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
- * AddressSanitizer sees a byte too much. */
+ * AddressSanitizer finds one byte too many. */
 #include "dnnl/dnnl_graph.h"
 #include "dnnl/runtime_dnnl_json.h"
 
@@ -15,7 +15,7 @@
 #define MAX_TENSORS 32U
 #define NOT_RUN 0xFFFF
 
-/* What fits itself to the graph runs nothing larger. */
+/* Cases that fit their buffers to the graph run only if the graph needs no more than this. */
 #define MAX_FITTED 3000
 
 const uint32_t mg_loader_count = 1U;
@@ -76,7 +76,7 @@ typedef struct {
 static block blocks[MAX_TENSORS];
 static DLTensor args[MAX_TENSORS];
 
-/* dtype, ndim, dims, bytes, their number, the bytes */
+/* Reads the dtype, ndim, the dims, the number of bytes, and the bytes. */
 static void read_tensor(block *b)
 {
     const uint32_t dtype = next_u32();
@@ -184,7 +184,7 @@ static void check_functions(void *module, mg_text symbol)
     expect(mg_dnnl_json_run(module, 1U, &none) == kTvmErrorFunctionIndexInvalid, "function 1 runs");
 }
 
-/* What is odd about the first argument, or about all of them. */
+/* What is unusual about the first argument, or about all of them. */
 enum {
     FITTED = 1,
     STRIDES = 2,

@@ -24,7 +24,7 @@ WORDS = (
 
 
 def originals() -> list[tuple[Json, tuple[str, ...]]]:
-    """Graphs, and names of their constants: every operator, and networks of several."""
+    """Graphs and the names of their constants: one for each operator, and networks of several."""
     graphs = [drawn(name, seed).graph(seed) for name in DRAWS for seed in range(2)]
     for seed in range(20):
         module = random_function(seed)
@@ -34,7 +34,7 @@ def originals() -> list[tuple[Json, tuple[str, ...]]]:
 
 
 def mutations(seed: int, count: int) -> Iterator[Case]:
-    """Cases that differ from an original in a few places, and are given what they ask for."""
+    """Cases that differ from an original in a few places, and get the memory that they ask for."""
     rng = random.Random(seed)
     trees = originals()
     for _ in range(count):
@@ -66,8 +66,10 @@ def _payload(rng: random.Random, text: str, names: Sequence[str], kind: float) -
 
 
 def _attributes(rng: random.Random, tree: Json) -> Json:
-    """Attributes and shapes of one kernel or two replaced by others of their kind, so that much
-    that fits together comes out."""
+    """The tree with attributes and shapes of one or two kernels replaced.
+
+    They are replaced by others of their kind, so that many results are consistent.
+    """
     tree = json.loads(json.dumps(tree))
     kernels = [node for node in tree["nodes"] if node["op"] == "kernel"]
     for _ in range(rng.randrange(1, 3)):

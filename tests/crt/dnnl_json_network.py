@@ -1,4 +1,4 @@
-"""A network of type dnnl_json, to be edited, and its parts."""
+"""A network of type dnnl_json for tests to edit, and its parts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def tree_of(nodes: Sequence[Json], heads: Sequence[Sequence[int]]) -> Json:
 
 
 def network() -> Json:
-    """A convolution with a bias and a clip, a branch, pooling; two results."""
+    """A network of a convolution with bias and clip, a branch, and pooling, with two results."""
     nodes = [
         leaf("input", "x", [1, 2, 4, 4]),
         leaf("const", "dnnl_f_const_0", [4, 2, 3, 3]),
@@ -87,7 +87,8 @@ NAMES = ("dnnl_f_const_0", "dnnl_f_const_1")
 
 
 def case_of(tree: Json, text: str | None = None) -> Case:
-    """The network's arguments and constants, for a text that may be another."""
+    """A case with the network's arguments and constants, for a text that may differ from the
+    network's."""
     made = cases.case(json_graph.loads(json.dumps(network())), [IMAGE], [WEIGHT, BIAS])
     text = json.dumps(tree) if text is None else text
     return dataclasses.replace(made, payload=JsonRuntime("f", text, NAMES).dumps())

@@ -1,7 +1,7 @@
-"""Random nodes of every operator that the C runtime has, and what they compute, in float64.
+"""Random nodes of every operator of the C runtime, and their values in float64.
 
-Wider than what microgen's own serializer writes: layouts are any permutations, padding may be
-larger than a window, and so on, as texts may come from elsewhere.
+Texts may come from elsewhere, so the nodes vary more than those that microgen's serializer writes.
+For example, a layout may be any permutation, and padding may be larger than a window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLIPPED = {"a_min": ("-0.75",), "a_max": ("0.5",)}
 
 @dataclass(frozen=True)
 class Drawn:
-    """A node by itself: operands, attributes, its value."""
+    """A single node: its operands, its attributes and its value."""
 
     name: str
     operands: Sequence[Array]
@@ -37,7 +37,7 @@ class Drawn:
     value: Array
 
     def graph(self, constants: int = 0) -> JSONGraph:
-        """The last ``constants`` operands are constants, the others inputs."""
+        """The node's graph. The last ``constants`` operands are constants, the others inputs."""
         inputs = len(self.operands) - constants
         leaves = tuple(
             JSONNode("const", f"dnnl_f_const_{i - inputs}", (x.shape,), ("float32",))
@@ -79,20 +79,22 @@ def _stored(x: Array, letters: str, layout: str) -> Array:
 
 
 def _out_layout(rng: Rng, layout: str) -> tuple[str, str]:
-    """The attribute, and what it means."""
+    """The attribute's text, and the layout that it means."""
     written = str(rng.choice(["", layout, _layout(rng, "NCHW")]))
     return written, written or layout
 
 
 def _padding(rng: Rng, high: int) -> tuple[tuple[str, ...], list[int]]:
-    """The attribute, and top, left, bottom, right."""
+    """The attribute's texts, and the padding at the top, left, bottom and right."""
     numbers = _some(rng, 0, high, int(rng.choice([1, 2, 4, 4])))
     return _texts(*numbers), (numbers * 4)[:4]
 
 
 def _windows(x: Array, pads: Sequence[int], taps: Sequence[int], steps: Sequence[int]) -> Array:
-    """[N, C, OH, OW, KH, KW] of an NCHW image, NaN where it is padding. ``steps``: strides, then
-    dilation."""
+    """The windows [N, C, OH, OW, KH, KW] of an NCHW image, with NaN for padding.
+
+    ``steps`` are the strides, then the dilation.
+    """
     top, left, bottom, right = pads
     padded = np.pad(
         x.astype(np.float64), ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=np.nan
@@ -106,7 +108,7 @@ def _windows(x: Array, pads: Sequence[int], taps: Sequence[int], steps: Sequence
 def _sizes(
     rng: Rng, pads: Sequence[int], taps: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
-    """Of an image that has at least one window."""
+    """The height and width of an image that has at least one window."""
     least = [
         (k - 1) * d + 1 - pads[i] - pads[i + 2]
         for i, (k, d) in enumerate(zip(taps, dilation, strict=True))
@@ -115,7 +117,7 @@ def _sizes(
 
 
 def _fused(rng: Rng, root: str, out: Array, axis: int) -> tuple[str, list[Array], Array]:
-    """A name, more operands, and the value after a root's."""
+    """A composite's name, its other operands, and its value, for the root's value ``out``."""
     name, operands = root.replace("nn.", "dnnl."), []
     if rng.integers(2):
         shape = [1] * (out.ndim - axis)

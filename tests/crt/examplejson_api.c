@@ -1,6 +1,6 @@
-/* The runtime of ExampleJSON, out of a blob and call by call: prints "ok", or the line that found
- * otherwise. Standard input: a blob that has the guide's text, and as function "all" a subgraph of
- * inputs a, b (2x3), whose outputs are a * b, a, a * b. */
+/* Tests the runtime of ExampleJSON, loaded from a blob, call by call. Prints "ok", or the line of
+ * the check that failed. Standard input: a blob that has the guide's text, and as function "all" a
+ * subgraph with the inputs a and b (2x3) and the outputs a * b, a, a * b. */
 #include "executor_check.h"
 #include "microgen/packed.h"
 #include "examplejson/runtime_examplejson.h"
@@ -37,7 +37,7 @@ static void check_guide(mg_modules *modules)
     CHECK(mg_modules_run(modules, function, &call) == kTvmErrorPlatformNoMemory);
 }
 
-/* What each wrong argument of "all" is answered with; nothing is written. */
+/* Checks the code for each wrong argument of "all", and that nothing is written. */
 static void check_arguments(void *module, uint32_t function)
 {
     static const float a[] = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F};

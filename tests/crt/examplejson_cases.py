@@ -32,13 +32,14 @@ from tests.ops.conformance import SANITIZERS
 
 MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14
-MAX_BYTES = 1 << 20  # of what a function needs for the driver to run it
+MAX_BYTES = 1 << 20  # the driver runs functions that need at most so much memory
 
-# What a generated project compiles that includes this.
+# The C files that a generated project compiles for the runtime's header.
 _RUNTIME = crt_files.closure([b'#include "examplejson/runtime_examplejson.h"'])
 SOURCES = tuple(CRT / name for name in sorted(_RUNTIME) if name.endswith(".c"))
 
-# Unused nodes, sparse ids, white space, two shapes; an input, and a value twice, as outputs.
+# Unused nodes, sparse ids, white space, two shapes. An input is an output, and one value is two
+# outputs.
 EVERYTHING = """\
 subgraph_0
   input 3 2 3
@@ -65,8 +66,10 @@ my_subgraph_of_one: f
 
 @dataclass(frozen=True)
 class Case:
-    """``payload`` for a pool of ``pool`` bytes; calls get ``withheld`` bytes of workspace less than
-    they need."""
+    """``payload`` for a pool of ``pool`` bytes.
+
+    Calls get a workspace that is ``withheld`` bytes smaller than they need.
+    """
 
     payload: bytes
     pool: int = POOL
@@ -79,7 +82,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Call:
-    """Of a function: its error code, its bytes of workspace, the CRC-32 of what it wrote."""
+    """A function's error code, its bytes of workspace, and the CRC-32 of its outputs."""
 
     code: int
     workspace: int
@@ -88,7 +91,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Result:
-    """The code of loading, bytes of the pool in use, calls of the functions."""
+    """The error code of loading, the bytes of the pool in use, and the calls of the functions."""
 
     load: int
     used: int
@@ -102,7 +105,7 @@ def compiled(folder: Path, source: str) -> Path:
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:
-    """What the driver says of each case. It ends early only with an error."""
+    """The driver's result for each case. The driver stops early only on an error."""
     stdin = b"".join(case.packed() for case in cases)
     done = subprocess.run([binary], input=stdin, capture_output=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stderr.decode()[-4000:]
@@ -115,11 +118,11 @@ def _result(line: str) -> Result:
     return Result(load, used, tuple(calls))
 
 
-# What Python says
+# Python's results
 
 
 def expected(text: str) -> Result:
-    """``used`` counts only if the text is taken."""
+    """Python's result for the text. ``used`` is 0 if the text is refused."""
     try:
         subgraphs = parse(text)
     except ModelError:
@@ -133,7 +136,7 @@ def expected(text: str) -> Result:
 
 
 def is_small(subgraph: Subgraph) -> bool:
-    """Whether the driver runs it."""
+    """Whether the driver runs the function."""
     by_id = {node.id: node for node in subgraph.nodes}
     arguments = [*subgraph.inputs, *(by_id[output] for output in subgraph.outputs)]
     nbytes = sizes.workspace_bytes(subgraph) + sum(node.nbytes for node in arguments)
@@ -149,7 +152,7 @@ def _call(subgraph: Subgraph) -> Call:
 
 
 def filled(number: int, shape: Sequence[int]) -> FloatArray:
-    """What the driver fills input ``number`` with."""
+    """The values with which the driver fills input ``number``."""
     i = np.arange(1, 1 + int(np.prod(shape)), dtype=np.uint32)
     bits = (i + np.uint32(number * 0x85EBCA6B & 0xFFFFFFFF)) * np.uint32(0x9E3779B1)
     values = bits.astype(np.int32).astype(np.float32) / np.float32(1 << 28)
@@ -160,13 +163,13 @@ def filled(number: int, shape: Sequence[int]) -> FloatArray:
 
 
 def random_text(rng: random.Random) -> str:
-    """Some subgraphs, most of them with values that several operators read."""
+    """A text of some subgraphs, most of which have values that several operators read."""
     count = rng.choice((1, 1, 2, 3, 5))
     return show([random_subgraph(rng, k) for k in range(count)])
 
 
 def random_subgraph(rng: random.Random, k: int) -> Subgraph:
-    """Of one shape or two; ids count from 0, or are any."""
+    """A subgraph whose tensors have one or two shapes. Ids count from 0, or are random."""
     shapes = [_shape(rng) for _ in range(rng.choice((1, 1, 1, 2)))]
     kinds = [INPUT] * rng.randrange(1, 6) + [*rng.choices(OPERATORS, k=rng.randrange(1, 25))]
     ids = rng.sample(range(1000), len(kinds)) if rng.random() < 0.2 else list(range(len(kinds)))
@@ -176,7 +179,7 @@ def random_subgraph(rng: random.Random, k: int) -> Subgraph:
             nodes.append(Node(op, number, (), rng.choice(shapes)))
             continue
         shape = rng.choice(nodes).shape
-        # Late nodes more often: long chains, whose places are used again.
+        # Late nodes are read more often, so there are long chains, which use memory again.
         fitting = [node.id for node in nodes if node.shape == shape]
         operands = tuple(rng.choice(fitting[-rng.randrange(1, 8) :]) for _ in range(2))
         nodes.append(Node(op, number, operands, shape))
@@ -234,7 +237,7 @@ def payload_of(text: str) -> bytes:
 
 
 def text_of(data: bytes) -> str | None:
-    """The text of a payload, None if it is none."""
+    """The text of a payload, or None if the payload has no text."""
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
         return None
@@ -250,7 +253,7 @@ def _tokens(rng: random.Random, text: str) -> str:
 
 
 def _everywhere(rng: random.Random, text: str) -> str:
-    """One number, wherever it stands, is another: whole shapes, ids with what reads them."""
+    """The text with one number replaced everywhere, so that shapes and ids change as a whole."""
     number = rng.choice(re.findall(r"(?<= )\d+", text))
     return re.sub(rf"(?<= ){number}(?=[ \n])", rng.choice(NUMBERS), text)
 

@@ -4,7 +4,8 @@
  * each function that is not too large, " <code> <bytes of workspace> <CRC-32 of the outputs>".
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
- * AddressSanitizer sees a byte too much. Element i of input n is what `filled` says. */
+ * AddressSanitizer finds one byte too many. Element i of input n has the value that `filled`
+ * computes. */
 #include "driver_input.h"
 #include "examplejson/examplejson_reader.h"
 #include "examplejson/runtime_examplejson.h"

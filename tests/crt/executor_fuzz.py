@@ -35,7 +35,7 @@ def originals() -> list[tuple[Json, bytes]]:
 
 
 def truncations() -> Iterator[Case]:
-    """Every beginning of every original."""
+    """All beginnings of all originals."""
     for tree, blob in originals():
         text = json.dumps(tree).encode()
         yield from (Case(text[:end], blob, POOL) for end in range(len(text)))

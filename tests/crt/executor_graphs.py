@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def _sources(*headers: str) -> tuple[Path, ...]:
-    """What a generated project compiles that includes these headers of TVM's."""
+    """The C files that a generated project compiles for these headers of TVM's."""
     text = "".join(f'#include "tvm/runtime/crt/{header}.h"\n' for header in headers)
     return tuple(CRT / n for n in sorted(crt_files.closure([text.encode()])) if n[-2:] == ".c")
 
@@ -44,7 +44,7 @@ def graph(
     nodes: Sequence[tuple[str, str, Sequence[Sequence[int]], Sequence[Entry]]],
     heads: Sequence[Sequence[int]],
 ) -> Json:
-    """``nodes`` are (name, function or "" for an input, references, outputs)."""
+    """A graph of ``nodes``: (name, function or "" for an input, references, outputs) each."""
     entries = [entry for *_, outputs in nodes for entry in outputs]
     rows = [0]
     for *_, outputs in nodes:
@@ -83,7 +83,7 @@ def _node(
 
 
 def seed_demo(size: int = 56, channels: int = 32) -> Json:
-    """The seed documents' graph: conv2d, bias_add and relu as one function."""
+    """The graph of the seed documents: conv2d, bias_add and relu as one function."""
     x, w = (1, channels, size, size), (channels, channels, 3, 3)
     function = "tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu"
     result = graph(
@@ -101,7 +101,8 @@ def seed_demo(size: int = 56, channels: int = 32) -> Json:
 
 
 def everything() -> Json:
-    """Parameters, two outputs of a node, a reshape, a copy, storage that is used again."""
+    """A graph with parameters, a node with two outputs, a reshape, a copy, and storage used
+    twice."""
     row, column, half = (1, 8), (8, 1), (1, 4)
     return graph(
         [
@@ -124,7 +125,7 @@ def everything() -> Json:
 
 @dataclass(frozen=True)
 class Case:
-    """``text`` is a graph; ``pool`` bytes are there for it."""
+    """A graph as ``text``, its parameters, and a pool of ``pool`` bytes for it."""
 
     text: bytes
     params: bytes = b""
@@ -137,7 +138,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """Error codes, bytes of the pool in use, the outputs' bytes."""
+    """Error codes, the bytes of the pool in use, and the outputs' bytes."""
 
     create: int
     load: int
@@ -161,7 +162,7 @@ def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:
-    """What the driver says of each case. It ends early only with an error."""
+    """The driver's result for each case. The driver stops early only on an error."""
     stdin = b"".join(case.packed() for case in cases)
     done = subprocess.run([binary], input=stdin, capture_output=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stderr.decode()[-4000:]

@@ -1,4 +1,4 @@
-"""C expressions evaluated on rows of arguments, by a small program of their own."""
+"""Evaluates C expressions on rows of arguments, each by a small program of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 
 def evaluated(driver: str, expression: str, rows: Array, folder: Path) -> Array:
-    """An int32 for each row; ``driver`` is C with EXPRESSION, a program that reads them."""
+    """An int32 for each row.
+
+    ``driver`` is a C program that reads the rows, and contains the word EXPRESSION.
+    """
     (folder / "driver.c").write_text(driver.replace("EXPRESSION", expression))
     include = f"-I{resources.folder('crt') / 'include'}"
     program = folder / "driver"

@@ -1,8 +1,10 @@
-/* Prints for every function named in argv[2...] its largest error and that argument's bits, as
- * "name ulp bits": over every argv[1]th bit pattern, and all near where methods change.
+/* Prints "name ulp bits" for every function named in argv[2...]: its largest error, and the bits of
+ * the argument with that error. It tries every argv[1]th bit pattern, and all patterns near the
+ * places where methods change.
  *
- * The reference is libm's double result. A wrong NaN, infinity or sign of zero counts as infinite;
- * for exact functions any other result than the correctly rounded one does. */
+ * The reference is libm's double result. A wrong NaN, infinity or sign of zero is an infinite
+ * error. For exact functions, every result other than the correctly rounded one is an infinite
+ * error. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +15,8 @@
 
 #define NEAR 300 /* patterns on each side of a boundary */
 
-/* Magnitudes outside of which functions that saturate are constant or, to a float, their argument:
- * there patterns are OUTSIDE times as far apart. */
+/* Outside of these magnitudes, functions that saturate are constant, or equal to their argument
+ * when rounded to a float. Patterns there are OUTSIDE times as far apart. */
 #define SMALLEST 0x30000000U /* 2^-31 */
 #define LARGEST 0x43000000U  /* 128 */
 #define OUTSIDE 61U
@@ -150,7 +152,7 @@ static void measure_boundaries(const function *f, worst_case *worst)
         uint32_t bits;
         memcpy(&bits, &boundaries[i], sizeof bits);
         for (int32_t near = -NEAR; near <= NEAR; near++) {
-            const uint32_t pattern = bits + (uint32_t)near; /* below 0 lie the negative NaNs */
+            const uint32_t pattern = bits + (uint32_t)near; /* negative NaNs are below 0 */
             measure(f, pattern, worst);
             measure(f, pattern ^ 0x80000000U, worst);
         }

@@ -4,8 +4,8 @@
  * and the outputs in hexadecimal.
  *
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
- * AddressSanitizer sees a byte too much. Inputs that are not parameters are copied in: element i of
- * input n is n + i. */
+ * AddressSanitizer finds one byte too many. Inputs that are not parameters are copied in: element i
+ * of input n is n + i. */
 #include "driver_input.h"
 #include "tvm/runtime/crt/graph_executor.h"
 
@@ -29,8 +29,8 @@ static const DLTensor *tensor(const TVMValue *arg)
     return arg->v_handle;
 }
 
-/* Every output byte is the sum of all input bytes and of the output's number: what it touches is
- * what an operator may touch. */
+/* Every output byte is the sum of all input bytes and of the output's number, so this reads and
+ * writes every byte that an operator may read or write. */
 static int sum_bytes(TVMValue *args, int *type_codes, int num_args, TVMValue *ret, int *ret_code,
                      void *resource)
 {
@@ -58,8 +58,8 @@ static int sum_bytes(TVMValue *args, int *type_codes, int num_args, TVMValue *re
     return 0;
 }
 
-/* As generated operators do, these check what they are given: whether there are `count` tensors of
- * float32, all with the bytes of the last one but for the first, which has `times` as many. */
+/* These check their arguments like generated operators. There must be `count` tensors of float32
+ * with as many bytes as the last one; the first must have `times` as many. */
 static int is_given(const TVMValue *args, int num_args, int count, size_t times)
 {
     int i;

@@ -47,7 +47,7 @@ def numbers(values: Sequence[int]) -> bytes:
 
 
 def tree(imports: Sequence[Sequence[int]]) -> Group:
-    """For each module those that it imports."""
+    """The import tree. ``imports`` are the modules that each module imports."""
     rows = [sum(map(len, imports[:i])) for i in range(len(imports) + 1)]
     children = [child for row in imports for child in row]
     return "_import_tree", numbers(rows) + numbers(children)
@@ -58,7 +58,7 @@ def framed(rest: bytes) -> bytes:
 
 
 def blob(groups: Sequence[Group], imports: Sequence[Sequence[int]] | None = None) -> bytes:
-    """Without ``imports`` in the form that has no tree."""
+    """A blob of these groups. Without ``imports`` it has the form without a tree."""
     groups = [*groups, *([] if imports is None else [tree(imports)])]
     return framed(u64(len(groups)) + b"".join(string(key) + payload for key, payload in groups))
 
@@ -73,7 +73,7 @@ def pair(*symbols: str) -> Group:
 
 @dataclass(frozen=True)
 class Array:
-    """An NDArray of the blob; what is None follows from the shape."""
+    """An NDArray in the blob. Fields that are None follow from the shape."""
 
     shape: Sequence[int] = (2, 3)
     code: int = 2
@@ -109,7 +109,7 @@ def const_loader(
     return key, payload + b"".join(map(strings, symbols.values()))
 
 
-# TVM's: the library imports a module of dnnl_json, symbol "f", JSON "{}".
+# TVM's blob in which the library imports one dnnl_json module with symbol "f" and JSON "{}".
 VECTOR = bytes.fromhex(
     "8400000000000000 0300000000000000 0400000000000000 5f6c6962 0900000000000000"
     "646e6e6c5f6a736f6e 0100000000000000 66 0200000000000000 7b7d 0000000000000000"
@@ -119,14 +119,14 @@ VECTOR = bytes.fromhex(
 
 
 def usual() -> bytes:
-    """As export_library writes: a const loader imports the library and two modules."""
+    """A blob as export_library writes it: a const loader imports the library and two modules."""
     loader = const_loader({"f": ["c0", "c2"], "g": []})
     modules = [loader, toy("g", "1234"), toy("f", "{}", ["c0", "c2"], "dnnl_json"), LIB]
     return blob(modules, [[1, 2, 3], [], [], []])
 
 
 def older() -> bytes:
-    """With arrays, and the const loader's older name."""
+    """A blob with arrays and with the const loader's older name."""
     loader = const_loader(
         {"f": ["c1"]}, {"c1": Array(), "x": Array((0,), 0, 8), "y": Array(())}, "metadata"
     )
@@ -175,8 +175,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """``found``: code, module, function, is_init; ``ran``: codes of init and of the call, result
-    for the input 5."""
+    """``found`` are (code, module, function, is_init). ``ran`` are the codes of init and of the
+    call, and the result for the input 5."""
 
     load: int
     used: int
@@ -196,7 +196,7 @@ def compiled(folder: Path, program: str, compiler: str = "") -> Path:
 
 
 def run(driver: Path, cases: Iterable[Case]) -> list[Result]:
-    """What the driver says of each case. It ends early only with an error."""
+    """The driver's result for each case. The driver stops early only on an error."""
     cases = list(cases)
     stdin = b"".join(case.packed() for case in cases)
     done = subprocess.run([driver], input=stdin, capture_output=True, timeout=60, check=False)

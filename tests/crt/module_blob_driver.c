@@ -4,7 +4,7 @@
  * code of loading and the pool's bytes in use, per lookup "code,module,function,init", per symbol
  * "code of init,code of the call,result" for the input 5.
  *
- * The pool, the blob and names are blocks of their own. */
+ * The pool, the blob and each name are blocks of their own. */
 #include "driver_input.h"
 #include "module_blob_toy.h"
 
@@ -68,7 +68,7 @@ static void run(mg_modules *modules)
     free(symbol);
 }
 
-/* Products that only seem to fit. */
+/* Products that wrap around, so they only seem to fit. */
 static void check_pool(void)
 {
     uint64_t memory[2];

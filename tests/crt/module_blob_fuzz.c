@@ -1,8 +1,9 @@
-/* Damages blobs, loads them, and runs what they have. Arguments: seed, number of blobs. Standard
- * input: the originals, each u32 length and bytes. Standard output: how often each code came, as
- * lines "<load|find|init|run> <code> <times>".
+/* Damages blobs, loads them, and runs their functions. Arguments: seed, number of blobs. Standard
+ * input: the originals, each a u32 length and its bytes. Standard output: how often each code came,
+ * as lines "<load|find|init|run> <code> <times>".
  *
- * Nearly all keep a right length in front, without which little else would be read. */
+ * Nearly all blobs keep a correct length at the front, because otherwise little else would be
+ * read. */
 #include "module_blob_toy.h"
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ static uint64_t interesting(uint64_t old)
     }
 }
 
-/* Where a number of 8 bytes seems to be: a small one, more often than not. */
+/* A place where a number of 8 bytes seems to be; mostly it is a small number. */
 static uint32_t place_of_number(const uint8_t *data, uint32_t length)
 {
     uint32_t at = below(length - 7U);
@@ -152,7 +153,7 @@ static bool is_string(const uint8_t *data, uint32_t length, uint32_t at)
     return true;
 }
 
-/* Another string in the place of one, with the right length: what is around it stays readable. */
+/* Replaces a string by another one and its length, so that the bytes around it remain readable. */
 static uint32_t another_string(uint8_t *data, uint32_t length)
 {
     static const char letters[] = "fgch0123_{}\\\"\0\xff";

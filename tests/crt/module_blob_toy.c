@@ -139,7 +139,7 @@ static tvm_crt_error_t pair_load(mg_stream *payload, mg_pool *pool, void **modul
         mg_stream_string(payload, &text);
     }
     *module = made;
-    return kTvmErrorNoError; /* that the stream has failed is enough */
+    return kTvmErrorNoError; /* the stream records the failure */
 }
 
 static tvm_crt_error_t pair_find(const void *module, mg_text symbol, uint32_t *function)

@@ -12,11 +12,11 @@
 #define TOY_CONSTANTS 4
 extern const mg_module_constant toy_constants[TOY_CONSTANTS];
 
-/* Calls the function with `x`, and stores what it gives. */
+/* Calls the function with `x`, and stores its result. */
 tvm_crt_error_t toy_call(const mg_modules *modules, mg_module_function function, int32_t x,
                          int32_t *y);
 
-/* A block of exactly so many bytes, so that AddressSanitizer sees one too much. */
+/* A block of exactly so many bytes, so that AddressSanitizer finds one byte too many. */
 void *toy_block(size_t nbytes);
 
 #endif

@@ -1,4 +1,4 @@
-"""Random damage to texts, and to the trees of JSON."""
+"""Random damage to texts and to trees of JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LENGTHS = (0, 1, 7, 8, 255, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1)
 
 
 def damaged(rng: random.Random, data: bytes, tokens: Sequence[bytes] = TOKENS) -> bytes:
-    """A few bytes replaced, removed or doubled, or a token put in."""
+    """The text with a few bytes replaced, removed or repeated, or with a token inserted."""
     for _ in range(rng.randrange(1, 4)):
         at, end = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
         end = min(end, at + rng.randrange(1, 12))
@@ -36,7 +36,7 @@ def damaged(rng: random.Random, data: bytes, tokens: Sequence[bytes] = TOKENS) -
 
 
 def changed(rng: random.Random, tree: Json, words: Sequence[str]) -> Json:
-    """The tree with a few values replaced, removed, moved or doubled; texts by ``words``."""
+    """The tree with a few values replaced, removed, moved or repeated. New texts are ``words``."""
     tree = copy.deepcopy(tree)
     for _ in range(rng.randrange(1, 4)):
         holder, key = rng.choice(list(_places(tree)))

@@ -1,5 +1,5 @@
-/* Registries, modules, packed functions and the stack allocator: prints "ok", or the line that
- * found otherwise. */
+/* Tests registries, modules, packed functions and the stack allocator. Prints "ok", or the line of
+ * the check that failed. */
 #include "executor_check.h"
 #include "tvm/runtime/crt/crt.h"
 #include "tvm/runtime/crt/packed_func.h"
@@ -192,7 +192,7 @@ static void test_the_stack_allocator(uint8_t check)
                                            check) == 0);
 }
 
-/* The allocator of platform_memory.c, whose check is chosen when it is compiled. */
+/* The allocator of platform_memory.c. Its check is chosen at compile time. */
 static void test_workspaces(void)
 {
     static uint8_t memory[256] __attribute__((aligned(16)));
@@ -214,7 +214,7 @@ static void test_workspaces(void)
     CHECK(TVMPlatformMemoryFree(memory + 1, cpu) == kTvmErrorPlatformStackAllocBadFree);
 }
 
-/* As a generated model describes itself. */
+/* The description that a generated model gives of itself. */
 static void test_metadata(void)
 {
     static const int64_t shape[] = {1, 32};

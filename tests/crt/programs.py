@@ -1,4 +1,4 @@
-"""Test programs for the host, of sources that other programs have, too."""
+"""Test programs for the host that share sources with other programs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ INCLUDES = (f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")
 def linked(
     binary: Path, sources: Sequence[Path], options: Sequence[str], compiler: str = ""
 ) -> Path:
-    """The program of these sources. Each is compiled by itself, so that ccache, where it is
-    installed, can give the object that another test has made."""
+    """The program of these sources.
+
+    Each source is compiled by itself. If ccache is installed, it can return an object that another
+    test has made.
+    """
     compiler = compiler or host_cc()
     launcher = os.environ.get("CMAKE_C_COMPILER_LAUNCHER", "").split()
     objects = [binary.with_name(f"{binary.name}_{source.stem}.o") for source in sources]

@@ -1,5 +1,8 @@
-"""Layers of the sizes that networks have, of every op with kernels. What compilers make of constant
-extents, and of loops that these leave nothing to do for, shows in no small layer."""
+"""Layers of the sizes that networks have, for every op with kernels.
+
+Small layers do not show what compilers make of constant extents, and of loops that then have
+nothing to do.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ Shape = tuple[int, ...]
 I8, I16, I32, I64, F32 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32
 IMAGE = (1, 25, 5, 64)
 CELLS = 128
-# Input and output features: many to few and back, with some left when four are computed at a time.
+# Input and output features: many to few and the reverse, and numbers that are not multiples of
+# four.
 FEATURES = ((640, 128), (128, 640), (128, 8), (8, 128), (129, 130), (4096, 1), (1000, 3))
 # Image, filters, stride and padding.
 CONVOLUTIONS: tuple[tuple[Shape, Shape, int, Padding], ...] = (
@@ -57,7 +61,7 @@ POOLS: tuple[tuple[Shape, Shape, Padding], ...] = (
     ((1, 112, 112, 64), (3, 3), "SAME"),
     ((2, 1, 4096, 3), (1, 4), "VALID"),
 )
-CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name, in any op
+CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in any op
     "activation": (Activation.RELU,),
     "rounding": tuple(Rounding),
     "axis": (3, 1),
@@ -75,7 +79,7 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name, in
     "dst_layout": ("NCHW",),
     **dict.fromkeys(("lhs_scale", "rhs_scale", "input_scale", "output_scale"), (0.5,)),
 }
-OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for those of one op
+OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one op only
     "strided_slice": {
         "begin": ((0, 24, 0, 0),),
         "strides": ((1, -2, 2, 1),),
@@ -83,7 +87,8 @@ OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for those of one op
     },
     "transpose": {"axes": ((0, 3, 1, 2),)},
 }
-OUTPUTS: Mapping[tuple[str, DType], Quant] = {  # where an op asks for it
+# the output's quantization, if an op asks for a certain one
+OUTPUTS: Mapping[tuple[str, DType], Quant] = {
     ("divide", I8): c.quant(2.0**-7),
     ("qnn.quantize", I32): c.quant(0.5),
     ("nn.softmax", I8): c.quant(2.0**-8, -128),
@@ -96,8 +101,10 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {  # where an op asks for it
 
 
 def cases(most: int | None = None) -> Iterator[c.Case]:
-    """At least one for each kernel of ``microgen.kernels``; of sums and windows, every shape or
-    the first ``most``."""
+    """At least one case for each kernel of ``microgen.kernels``.
+
+    Sums and windows have all shapes, or the first ``most``.
+    """
     own = [*_products(most), *_pools(most), *_svdfs(), *_lstms()]
     yield from own
     for op in sorted(set(kernels.registry()) - {case.op for case in own}):
@@ -107,13 +114,13 @@ def cases(most: int | None = None) -> Iterator[c.Case]:
 def _tensor(
     shape: Shape, dtype: DType, *, scale: float = 0.5, is_constant: bool = False
 ) -> c.Tensor:
-    """Zeros: only the types count."""
+    """A tensor of zeros, because only the type matters."""
     quant = c.quant(scale) if dtype in (I8, I16) else None
     return c.Tensor(TensorType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
 
 
 def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -> Iterator[c.Case]:
-    """The case with every choice of the attributes that are not given, but for what is refused."""
+    """The case with every choice of the attributes that are not given, without refused ones."""
     kind = ops.registry()[op].attrs
     names = [field.name for field in dataclasses.fields(kind)]
     own = OWN.get(op, {})
@@ -160,7 +167,7 @@ _TYPES = (  # of data, bias and output
 
 
 def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> Iterator[c.Case]:
-    """In every dtype and rounding that the op takes."""
+    """Cases of every dtype and rounding that the op takes."""
     if "hybrid" in op:
         yield from _accepted(op, _operands(data, weight, axis, F32, I8, F32), F32, **fields)
         return
@@ -181,7 +188,7 @@ def _operands(
 
 
 def _with_scales(weight: c.Tensor, axis: int) -> c.Tensor:
-    """int8 weights with as many scales as the axis has places."""
+    """The weights with one scale for each index of the axis if they are int8."""
     count = weight.type.shape[axis]
     quant = Quant((2.0**-9,) * count, (0,) * count, axis) if count > 1 else c.quant(2.0**-9)
     kind = dataclasses.replace(weight.type, quant=quant if weight.type.dtype is I8 else None)
@@ -237,7 +244,7 @@ def _lstms() -> Iterator[c.Case]:
 
 
 def _of_images(op: str) -> Iterator[c.Case]:
-    """From every dtype to every dtype, with one to three inputs, as the op takes them."""
+    """Cases from every dtype to every dtype with one to three inputs, if the op takes them."""
     for source, target in product(DType, repeat=2):
         for inputs in _images(op, source):
             yield from _accepted(op, inputs, target)

@@ -1,4 +1,4 @@
-"""The C arithmetic of requantize.h and fixed_point.h against its numpy twins, on whole int32."""
+"""The C arithmetic of requantize.h and fixed_point.h, compared with numpy on all of int32."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ int main(void)
 
 
 def _anywhere(rng: np.random.Generator) -> Array:
-    """int32 values of every magnitude, with the ends and the neighbourhood of powers of two."""
+    """int32 values of every magnitude, the ends, and numbers next to powers of two."""
     values = rng.integers(INT32.min, INT32.max, COUNT, endpoint=True) >> rng.integers(0, 32, COUNT)
     near = np.array([s * (1 << k) + d for k in range(31) for s in (1, -1) for d in (-1, 0, 1)])
     values[: near.size + 2] = np.r_[near, INT32.min, INT32.max]
@@ -43,7 +43,7 @@ def _anywhere(rng: np.random.Generator) -> Array:
 
 
 def _in(low: int, high: int) -> Callable[[np.random.Generator], Array]:
-    """Values in [low, high], both ends among them."""
+    """Values in [low, high], including both ends."""
 
     def draw(rng: np.random.Generator) -> Array:
         values = rng.integers(low, high, COUNT, endpoint=True)

@@ -1,4 +1,4 @@
-"""The C arithmetic of requantize_s16.h against its numpy twin."""
+"""The C arithmetic of requantize_s16.h, compared with its numpy twin."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ int main(void)
 
 
 def _rows(seed: int) -> Array:
-    """Sums of every magnitude below 2**47, the ends and powers of two among them, with any
-    multiplier and shift, and a real scale that keeps the result within int32."""
+    """Rows of a sum, a multiplier, a shift, and a real scale that keeps the result within int32.
+
+    Sums have every magnitude below 2**47; the ends and powers of two are among them.
+    """
     rng = np.random.default_rng(seed)
     rows = np.zeros(COUNT, ROW)
     limit = int16.SUM_LIMIT

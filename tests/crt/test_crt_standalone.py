@@ -1,4 +1,4 @@
-"""crt/ by itself: its README's example, what it links with, how it compiles, how big it is."""
+"""crt/ by itself: its README's example, what it links with, its warnings and its size."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None
     assert _run(_block("sh"), tmp_path) == _block("text")
 
 
-# Who computes with them.
+# The headers whose kernels compute with floats.
 FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^extremum|quantize|_s16$")
 GROUPS = {
     "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],
@@ -74,8 +74,10 @@ GROUPS = {
 
 
 def _grouped(folder: Path) -> list[str]:
-    """A source file for each of the groups, which defines its kernels: most of the time that a
-    kernel takes goes into headers which others have, too."""
+    """A source file for each group, which defines the group's kernels.
+
+    Compiling a kernel mostly means compiling headers that other kernels include, too.
+    """
     for name, kernels in GROUPS.items():
         lines = [f"#define {macro(kernel.name)}\n" for kernel in kernels]
         lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
@@ -90,7 +92,7 @@ def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Pa
 
 
 def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
-    """A source file for each header, which includes it twice and has it define its kernels."""
+    """A source file for each header. It includes the header twice and defines its kernels."""
     for header in headers:
         include = f'#include "{header}"\n'
         text = f"#define {macro(header.name)}\n{include}{include}extern int not_empty;\n"
@@ -112,7 +114,7 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_p
 
 @functools.cache
 def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
-    """Group, kind and name of each symbol of all kernels, compiled so without a warning."""
+    """The group, kind and name of each symbol of all kernels, compiled without a warning."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         _run([*_arm(core, option, "-c"), *_grouped(folder)], folder)
@@ -126,7 +128,7 @@ def test_each_kernel_is_defined_for_its_macro() -> None:
     assert defined == {kernel.symbol for found in registry().values() for kernel in found}
 
 
-# In every run of the tests: the smallest core, and one with each extension that kernels are for.
+# Run in every run of the tests: the smallest core, and one with each extension that has kernels.
 USUAL = {("cortex-m0", "-O2"), ("cortex-m4", "-O2"), ("cortex-m55", "-O2")}
 BUILDS = [
     pytest.param(core, option, marks=() if (core, option) in USUAL else pytest.mark.slow)
@@ -149,7 +151,7 @@ def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
 
 
 def _is_compilers_own(name: str, core: str, group: str) -> bool:
-    """Whether it is a helper of the compiler, for what the core has no instruction for."""
+    """Whether the symbol is the compiler's helper for an instruction that the core lacks."""
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
     return group == "floats" and name.startswith("__aeabi_")

@@ -1,4 +1,4 @@
-"""Decimal texts as float32 against numpy's reading of them."""
+"""Decimal texts as float32, compared with numpy's reading of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check(driver: Path, values: np.ndarray, form: str) -> None:
 
 
 def test_every_float_comes_back(driver: Path) -> None:
-    """Denormals, too, as C++ prints them with max_digits10 of a float, and of a double."""
+    """Floats, denormals included, as C++ prints them with max_digits10 of a float and a double."""
     rng = np.random.default_rng(1)
     values = rng.integers(0, 0x7F800000, 20_000, np.uint32)
     signed = values | rng.integers(0, 2, values.size, np.uint32) << np.uint32(31)

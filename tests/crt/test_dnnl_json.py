@@ -1,4 +1,4 @@
-"""The C runtime of dnnl_json: what it takes, what memory it needs, how it is called."""
+"""The C runtime of dnnl_json: what it takes, the memory that it needs, and how it is called."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ from tests.crt.dnnl_json_network import (
     tree_of,
 )
 
-# What it takes
+# What the runtime takes
 
 
 @pytest.mark.parametrize("size", [4, 56])
 @pytest.mark.parametrize("text", [notes._CONV2D, notes._RELU], ids=["conv2d", "relu"])
 def test_the_notes_graphs(dnnl_driver: Path, text: Json, size: int) -> None:
-    """As they are, and smaller."""
+    """They are run in their own size and in a smaller one."""
     tree = json.loads(json.dumps(text).replace("56, 56", f"{size}, {size}"))
     graph = json_graph.loads(json.dumps(tree))
     shapes = [node.shapes[0] for node in graph.nodes if node.op == "input"]
@@ -100,7 +100,7 @@ CHANGES: dict[str, Callable[[Json], Any]] = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_json_is_what_runs(dnnl_driver: Path, what: str) -> None:
-    """The same code gives another result for another text: the one of that text."""
+    """The same code computes another result if the JSON changes: the right one for the new JSON."""
     tree = edited(CHANGES[what])
     graph = json_graph.loads(json.dumps(tree))
     example = cases.Example(graph, [IMAGE], [WEIGHT, BIAS])
@@ -108,7 +108,7 @@ def test_the_json_is_what_runs(dnnl_driver: Path, what: str) -> None:
     if what != "another layout":
         cases.check(dnnl_driver, [example], [wanted])
         assert outputs(dnnl_driver, case_of(tree)) != outputs(dnnl_driver, case_of(network()))
-    else:  # rows for columns, twice: nothing changes
+    else:  # rows and columns are exchanged twice, so nothing changes
         assert outputs(dnnl_driver, case_of(tree)) == outputs(dnnl_driver, case_of(network()))
 
 

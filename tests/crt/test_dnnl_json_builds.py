@@ -1,4 +1,4 @@
-"""How the C runtime of dnnl_json compiles, what it needs, how large it and its structures are."""
+"""How the C runtime of dnnl_json compiles, what it links with, and how large it is."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_project_gets_what_the_runtime_needs() -> None:
 
 
 def graph(nodes: int, inputs: int, heads: int, constants: int) -> JSONGraph:
-    """Of so many, and of no sense."""
+    """A graph with these numbers of nodes. It computes nothing sensible."""
     made = [
         JSONNode("const" if i < constants else "kernel", "x", ((1,),), ("float32",))
         for i in range(nodes)

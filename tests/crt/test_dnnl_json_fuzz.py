@@ -17,14 +17,15 @@ def check(driver: Path, seed: int, count: int, seconds: int) -> Counter[tuple[in
     assert len(results) == count
     found = Counter(result.codes for result in results)
     assert {load for load, _, _ in found} <= {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
-    # What is loaded is run, but for what is large: it is given what it asks for.
+    # A loaded function runs, because it gets the memory that it asks for; only large ones do not
+    # run.
     assert {codes[1:] for codes in found if codes[0] == 0} <= {(0, 0), (NOT_RUN, NOT_RUN)}
     return found
 
 
 def test_mutations_are_run_or_refused(dnnl_driver: Path) -> None:
     found = check(dnnl_driver, 1, 20_000, 120)
-    # They reach every refusal, and do not only break the syntax.
+    # The mutations reach every refusal, and do not only break the syntax.
     assert {load for load, _, _ in found} == {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
     assert found[0, 0, 0] > 2000
     assert INVALID not in {code for codes in found for code in codes}

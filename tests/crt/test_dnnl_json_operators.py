@@ -1,4 +1,4 @@
-"""Each operator of the C runtime of dnnl_json against numpy, for any shapes and attributes."""
+"""Each operator of the C runtime of dnnl_json, compared with numpy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_random_functions(dnnl_driver: Path, start: int) -> None:
 
 
 def test_values_that_are_no_numbers(dnnl_driver: Path) -> None:
-    """NaN and infinities go through as in numpy."""
+    """NaN and infinities have the same effect as in numpy."""
     odd = np.array([np.nan, np.inf, -np.inf, 0.0, -1.0, 1e38], np.float32)
     examples, values = [], []
     for name, value in {
@@ -64,7 +64,7 @@ def test_values_that_are_no_numbers(dnnl_driver: Path) -> None:
 
 
 def _tangle(seed: int) -> cases.Example:
-    """Vectors of several lengths, read by whatever comes later."""
+    """A graph of vectors of several lengths, which random later nodes read."""
     rng = np.random.default_rng(seed)
     lengths = [1, *(int(n) for n in rng.integers(2, 30, 3))]
     inputs = [rng.standard_normal(n).astype(np.float32) for n in lengths]
@@ -84,7 +84,8 @@ def _tangle(seed: int) -> cases.Example:
 
 
 def test_intermediates_share_the_workspace(dnnl_driver: Path) -> None:
-    """By lifetimes, with holes: each sits where Python says the largest end is."""
+    """Places are chosen by lifetime and leave gaps. The workspace ends where Python says it
+    does."""
     examples = [_tangle(seed) for seed in range(100)]
     cases.check(dnnl_driver, examples, [example.wanted for example in examples])
     sizes = [runtime.workspace_bytes(example.graph) for example in examples]

@@ -152,7 +152,7 @@ REFUSED: dict[str, tuple[int, Callable[[Json], Any]]] = {
 
 
 def _ceil(tree: Json) -> None:
-    """3 of 4 rows and columns: 1 or 2 windows."""
+    """Makes a window of 3 of 4 rows and columns: rounding decides between 1 and 2 windows."""
     tree["nodes"][6]["attrs"].update(
         pool_size=[["3", "3"]], ceil_mode=[["1"]], shape=[[[1, 4, 1, 1]]]
     )
@@ -268,7 +268,7 @@ def test_lengths_that_overflow(dnnl_driver: Path) -> None:
 
 
 def test_an_output_that_is_not_computed(dnnl_driver: Path) -> None:
-    """Of a normalisation there is the first only."""
+    """The runtime computes only the first output of a normalisation."""
     norm = kernel("nn.batch_norm", [0, 1, 1, 1, 1], [2, 3], axis="1", epsilon="1e-05")
     norm["attrs"].update(center=[["1"]], scale=[["1"]], num_outputs="3", dtype=[["float32"] * 3])
     norm["attrs"]["shape"] = [[[2, 3], [3], [3]]]

@@ -1,4 +1,4 @@
-"""The runtime of ExampleJSON on the host, against numpy and under sanitizers."""
+"""The runtime of ExampleJSON on the host, compared with numpy and run under sanitizers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ HEAD = "subgraph_0\n  input 0 2\n  input 1 2\n"
         "input 0 2\n",
         "subgraph_0 f\n",
         "subgraph_0\n",
-        "subgraph_0\n  input 0 2\n",  # nothing to return
+        "subgraph_0\n  input 0 2\n",  # it returns nothing
         HEAD + "  input 1 2\n",
         HEAD + "  add\n",
         HEAD + "  add 2\n",
@@ -109,7 +109,7 @@ HEAD = "subgraph_0\n  input 0 2\n  input 1 2\n"
         HEAD + "  add 2 inputs: 0 1 shape: 2 1\n",
         HEAD + "  add 2 inputs: 0 1 shape: 3\n",
         HEAD + "  add 2 inputs: 0 1 shape: 2 x\n",
-        HEAD + "  add 2 inputs: 0 2 shape: 2\n",  # itself
+        HEAD + "  add 2 inputs: 0 2 shape: 2\n",  # it reads itself
         HEAD + "  add 2 inputs: 0 7 shape: 2\n",
         HEAD + "  add 2 inputs: 0 1 1 shape: 2\n",
         HEAD + "  add 2 inputs 0 1 shape: 2\n",
@@ -138,7 +138,8 @@ def _of_shape(shape: str) -> str:
     "shape",
     [
         *("", "1 1 1 1 1 1 1", "0", "2 0 3", "-1", "2.0", "2,", "x", "9" * 5000),
-        *("536870912", "65536 65536", "46341 46341", "2147483647 2", "32768 32768 1"),  # in bytes
+        # too many bytes
+        *("536870912", "65536 65536", "46341 46341", "2147483647 2", "32768 32768 1"),
         *("4294967297", "18446744073709551617", "65536 65536 65536 65536", "2 2147483648"),
     ],
 )
@@ -167,7 +168,7 @@ def test_a_workspace_that_no_target_has(driver: Path) -> None:
 
 
 def check(driver: Path, damaged: Sequence[Case], seconds: int = 120) -> list[Result]:
-    """Every case ends with what Python has for it."""
+    """The results of all cases, which equal Python's."""
     results = run(driver, damaged, seconds)
     for case, result in zip(damaged, results, strict=True):
         text = cases.text_of(case.payload)

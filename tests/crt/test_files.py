@@ -1,4 +1,4 @@
-"""The C files of crt/: how they begin, what they include, their names, what C++ makes of them."""
+"""The C files of crt/: their beginnings, includes and names, and that C++ compiles them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_header_says_next_what_it_is_for() -> None:
 
 @functools.cache
 def _included(file: Path) -> dict[str, list[Path]]:
-    """What a file includes with quotes -> the files of crt/ that this may be."""
+    """What a file includes in quotes -> the files of crt/ that have this name."""
     names = re.findall(r'^#include "(.+)"$', file.read_text(), re.MULTILINE)
     folders = (CRT / "include", CRT / "src")
     return {name: [f / name for f in folders if (f / name).is_file()] for name in names}

@@ -1,5 +1,5 @@
-"""The functions of fixed_point_16.h on every int16: against their numpy twin, and against the real
-functions."""
+"""The functions of fixed_point_16.h on every int16, compared with their numpy twin and with the
+real functions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from microgen.ops import fixed_point_16
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 EVERY_INT16 = np.arange(-(2**15), 2**15)
-BITS = range(7)  # integer bits that tanh takes
-ERROR = 2.0**-11  # of gemmlowp's method with 16 bits
+BITS = range(7)  # the integer bits that tanh takes
+ERROR = 2.0**-11  # the error of gemmlowp's method with 16 bits
 
 DRIVER = """
 #include <stdint.h>
@@ -41,7 +41,7 @@ int main(void)
 
 
 def _twin() -> Array:
-    """[function, argument]: logistic, then tanh of 0 to 6 integer bits."""
+    """Results [function, argument]: logistic, then tanh of 0 to 6 integer bits."""
     tanhs = [fixed_point_16.tanh(EVERY_INT16, bits) for bits in BITS]
     return np.stack([fixed_point_16.logistic(EVERY_INT16), *tanhs])
 

@@ -1,4 +1,4 @@
-"""float_math.h against double: every function keeps the bound that its comment states."""
+"""float_math.h, compared with double: every function keeps the bound that its comment states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 CRT = resources.folder("crt")
 HEADER = (CRT / "include" / "microgen" / "float_math.h").read_text()
 DRIVER = Path(__file__).with_name("float_math_driver.c")
-EXACT = 0.5  # the driver takes any other than the correctly rounded result for infinitely wrong
+EXACT = 0.5  # the driver gives every result but the correctly rounded one an infinite error
 STRIDE = 4099
 
 CONTRACTED = (
@@ -24,7 +24,7 @@ CONTRACTED = (
     "tanh",
     "sigmoid",
     "log",
-)  # whose results a fused multiply-add changes
+)  # a fused multiply-add changes their results
 FUNCTIONS = (
     *("abs", "round_half_away"),
     *("sqrt", "sqrt_portable", "rsqrt", *CONTRACTED),

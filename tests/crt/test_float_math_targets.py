@@ -1,4 +1,4 @@
-"""float_math.h on targets: it needs nothing but the compiler's own soft-float helpers."""
+"""float_math.h on targets: it needs nothing except the compiler's own soft-float helpers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TARGETS = {
     "rv32imafc": (RISCV, "-march=rv32imafc", "-mabi=ilp32f"),
 }
 WITH_FPU = {"cortex-m4", "cortex-m4-softfp", "cortex-m55", "rv32imafc"}
-# float's arithmetic and conversions in libgcc: no double, no int64, no comparison
+# float's arithmetic and conversions in libgcc; neither double nor int64 nor comparisons
 SOFT_FLOAT = {
     ARM: {"__aeabi_fadd", "__aeabi_fsub", "__aeabi_fmul", "__aeabi_fdiv", "__aeabi_i2f"},
     RISCV: {"__addsf3", "__subsf3", "__mulsf3", "__divsf3", "__floatsisf"},
@@ -57,7 +57,7 @@ def _source() -> str:
 
 
 def _object(target: str, option: str, folder: Path) -> str:
-    """The tools' prefix, with functions.o made in ``folder``."""
+    """Compiles functions.o in ``folder`` and returns the tools' prefix."""
     prefix, *cpu = TARGETS[target]
     skip_without(f"{prefix}-gcc")
     (folder / "functions.c").write_text(_source())
@@ -90,4 +90,4 @@ def test_an_fpu_takes_the_square_root(target: str, tmp_path: Path) -> None:
     code = _listing(f"{prefix}-objdump", "-d", "functions.o", folder=tmp_path)
     body = code.partition("<shared_sqrt>:")[2].partition("\n\n")[0]
     assert re.search(r"\t(vsqrt\.f32|fsqrt\.s)\t", body)
-    assert len(body.splitlines()) <= 8  # no path beside it
+    assert len(body.splitlines()) <= 8  # there is no second path

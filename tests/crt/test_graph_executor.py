@@ -1,4 +1,4 @@
-"""The C graph executor on graphs in TVM's format, against numpy and under sanitizers."""
+"""The C graph executor on graphs in TVM's format, compared with numpy and run under sanitizers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def floats(data: bytes) -> Array:
 
 
 def filled(number: int, count: int) -> Array:
-    """What the driver fills input ``number`` with."""
+    """The values with which the driver fills input ``number``."""
     return np.arange(number, number + count, dtype=np.float32)
 
 
@@ -110,7 +110,7 @@ def test_keys_may_stand_in_any_order(driver: Path) -> None:
 
 
 def _sized(*sizes: int) -> Json:
-    """A chain of operators whose results have these sizes and all one storage."""
+    """A chain of operators whose results have these sizes and share one storage."""
     nodes = [("x", "", (), [Entry((1,), "int8", 0)])]
     for i, size in enumerate(sizes):
         nodes.append((f"n{i}", "sum_bytes", [(i, 0)], [Entry((size,), "int8", 1)]))
@@ -121,9 +121,9 @@ def _sized(*sizes: int) -> Json:
 def test_a_storage_is_as_large_as_its_largest_entry(driver: Path, sizes: tuple[int, ...]) -> None:
     used = run_one(driver, case(_sized(*sizes))).used
     one = run_one(driver, case(_sized(1, 1, 1))).used
-    assert used - one == 5008 - 16  # at multiples of 16
+    assert used - one == 5008 - 16  # sizes are rounded up to multiples of 16
     assert run_one(driver, case(_sized(*sizes), pool=used)).codes == (0, 0, 0)
-    # The input's 16 bytes are taken last.
+    # The input's 16 bytes are allocated last.
     assert run_one(driver, case(_sized(*sizes), pool=used - 16)).codes == (0, 0, NO_MEMORY)
     assert run_one(driver, case(_sized(*sizes), pool=used - 17)).codes == (NO_MEMORY, 0, 0)
 
@@ -181,13 +181,13 @@ def test_names_may_have_any_character(driver: Path, name: str, ascii_only: bool)
     np.testing.assert_array_equal(floats(result.outputs[1]), filled(0, 8)[4:] + 1)
 
 
-# Parameters in place, or copied
+# Parameters used in place, or copied
 
 
 def test_parameters_are_read_in_place_where_their_data_is_aligned(driver: Path) -> None:
     tree = everything()
     used = {}
-    # The data begins 88 bytes and the name after the file.
+    # The data begins after the start of the file by 88 bytes and the name's length.
     for length in range(8, 16):
         name = "p" * length
         tree["nodes"][1]["name"] = name

@@ -11,7 +11,7 @@ import pytest
 from tests.crt import executor_fuzz as fuzz
 from tests.crt.executor_graphs import Case, Result, compiled, run
 
-# By error_codes.h, but for what an operator returns.
+# Codes in error_codes.h, except those that an operator returns.
 MALFORMED, UNSUPPORTED, BAD_PARAMS, NOT_SET = 0x780, 0x781, 0x782, 0x783
 NO_FUNCTION, NO_MEMORY, BAD_STORAGE, NO_INPUT = 0x100, 0x503, 0x600, 0x702
 WRONG_TYPE, INVALID = 0x801, 0x803

@@ -1,4 +1,4 @@
-"""What crt/README.md says of the graph executor."""
+"""The README of crt/ describes the graph executor rightly."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ static const struct {{
 
 
 def _program(folder: Path, names: int, padding: int) -> Path:
-    """The README's main.c, whose parameter's name has as many bytes."""
+    """The program of the README's main.c, with a parameter whose name has ``names`` bytes."""
     (source,) = re.findall(r"^```C\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     name = "p" * names
     GRAPH["nodes"][1]["name"] = name
@@ -92,7 +92,7 @@ def _program(folder: Path, names: int, padding: int) -> Path:
 
 @pytest.mark.parametrize("names", [2, 5])
 def test_its_program_runs_in_exactly_its_pool(names: int, tmp_path: Path) -> None:
-    # As it says: (address + bytes of names) % 8 == 0, and no parameter takes memory.
+    # The README says that (address + bytes of names) % 8 == 0, so that no parameter needs memory.
     binary = _program(tmp_path, names, -names % 8)
     done = subprocess.run([binary], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "14\n"), done.stderr

@@ -13,7 +13,7 @@ from microgen.codegens.module_pool import loader_pool_bytes
 from tests.crt import module_blob_cases as b
 from tests.crt.module_blob_cases import Array, Case, Lookup, Result
 
-TOY_BYTES = 56  # of the pool: what module_blob_toy.c takes for a module, with 8-byte pointers
+TOY_BYTES = 56  # module_blob_toy.c takes so much of the pool for a module, with 8-byte pointers
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_of_two_lists_for_a_symbol_the_last_counts(driver: Path) -> None:
 
 
 def test_names_are_bytes(driver: Path) -> None:
-    """Nothing in them is an escape, or ends them."""
+    """No byte of a name is an escape or ends the name."""
     for name in (b"\\", b"\\u12", b"a\0b", b"\xff\xfe", b'"', b"__init_", b"__init_f", b""):
         data = b.blob([b.LIB, b.toy(name)], [[1], []])
         lookups = [Lookup(0, name), Lookup(0, b"__init_" + name), Lookup(0, name + b"\0")]
@@ -129,7 +129,7 @@ def test_a_symbol_before_an_init_of_the_same_name(driver: Path) -> None:
 
 @dataclass
 class Module:
-    """A module as TVM has it."""
+    """A module in TVM's terms."""
 
     key: str
     symbols: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ class Module:
 
 
 def tvm_finds(modules: list[Module], at: int, name: str, query_imports: bool) -> int | None:
-    """ModuleNode::GetFunction and ConstLoaderModuleNode's, which recurse."""
+    """The module that TVM's recursive ModuleNode::GetFunction and ConstLoaderModuleNode's find."""
     module = modules[at]
     if name in module.symbols:
         return at
@@ -210,7 +210,7 @@ def test_a_chain_of_a_thousand_modules(driver: Path) -> None:
 
 
 def test_a_lattice_is_searched_once(driver: Path) -> None:
-    """There are 3 ** 60 ways through it."""
+    """There are 3 ** 60 paths through it."""
     imports = [range(i + 1, min(i + 4, 180)) for i in range(180)]
     modules = [Module("pair", (), list(row)) for row in imports]
     assert run_one(driver, Case(encoded(modules), [Lookup(0, "f")], (), 1 << 16)).found[0][0]
@@ -231,7 +231,7 @@ def test_every_pool_too_small_is_refused(driver: Path, make: Callable[[], bytes]
 @pytest.mark.parametrize("modules", range(1, 9))
 @pytest.mark.parametrize("is_full", [True, False])
 def test_the_loader_takes_what_python_says(driver: Path, modules: int, is_full: bool) -> None:
-    """As many imports as there can be, or as few."""
+    """Modules have as many imports as possible, or as few."""
     imports = [
         list(range(i + 1, modules if is_full else min(i + 2, modules))) for i in range(modules)
     ]
@@ -270,7 +270,7 @@ HUGE = (2**31 - 1, 2**31, 2**32, 2**61, 2**61 + 1, 2**63, 2**64 - 8, 2**64 - 1)
 
 
 def test_every_number_made_huge_is_refused(driver: Path) -> None:
-    """At every place, for what is no number must be harmless, too."""
+    """Every place is tried, because changing what is not a number must do no harm, either."""
     counts = {0, 8}
     for data in (b.VECTOR, b.usual(), b.older()):
         for value in HUGE:
@@ -297,18 +297,18 @@ def _with_tree(rows: list[int], children: list[int], groups: list[b.Group] | Non
         ([0, 2, 2, 2], [1, 2], 0),
         ([0, 2, 2, 2], [2, 1], 0),
         ([0, 2, 3, 3], [1, 2, 2], 0),
-        ([0, 0, 0, 0], [], b.MALFORMED),  # who imports them?
+        ([0, 0, 0, 0], [], b.MALFORMED),  # nobody imports them
         ([0, 1, 1, 1], [1], b.MALFORMED),
         ([0, 0, 1, 1], [2], b.MALFORMED),
-        ([0, 3, 3, 3], [1, 2, 2], b.MALFORMED),  # twice
+        ([0, 3, 3, 3], [1, 2, 2], b.MALFORMED),  # imported twice
         ([0, 3, 3, 3], [2, 1, 2], b.MALFORMED),
-        ([0, 2, 2, 2], [1, 3], b.MALFORMED),  # no such module
+        ([0, 2, 2, 2], [1, 3], b.MALFORMED),  # there is no such module
         ([0, 3, 3, 3], [1, 2, 3], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**31 - 1], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**32 + 2], b.MALFORMED),
         ([0, 2, 2, 2], [1, 2**64 - 1], b.MALFORMED),
         ([0, 2, 2, 2], [0, 2], b.MALFORMED),  # imports itself
-        ([0, 1, 2, 2], [1, 0], b.MALFORMED),  # a circle
+        ([0, 1, 2, 2], [1, 0], b.MALFORMED),  # a cycle
         ([0, 1, 2, 3], [1, 2, 1], b.MALFORMED),
         ([1, 2, 2, 2], [1, 2], b.MALFORMED),
         ([0, 2, 1, 2], [1, 2], b.MALFORMED),
@@ -357,7 +357,7 @@ TREE = b.tree([[1, 2], [], []])
         ([*TOYS, TREE], 0),
         ([b.LIB, b.toy("f"), b.LIB, TREE], b.MALFORMED),
         ([b.LIB, b.LIB], b.MALFORMED),
-        ([b.LIB, b.toy("f")], b.MALFORMED),  # where in the tree?
+        ([b.LIB, b.toy("f")], b.MALFORMED),  # they have no place in a tree
         ([b.toy("f"), b.LIB], b.MALFORMED),
         ([TREE, *TOYS], b.MALFORMED),
         ([*TOYS[:2], TREE, TOYS[2]], b.MALFORMED),

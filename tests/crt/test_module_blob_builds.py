@@ -1,4 +1,4 @@
-"""How the loader of module blobs compiles, what it needs, and how large its structures are."""
+"""How the loader of module blobs compiles, what it links with, and how large its structures are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ COMPILERS = {
     # Debian's compiler has no C library.
     "riscv": ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", f"-I{CRT / 'libc'}"],
 }
-# In every run of the tests: each compiler as firmware is built, two of them in every way.
+# Run in every run of the tests: each compiler with firmware's options, two of them with all
+# options.
 BUILDS = [
     pytest.param(
         target,
@@ -62,7 +63,7 @@ def test_it_compiles_without_a_warning_and_needs_nothing_else(
 
 
 def test_only_the_calls_of_loaders_read_their_tables(tmp_path: Path) -> None:
-    """A stack analysis finds each indirect call in a function of its own."""
+    """Each indirect call is in a function of its own, so that a stack analysis finds it."""
     (calls,) = (str(source) for source in SOURCES if source.stem == "module_loaders")
     others = [str(source) for source in SOURCES if source.stem != "module_loaders"]
     tables = r" U (mg_loader_(?:load|find|init|run)s)"

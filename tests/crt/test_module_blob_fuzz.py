@@ -25,7 +25,7 @@ def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def times(fuzzer: Path, seed: int, count: int) -> dict[str, Counter[int]]:
-    """How often each code came. The program ends early only with an error."""
+    """The number of times that each code came. The program stops early only on an error."""
     originals = [b.VECTOR, b.usual(), b.older(), b.deep(), b.without_tree()]
     stdin = b"".join(struct.pack("<I", len(data)) + data for data in originals)
     command = [str(fuzzer), str(seed), str(count)]
@@ -43,7 +43,7 @@ def times(fuzzer: Path, seed: int, count: int) -> dict[str, Counter[int]]:
 
 def test_damaged_blobs_are_run_or_refused(fuzzer: Path) -> None:
     found = times(fuzzer, 1, 20_000)
-    # They come to every refusal, and do not only break the frame.
+    # The mutations reach every refusal, and do not only break the frame.
     assert {step: set(found[step]) for step in CODES} == CODES
     assert found["load"][0] > 1000
     assert found["run"][0] > 1000

@@ -39,7 +39,7 @@ def run(board: str, elf: Path, folder: Path) -> toolchain.Finished:
 
 
 def run_with(statement: str, board: str, folder: Path) -> toolchain.Finished:
-    """Run the model whose first operator starts with that statement."""
+    """Runs the model after the statement was put in front of its first operator."""
     elf = build(write(folder / "project", board, with_statement(statement))).elf
     return run(board, elf, folder)
 
@@ -57,7 +57,7 @@ class TestFirmware:
     ) -> None:
         board, elf = firmware
         finished = run(board, elf, tmp_path)
-        # Not all of the output: QEMU says on its own that a timer of lm3s6965evb is off.
+        # The output also has QEMU's own warning that a timer of lm3s6965evb is off.
         line = re.search(r"^microgen: status=0 samples=1 stack=(\d+)\r?$", finished.output, re.M)
         assert finished.ok
         assert line
@@ -131,12 +131,12 @@ FAULTS = [
     ("mps2_an505", TOO_DEEP, "UsageFault", r"0x10000\w\w\w", 1 << 20),
     ("mps3_an547", UNDEFINED, "UsageFault", r"0x000000\w\w", 1 << 16),
     ("mps3_an547", TOO_DEEP, "UsageFault", r"0x000000\w\w", 1 << 20),
-    # The core could not push a frame: there is no pc to report.
+    # The core could not push a frame, so there is no pc to report.
     ("microbit", TOO_DEEP, "HardFault", "0x00000000", 0),
     ("qemu_riscv32", UNIMPLEMENTED, "IllegalInstruction", r"0x80000\w\w\w", 0),
     ("qemu_riscv32", NO_MEMORY, "StoreAccessFault", r"0x80000\w\w\w", 0),
     ("qemu_riscv32", NO_CODE, "InstructionAccessFault", "0xb0000000", 0),
-    # Both are RAM in QEMU: the start-up code has made them read-only.
+    # Both are RAM in QEMU. The start-up code has made them read-only.
     ("qemu_riscv32", FLASH, "StoreAccessFault", r"0x80000\w\w\w", 0),
     ("qemu_riscv32", TOO_DEEP, "StoreAccessFault", r"0x80000\w\w\w", 0),
 ]
@@ -165,7 +165,7 @@ int32_t recurse(volatile int32_t *n)
 """
 
 
-# On the MPS2 boards QEMU has memory under the stack: nothing stops an overflow there but time.
+# QEMU has memory below the stack on the MPS2 boards, so only a timeout stops an overflow there.
 @needs_build
 @needs_qemu
 @pytest.mark.parametrize("board", board_params("microbit", "mps3_an547", "qemu_riscv32"))
@@ -216,7 +216,7 @@ def test_the_stack_paint_shows_what_an_operator_used(board: str, tmp_path: Path)
 
 
 def library(folder: Path, *arguments: str | Path) -> ctypes.CDLL:
-    """Compile sources of the runtime to a shared library for the host."""
+    """Compiles sources of the runtime to a shared library for the host."""
     options = ["-std=c99", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{CRT / 'include'}"]
     target = folder / "library.so"
     command = ["cc", *options, f"-I{CRT / 'src'}", *map(str, arguments), "-o", str(target)]
@@ -244,7 +244,7 @@ int32_t mg_semihosting(uint32_t operation, const void *argument)
 
 @pytest.fixture(scope="module")
 def timer(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The boards' platform on a semihosting whose clock is the variable ``ticks``."""
+    """The boards' platform on a fake semihosting, whose clock is the variable ``ticks``."""
     folder = tmp_path_factory.mktemp("timer")
     (folder / "fake.c").write_text(FAKE_SEMIHOSTING)
     names = ("platform_semihosting", "semihosting_io", "io")
@@ -304,7 +304,7 @@ def test_numbers_are_printed_as_printf_would(
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The boards' memcpy and friends, under names of their own."""
+    """The boards' memcpy and similar functions under other names."""
     names = [f"-D{name}=mg_{name}" for name in ("memcpy", "memmove", "memset")]
     return library(tmp_path_factory.mktemp("memory"), *names, CRT / "src/platform/freestanding.c")
 

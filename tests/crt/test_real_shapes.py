@@ -1,4 +1,4 @@
-"""Every kernel, with the extents of real layers as constants, compiles without a warning."""
+"""Every kernel compiles without a warning with the extents of real layers as constants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.crt import real_shapes
 from tests.ops import conformance as c
 from tests.tools import skip_without
 
-ARM = ("-mthumb", "-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard")  # takes every kernel
+# every kernel compiles for it
+ARM = ("-mthumb", "-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard")
 COMPILERS = {
     "gcc": ("gcc",),
     "clang": ("clang",),
@@ -22,7 +23,7 @@ COMPILERS = {
     "riscv64-unknown-elf-gcc": ("riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"),
 }
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
-SHIPPED = ("arm-none-eabi-gcc", "-O2")  # what generated projects are built with
+SHIPPED = ("arm-none-eabi-gcc", "-O2")  # generated projects are built with it
 
 
 def _calls(most: int | None = None) -> list[c.Call]:
@@ -64,7 +65,7 @@ def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -
 
 
 def _source(calls: Sequence[c.Call]) -> str:
-    """A function for each body, each once."""
+    """C with a function for each different body."""
     bodies = dict.fromkeys(c.specialised_form(call).statements for call in calls)
     lines = [f'#include "{header}"' for header in sorted({call.kernel.header for call in calls})]
     for number, statements in enumerate(bodies):

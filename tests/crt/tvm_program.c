@@ -1,4 +1,5 @@
-/* A program as TVM's documentation has its users write them: nothing here is microgen's. */
+/* A program in the form that TVM's documentation tells its users to write. It has nothing of
+ * microgen's. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 static uint8_t memory[4096];
 static tvm_workspace_t workspace;
 
-/* The program's own memory, in place of the runtime's. */
+/* The program's own memory instead of the runtime's. */
 tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice dev, void **out_ptr)
 {
     (void)dev;

@@ -1,4 +1,4 @@
-"""Firmware whose hooks are traced: made to fail by number, and what must be called then."""
+"""Firmware whose hooks are traced and made to fail by number, and the calls that must follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILURES = "microgen_devices.txt"
 
 
 def run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[str], int]:
-    """What was called, and what run returned. ``failing``: number of a hook, its status."""
+    """The calls, and what run returned. ``failing`` maps a hook's number to its status."""
     pairs = "".join(f"{number} {status}\n" for number, status in failing.items())
     if pairs:
         (folder / FAILURES).write_text(pairs)
@@ -33,12 +33,12 @@ def run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[s
 
 
 def expected(program: Program, failing: Mapping[int, int]) -> tuple[list[str], int]:
-    """The same by the model of tests/devices/sequences.py, in which operators are numbered, too."""
+    """The same, by the model of tests/devices/sequences.py. That model numbers operators, too."""
     devices = [d.target for d in program.devices]
     operators = [(call.function, call.device) for call in program.calls]
     called: list[str] = []
     numbers: dict[int, int] = {}
-    for number, status in sorted(failing.items()):  # where it lies depends on those before
+    for number, status in sorted(failing.items()):  # its number there depends on the hooks before
         called = sequences.run(devices, operators, numbers).called
         hooks = [i for i, what in enumerate(called, 1) if " " in what]
         if number <= len(hooks):

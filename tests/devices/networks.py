@@ -15,7 +15,7 @@ BOTH = ("npu0:device-api", "npu1:device-api")
 
 
 def placed(graph: Graph, places: Sequence[str]) -> Graph:
-    """The graph whose nodes are on ``target`` or ``target/function``, one place for each node."""
+    """The graph with each node on its place: ``target`` or ``target/function``."""
     assert len(places) == len(graph.nodes)
     nodes = []
     for node, place in zip(graph.nodes, places, strict=True):
@@ -25,7 +25,7 @@ def placed(graph: Graph, places: Sequence[str]) -> Graph:
 
 
 def chain(*places: str) -> Graph:
-    """A convolution on each place in turn, int8 [1,3,3,2], equal but for weights."""
+    """A chain of one convolution on each place, int8 [1,3,3,2]; only weights differ."""
     b = Builder()
     data = b.input(1, 3, 3, 2)
     for _ in places:
@@ -34,8 +34,10 @@ def chain(*places: str) -> Graph:
 
 
 def dividing(*places: str) -> Graph:
-    """int32 [4]: x / y on the first place, again by y on the next, and so on. Without an input file
-    the divisor is zero: the first operator fails."""
+    """int32 [4]: x / y on the first place, divided by y again on the next, and so on.
+
+    Without an input file the divisor is zero, so the first operator fails.
+    """
     kind = TensorType((4,), DType.INT32)
     nodes, data = [], "x"
     types = {"x": kind, "y": kind}

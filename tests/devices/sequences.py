@@ -1,17 +1,17 @@
-"""What a run must call in which order, worked out without the generated code."""
+"""The calls that a run must make, in order, computed without the generated code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-# An operator: its function and the device that it runs on, or "".
+# An operator's function, and the device that it runs on, or "".
 Operator = tuple[str, str]
 
 
 @dataclass
 class Run:
-    """The calls so far. ``failing``: number of a call, from 1, and the status that it returns."""
+    """The calls so far. ``failing`` maps a call's number, from 1, to the status that it returns."""
 
     failing: Mapping[int, int]
     called: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Run:
 def run(
     devices: Sequence[str], operators: Sequence[Operator], failing: Mapping[int, int] = {}
 ) -> Run:
-    """Activate all; each operator, opened and closed; deactivate all that were activated."""
+    """Activates all devices, runs operators between open and close, deactivates active devices."""
     state = Run(failing)
     active: list[str] = []
     for device in devices:

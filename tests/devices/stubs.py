@@ -1,4 +1,4 @@
-"""A generated runner linked with operators and hooks that write down that they were called."""
+"""A generated runner, linked with operators and hooks that print that they were called."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ static int32_t step(const char *who, const char *what)
 
 
 def fallible(program: Program) -> Program:
-    """The program, each of whose operators may return an error."""
+    """The program, changed so that every operator may return an error."""
     functions = tuple(
         replace(f, body=tuple(replace(kernel, can_fail=True) for kernel in f.body))
         for f in program.functions
@@ -46,8 +46,11 @@ def fallible(program: Program) -> Program:
 
 
 def build(program: Program, folder: Path) -> Path:
-    """The program that runs the network once. Its arguments are numbers of calls, each followed by
-    the status that the call returns; it prints every call, then run's status."""
+    """Builds the program that runs the network once.
+
+    Its arguments are numbers of calls, each followed by the status that the call returns. It prints
+    every call, then run's status.
+    """
     unit = Unit(program, planner.plan(program), EmitOptions("x.tflite"))
     emit(unit).write_to(folder / "model")
     host = folder / "model" / "model" / "codegen" / "host"
@@ -62,7 +65,7 @@ def build(program: Program, folder: Path) -> Path:
 
 
 def run(stubs: Path, failing: Mapping[int, int]) -> tuple[list[str], int]:
-    """What was called, and what run returned."""
+    """The calls, and what run returned."""
     arguments = [str(n) for pair in failing.items() for n in pair]
     done = subprocess.run([stubs, *arguments], capture_output=True, text=True, check=True)
     *called, status = done.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""A C program as microTVM documents one, with a driver of its own, against the generated files."""
+"""A C program in microTVM's documented style, with its own driver and the generated files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ int main(void) {
 
 @NEEDS_CC
 def test_it_compiles_unchanged_and_brings_its_own_driver(tmp_path: Path) -> None:
-    """A NULL context is the driver's affair; a NULL structure is an error code."""
+    """The driver decides about a NULL context; a NULL structure is an error code."""
     write_project(chain("npu0", "", "npu0"), tmp_path / "p", Options(targets=(NPU,)))
     host = tmp_path / "p" / "model" / "codegen" / "host"
     (tmp_path / "own.c").write_text(PROGRAM)

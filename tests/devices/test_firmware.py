@@ -1,4 +1,4 @@
-"""Devices in firmware under QEMU: whole sequences of hooks and operators, each hook failing."""
+"""Devices in firmware under QEMU: whole sequences of hooks and operators; each hook fails once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite
 
 
 def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Program, Path]:
-    """The network's firmware, whose operators say that they run."""
+    """The network's firmware, whose operators print that they run."""
     program = write_project(graph, folder, Options(targets=targets), board)
     operators = next(folder.rglob("default_lib1.c"))
     text = operators.read_text()
@@ -78,7 +78,8 @@ def test_several_hooks_that_fail(firmware: tuple[Program, Path], tmp_path: Path)
 
 def test_verify_passes_and_bounds_the_stack_with_hooks(tmp_path: Path) -> None:
     write_project(chain("npu0", ""), tmp_path / "p", Options(targets=(NPU,)), "mps2_an386")
-    result = microgen.run(tmp_path / "p")  # verifies before, and again with the stack it used
+    # verifies before the run, and again with the stack that the run used
+    result = microgen.run(tmp_path / "p")
     stack = result.checks.check("stack")
     assert stack.status == "ok"
     assert "mg_tracing_device_hook" in stack.found
@@ -107,7 +108,7 @@ def test_a_hook_that_is_not_linked_is_found(tmp_path: Path) -> None:
 def test_an_operator_that_fails_is_cleaned_up_after(
     places: tuple[str, ...], expected: list[str], tmp_path: Path
 ) -> None:
-    """A division by zero: on the device, and on the host while the device is active."""
+    """A division by zero fails on the device, and on the host while the device is active."""
     _, project = _built(dividing(*places), tmp_path / "p", "mps2_an386", NPU)
     called, status = hooked.run(project, {}, tmp_path)
     assert [what.split(" ")[-1] if " " in what else "operator" for what in called] == expected
@@ -125,7 +126,7 @@ def test_the_error_is_what_a_run_reports(tmp_path: Path) -> None:
 
 
 def _on_devices(graph: Graph) -> Graph:
-    """The graph's nodes on the host and two devices in turn."""
+    """The graph with its nodes on the host and two devices in turn."""
     places = ["", "npu0", "npu1"]
     return placed(graph, [places[i % 3] for i in range(len(graph.nodes))])
 

@@ -24,7 +24,7 @@ OPTIONS = Options(targets=BOTH)
 
 
 def _same_as_reference(graph: Graph, folder: Path, seed: int = 0) -> Program:
-    """Run the graph as sanitized firmware, and its nodes by numpy."""
+    """Compares the graph's results as sanitized firmware with its nodes' by numpy."""
     program = write_project(graph, folder / "p", OPTIONS)
     built = builder.build(folder / "p", sanitize=True)
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def _same_as_reference(graph: Graph, folder: Path, seed: int = 0) -> Program:
 
 @NEEDS_NINJA
 def test_views_inside_a_function_are_other_names_of_its_buffers(tmp_path: Path) -> None:
-    """At its start, in its middle, at its end."""
+    """The views are at its start, in its middle and at its end."""
     b = Builder(1)
     flat = b.reshape(b.conv(b.reshape(b.input(1, 16), 1, 2, 4, 2), 3), 1, 24)
     out = b.reshape(b.dense(flat, 6), 1, 3, 2)
@@ -81,7 +81,7 @@ def test_constants_of_a_function_do_not_take_its_inputs_names(tmp_path: Path) ->
 
 
 def _random_places(graph: Graph, rng: np.random.Generator) -> list[str]:
-    """Runs of nodes on one place; each run of an external function is one of its own."""
+    """Random places in runs of nodes. Each run on an external function has its own function."""
     places: list[str] = []
     while len(places) < len(graph.nodes):
         target = str(rng.choice(["", "npu0", "npu1"]))

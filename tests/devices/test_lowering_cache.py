@@ -66,7 +66,7 @@ def test_external_modules_are_one_per_target() -> None:
 
 
 class _Recording:
-    """The builtin codegen, which notes what it lowers."""
+    """The built-in codegen, which also records what it lowers."""
 
     name = "builtin"
 

@@ -1,4 +1,4 @@
-"""Devices together with memory pools: TVM v0.14 has a pool and a device change places there."""
+"""Devices together with memory pools. In TVM v0.14 a pool and a device change places there."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def test_parameters_are_inputs_outputs_pools_devices_everywhere(tmp_path: Path) 
 def test_a_board_runs_both(tmp_path: Path) -> None:
     options = Options(targets=BOTH, pool=("dram:*:external",))
     write_project(chain(*PLACES), tmp_path / "p", options, "mps2_an386")
-    result = microgen.run(tmp_path / "p")  # after verifying it
+    result = microgen.run(tmp_path / "p")  # after it was verified
     assert result.console.count("microgen: device") == 10

@@ -1,4 +1,4 @@
-"""What a project has for devices: a driver to replace, in every build."""
+"""A project's files for devices: a driver to replace, in every build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated runner, on the host: every sequence of hooks and operators, whatever fails."""
+"""The generated runner on the host: every sequence of hooks and operators, whatever fails."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _network(name: str) -> Program:
 
 
 def _operators(program: Program) -> list[Operator]:
-    """The operators, each with the context that it is passed in front of its name."""
+    """The operators. The context that each is passed stands before its name."""
     targets = {d.name: d.target for d in program.devices}
     return [(f"{targets.get(c.device, '')}:{c.function}", c.device) for c in program.calls]
 
@@ -88,7 +88,7 @@ def test_the_first_of_several_errors_is_returned_and_everything_is_cleaned_up(
 
 
 def test_the_model_sees_what_it_should() -> None:
-    """The model of these tests itself, written out once."""
+    """Checks the model of these tests with one run that is written out."""
     operators = [("f", "a"), ("g", ""), ("h", "b")]
     ran = sequences.run(["a", "b"], operators)
     assert ran.called == [
@@ -105,7 +105,7 @@ def test_devices_are_activated_in_the_order_of_their_declaration() -> None:
 
 
 def test_devices_are_the_last_parameters_in_the_order_of_the_struct() -> None:
-    """TVM lets a pool and a device change places where there are two devices."""
+    """TVM lets a pool and a device change places if there are two devices."""
     program = _network("two devices")
     unit = Unit(program, planner.plan(program), EmitOptions("x.tflite"))
     files = emit(unit).files

@@ -1,4 +1,4 @@
-"""Declarations of targets, and what asks for one that is not declared."""
+"""Declarations of targets, and errors of those who ask for one that is not declared."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_devices_whose_names_collide_are_refused(kinds: tuple[str, str], shared:
 
 
 def test_digits_stay_in_the_names_of_hooks() -> None:
-    """TVM drops them, so that npu0 and npu1 have the same hooks."""
+    """TVM drops them, so npu0 and npu1 have the same hooks."""
     declared = ("npu0:device-api", "npu1:device-api", "ethos-u55:device-api")
     program = program_of(chain("npu0", "npu1", "ethos-u55"), Options(targets=declared))
     assert [d.activate for d in program.devices] == [

@@ -19,12 +19,13 @@ Counts = Counter[tuple[str, str]]
 
 
 def count(seeds: Iterable[int]) -> Counts:
-    """Layers of each kind in these networks."""
+    """The number of layers of each kind in these seeds' networks."""
     return Counter(kind for seed in seeds for kind in generate(seed).net.kinds)
 
 
 def table(counts: Counts) -> str:
-    """A row per operator, a column per dtype; a dash where the operator has not the dtype."""
+    """A table of a row per operator and a column per dtype. A dash means that the operator does not
+    take the dtype."""
     kinds = makers.registry()
     lines = [f"{'':30}" + "".join(f"{dtype:>9}" for dtype in COLUMNS)]
     for code in sorted({code for code, _ in kinds}):

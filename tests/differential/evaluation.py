@@ -1,7 +1,7 @@
-"""What a layer computes by numpy, and how far other correct implementations may be from it.
+"""What numpy computes for a layer, and how far other correct implementations may be from it.
 
-Integers are exact. A float kernel promises so many units in the last place of its sums; that is
-taken as noise on what it reads and computes, and the noise is followed through the network: so a
+Integers are exact. A float kernel states its error in units in the last place of its sums. That
+error is applied as noise to the kernel's inputs and outputs, and followed through the network. So a
 tolerance is as wide as the network's arithmetic makes it, and no wider.
 """
 
@@ -24,18 +24,18 @@ from tests.differential.stock import SAMPLES, Array
 from tests.ops.within import RANGE
 
 SHAKES = 3
-_NOISE = 2.0**-20  # of a float, or of a tensor's range: 8 units in the last place and more
+_NOISE = 2.0**-20  # relative to a float, or to a tensor's range: at least 8 units in the last place
 _MARGIN = 4  # the noise is random, and may be small by chance
 Samples = dict[str, list[Array]]
 
 
 def graph_of(net: Network, outputs: list[str]) -> Graph:
-    """What the frontend makes of the network. MicrogenError if it refuses."""
+    """The graph that the frontend makes of the network. Raises MicrogenError if it refuses."""
     return frontend.load(net.model(outputs), file="network.tflite", numerics=profile("litert"))
 
 
 def computed(graph: Graph, fed: Mapping[str, list[Array]]) -> Samples:
-    """The graph's outputs for each sample, in sequence. StatusError where a firmware would fail."""
+    """The graph's outputs for each sample, in sequence. Raises StatusError if firmware fails."""
     state = initial_state(graph)
     found: Samples = {name: [] for name in graph.outputs}
     for i in range(SAMPLES):
@@ -47,7 +47,7 @@ def computed(graph: Graph, fed: Mapping[str, list[Array]]) -> Samples:
 
 
 def has_kernels(graph: Graph) -> bool:
-    """Whether C can compute it: some kernels take four dimensions at most."""
+    """Whether C can compute the graph: some kernels take at most four dimensions."""
     final = passes.run(graph)
     return all(
         any(kernel.refusal(node, final) is None for kernel in kernels.registry()[node.op])
@@ -58,23 +58,22 @@ def has_kernels(graph: Graph) -> bool:
 
 def is_exact(graph: Graph) -> bool:
     """Whether the graph's kernels equal numpy bit for bit, given equal inputs."""
-    graph = canonical_padding(graph)  # kernels get numbers
+    graph = canonical_padding(graph)  # kernels need padding as numbers
     return not any(
         kernel.ulps
         for node in graph.nodes
-        for kernel in kernels.registry().get(node.op, ())  # views have none
+        for kernel in kernels.registry().get(node.op, ())  # views have no kernels
         if kernel.refusal(node, graph) is None
     )
 
 
 def is_hybrid(graph: Graph) -> bool:
-    """Whether a layer quantizes floats, of which the least noise makes whole steps."""
+    """Whether a layer quantizes floats, so that the least noise changes results by whole steps."""
     return any(node.op.endswith("_hybrid") for node in graph.nodes)
 
 
 def shaken(graph: Graph, fed: Mapping[str, list[Array]], rng: np.random.Generator) -> Samples:
-    """The outputs as another implementation might compute them: with noise if there are kernels
-    that are not exact."""
+    """The outputs as others might compute them: with noise unless all kernels are exact."""
     if is_exact(graph):
         return computed(graph, fed)
     found = computed(graph, fed) if is_hybrid(graph) else _with_noise(graph, fed, rng)
@@ -105,20 +104,20 @@ def _spread(array: Array) -> Array:
 
 
 def tolerance(expected: Array, others: list[Array]) -> Array:
-    """By how much each float element may differ, given what others might compute."""
+    """How far each float element may be off, given the results of others."""
     span = max(np.ptp(expected), np.abs(expected).max()) if expected.size else 0.0
     return RANGE * float(span) + _MARGIN * deviation(expected, others)
 
 
 def deviation(expected: Array, others: list[Array]) -> Array:
-    """The greatest distance of others, for each element."""
+    """The greatest distance between the expected value and the others', for each element."""
     wide = expected.astype(np.float64)
     apart = [np.abs(other.astype(np.float64) - wide) for other in others]
     return np.asarray(np.max(apart, axis=0)) if apart else np.zeros(expected.shape)
 
 
 def differing(found: Array, expected: Array, others: list[Array]) -> str:
-    """What differs first, if anything: integers at all, floats by more than their tolerance."""
+    """The first difference, or "". Integers must be equal, floats within their tolerance."""
     if (found.shape, found.dtype) != (expected.shape, expected.dtype):
         return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
     if expected.dtype.kind == "f":

@@ -1,6 +1,8 @@
-"""Random small networks as .tflite files: every operator in every dtype, odd shapes, extreme
-quantization, branches, shared inputs, outputs that are used inside. The same seed gives the same
-file and the same samples."""
+"""Random small networks as .tflite files.
+
+They have every operator in every dtype, odd shapes, extreme quantization, branches, shared inputs,
+and outputs that are used inside. The same seed gives the same file and the same samples.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ Kind = tuple[str, str]  # an operator and a dtype
 MAX_LAYERS = 8
 MAX_ELEMENTS = 4096
 _ATTEMPTS = 150
-_LARGEST, _LEAST = 1e6, 1e-6  # magnitudes of floats: others lose their precision
-_MOST_NOISE = 1e-3  # of a float tensor's range
+_LARGEST, _LEAST = 1e6, 1e-6  # magnitudes of floats; larger and smaller ones lose precision
+_MOST_NOISE = 1e-3  # relative to a float tensor's range
 _SUMS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
-_FOLLOWERS = {  # what passes make one node of
+_FOLLOWERS = {  # pairs that passes make one node
     "PAD": _SUMS[:2],
     **dict.fromkeys((*_SUMS, "ADD", "MUL", "AVERAGE_POOL_2D"), ("RELU", "RELU6", "RELU_N1_TO_1")),
     "RESHAPE": ("RESHAPE", "FULLY_CONNECTED", "TRANSPOSE"),
@@ -44,15 +46,18 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What ``generate`` is asked: planners and kinds of code in turn."""
+        """The options for ``generate``: seeds take planners and kinds of code in turn."""
         planner = options.PLANNERS[self.seed % len(options.PLANNERS)]
         return {"planner": planner, "optimize": options.OPTIMIZE[self.seed % len(options.OPTIMIZE)]}
 
 
 def generate(seed: int, dtypes: Sequence[str] = (), *, is_shaken: bool = True) -> Case:
-    """A network that the frontend accepts, of which one layer is of the kind that is the seed's
-    turn, if it can be made. ``dtypes``: those of its layers, all if empty. Unless ``is_shaken``
-    nothing is known of what other implementations compute, and layers may be badly conditioned."""
+    """A network that the frontend accepts.
+
+    One of its layers is of the kind whose turn it is by the seed, if possible. ``dtypes`` are the
+    dtypes of its layers; empty means all. Unless ``is_shaken``, results of other implementations
+    are not computed, and layers may be badly conditioned.
+    """
     rng = np.random.default_rng(seed)
     kinds = {
         kind: maker for kind, maker in makers.registry().items() if not dtypes or kind[1] in dtypes
@@ -73,8 +78,8 @@ def generate(seed: int, dtypes: Sequence[str] = (), *, is_shaken: bool = True) -
 
 
 def _drawn(net: Network, kinds: Mapping[Kind, makers.Maker]) -> Kind:
-    """A kind of layer, mostly of a dtype that there is already, at times one that often stands
-    after the last."""
+    """A kind of layer, mostly of a dtype that the network has. Sometimes it is one that often
+    follows the last layer."""
     code, dtype = net.kinds[-1] if net.kinds else ("", "")
     followers = [kind for kind in kinds if kind[0] in _FOLLOWERS.get(code, ()) and kind[1] == dtype]
     if followers and net.chance(0.3):
@@ -89,7 +94,7 @@ def _drawn(net: Network, kinds: Mapping[Kind, makers.Maker]) -> Kind:
 
 
 def _outputs(net: Network) -> list[str]:
-    """What nothing reads, mostly, some of what layers read, and at times an input as it is."""
+    """Most tensors that no layer reads, some that layers read, and sometimes an input."""
     read = {ref for op in net.operators for ref in op.inputs}
     likely = {name: 0.15 if name in read else 0.8 for name in net.computed}
     likely |= dict.fromkeys(map(str, net.operators[-1].outputs), 1.0)
@@ -98,8 +103,7 @@ def _outputs(net: Network) -> list[str]:
 
 
 def _grown(net: Network, kind: Kind, *, is_shaken: bool = True) -> Network | None:
-    """The network with another layer, unless nothing fits it or microgen says why it will not
-    have it."""
+    """The network with another layer, or None if nothing fits the layer or microgen refuses it."""
     trial = net.copy()
     try:
         makers.registry()[kind].make(trial, *kind)
@@ -111,7 +115,7 @@ def _grown(net: Network, kind: Kind, *, is_shaken: bool = True) -> Network | Non
 
 
 def compute_last(net: Network, *, is_shaken: bool = True) -> None:
-    """Give the last layer's outputs their values. UnfitError if they tell nothing."""
+    """Computes the last layer's outputs. Raises UnfitError if they are useless for a comparison."""
     op = net.operators[-1]
     outputs = [str(name) for name in op.outputs]
     if any(np.prod(net.shape(name)) > MAX_ELEMENTS for name in outputs):
@@ -129,7 +133,7 @@ def compute_last(net: Network, *, is_shaken: bool = True) -> None:
 
 
 def _check_reads(net: Network, graph: Graph) -> None:
-    """Integers are compared bit for bit, so nothing makes them of floats that are not exact."""
+    """Raises UnfitError if inexact floats become integers, which are compared bit for bit."""
     is_smooth = all(net.dtype(name) == "float32" for name in graph.outputs)
     is_smooth = is_smooth and not evaluation.is_hybrid(graph)
     if not is_smooth and any(name in net.shaken for name in graph.inputs):
@@ -147,7 +151,7 @@ def _check_values(net: Network, values: list[Array]) -> None:
 
 
 def _shake(net: Network, graph: Graph, outputs: list[str]) -> None:
-    """What other implementations might compute, unless they would all compute the same."""
+    """Computes what other implementations might compute, unless they would all compute the same."""
     if evaluation.is_exact(graph) and not any(name in net.shaken for name in graph.inputs):
         return
     rng = np.random.default_rng(len(net.tensors))

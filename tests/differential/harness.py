@@ -1,4 +1,4 @@
-"""Runs networks three ways and compares them: C with sanitizers, numpy, LiteRT."""
+"""Runs networks in C with sanitizers, in numpy and in LiteRT, and compares the three."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.differential.stock import SAMPLES
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong with a network, in one line."""
+    """The error of a network, in one line."""
 
     case: Case
     what: str
 
 
 def check(cases: Sequence[Case], folder: Path) -> list[Failure]:
-    """Compile, run, compare: the first failure of each network, none if all agree."""
+    """Compiles, runs and compares the networks. Returns the first failure of each that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     found = [(case, _compiled(case, folder)) for case in cases]
     failures = [Failure(case, what) for case in cases if (what := _by_numpy(case))]
@@ -47,14 +47,14 @@ def _compiled(case: Case, folder: Path) -> Compiled | str:
 
 
 def _said(error: Exception) -> str:
-    """A refusal, or the end of a crash's trace."""
+    """The text of a refusal, or the end of a crash's traceback."""
     if isinstance(error, MicrogenError):
         return str(error)
     return "crash\n" + "".join(traceback.format_exception(error)[-3:])
 
 
 def _by_numpy(case: Case) -> str:
-    """Where LiteRT or the whole graph differ from what each layer computes by itself."""
+    """Where LiteRT or the whole graph differs from the result of each layer by itself, or ""."""
     net = case.net
     try:
         wrong = litert.difference(net)
@@ -99,12 +99,15 @@ def _of_program(case: Case, built: program.Program, index: int) -> str:
     return f"C {wrong}" if wrong else ""
 
 
-# A failing network made small, and kept
+# Failing networks, made small and kept
 
 
 def shrunk(case: Case, folder: Path) -> Case:
-    """The first layer that fails when it is fed what it reads; else the network cut down to the
-    first layer that fails with all that it depends on."""
+    """The first layer that fails by itself.
+
+    If there is none, it is the network cut down to the first layer that fails together with
+    everything that it depends on.
+    """
     for op in case.net.operators:
         alone = Case(case.seed, case.net.alone(op), [str(name) for name in op.outputs])
         if check([alone], folder):
@@ -117,7 +120,7 @@ def shrunk(case: Case, folder: Path) -> Case:
 
 
 def keep(failure: Failure, folder: Path) -> str:
-    """Save what reproduces a failure, cut down; say what and where."""
+    """Saves the cut-down network and its inputs, and says what fails and where the files are."""
     small = shrunk(failure.case, folder / "work")
     found = check([small], folder / "work")
     what = found[0].what if found else failure.what

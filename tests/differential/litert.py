@@ -1,4 +1,4 @@
-"""What LiteRT computes of a network, layer by layer, compared with numpy on the same inputs."""
+"""LiteRT's results for a network, layer by layer, compared with numpy's on the same inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.differential.stock import SAMPLES, Array
 from tests.ops.litert_models import NOT_IN_LITERT
 from tests.tflite_builder import OperatorSpec
 
-# Operators and dtypes that LiteRT's reference kernels do not have: those are compared with C only.
+# Operators and dtypes that LiteRT's reference kernels lack. They are compared only with C.
 LACKING = {
     *((code, dtype.value) for code, dtype in NOT_IN_LITERT),
     *(("ELU", dtype) for dtype in ("int8", "float32")),
@@ -19,15 +19,15 @@ LACKING = {
 
 
 def is_lacking(net: Network, op: OperatorSpec) -> bool:
-    """Whether LiteRT has no kernel for it."""
+    """Whether LiteRT has no kernel for the operator and its dtype."""
     return (op.code, net.dtype(str(op.outputs[0]))) in LACKING
 
 
 def difference(net: Network) -> str:
-    """Where LiteRT differs from numpy in a layer that both give the same inputs; else empty.
+    """Where LiteRT differs from numpy in a layer that both give the same inputs, or "".
 
-    Operators that LiteRT lacks are left out, and what they compute is fed. OracleError where LiteRT
-    refuses the rest.
+    Operators that LiteRT lacks are left out, and numpy's outputs of them are fed. Raises
+    OracleError if LiteRT refuses the rest.
     """
     part = net.without(is_lacking)
     if not part.operators:

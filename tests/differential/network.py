@@ -1,4 +1,4 @@
-"""A random network in the making: its tensors and operators, and the values that they have."""
+"""A random network in the making: its tensors, its operators, and the tensors' values."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Shape = tuple[int, ...]
 
 
 class UnfitError(Exception):
-    """A maker finds nothing to work on, or what it made tells nothing."""
+    """A maker finds no input that fits, or its layer is useless for a comparison."""
 
 
 @dataclass
 class Network:
-    """Everything but which tensors are its outputs.
+    """A network, except for the choice of its outputs.
 
     ``kinds`` are the operators' rows in ``makers``, each an operator and a dtype. ``values`` has
-    for each input and computed tensor one array per sample; ``shaken`` has the same as other
-    correct implementations might compute it, for floats that are not bit exact.
+    one array per sample for each input and computed tensor. ``shaken`` has the arrays that other
+    correct implementations might compute, for floats that are not bit exact.
     """
 
     rng: np.random.Generator
@@ -40,11 +40,11 @@ class Network:
 
     @property
     def computed(self) -> list[str]:
-        """Tensors that layers made, in order."""
+        """The outputs of all layers, in order."""
         return [str(name) for op in self.operators for name in op.outputs]
 
     def copy(self) -> Network:
-        """Another that grows by itself, with the same source of randomness."""
+        """A copy that grows independently, except that both draw from the same generator."""
         return Network(
             self.rng,
             dict(self.tensors),
@@ -58,21 +58,21 @@ class Network:
     # Parts
 
     def model(self, outputs: Sequence[str]) -> bytes:
-        """The file."""
+        """The bytes of the .tflite file."""
         return build_model(tuple(self.tensors.values()), self.operators, self.inputs, outputs)
 
     def fed(self, op: OperatorSpec) -> list[str]:
-        """What an operator reads and is neither a constant nor a variable, each once."""
+        """The tensors that an operator reads, each once, without constants and variables."""
         names = dict.fromkeys(str(ref) for ref in op.inputs if ref != -1)
         specs = [self.tensors[name] for name in names]
         return [spec.name for spec in specs if spec.data is None and not spec.is_variable]
 
     def alone(self, op: OperatorSpec) -> Network:
-        """One operator, fed what it reads."""
+        """A network of one operator, whose inputs are fed."""
         return self._part([op], self.fed(op) or self.inputs[:1])
 
     def pruned(self, output: str) -> Network:
-        """Only what ``output`` depends on, and all the inputs."""
+        """The part of the network on which ``output`` depends, with all inputs."""
         wanted, kept = {output}, []
         for op in reversed(self.operators):
             if wanted & set(op.outputs):
@@ -81,7 +81,7 @@ class Network:
         return self._part(kept[::-1], self.inputs)
 
     def without(self, left_out: Callable[[Network, OperatorSpec], bool]) -> Network:
-        """Some operators left out, their outputs fed instead."""
+        """The network without some operators, whose outputs are fed instead."""
         kept = [op for op in self.operators if not left_out(self, op)]
         fed = [str(n) for op in self.operators if left_out(self, op) for n in op.outputs]
         return self._part(kept, [*self.inputs, *fed])
@@ -107,8 +107,11 @@ class Network:
         high: int | None = None,
         quantization: stock.Quantization | None = None,
     ) -> str:
-        """A new input of the network; ``low`` and ``high`` are the least and the greatest value
-        (of quantized ones: stored)."""
+        """A new input of the network.
+
+        ``low`` and ``high`` are the least and the greatest value; for quantized inputs they are
+        stored values.
+        """
         if len(self.inputs) == MAX_INPUTS:
             raise UnfitError("enough inputs")
         if quantization is None and dtype in QUANTIZED:
@@ -125,8 +128,8 @@ class Network:
         like: str = "",
         quantization: stock.Quantization | None = None,
     ) -> str:
-        """A new tensor to be computed: with the quantization given, or that of ``like``, or a
-        random one."""
+        """A new tensor to be computed, with the given quantization, that of ``like``, or a random
+        one."""
         if like and self.tensors[like].scale:
             spec = self.tensors[like]
             quantization = (spec.scale[0], spec.zero_point[0])
@@ -139,7 +142,7 @@ class Network:
         return self._new("c", array.shape, array.dtype.name, quantization, array)
 
     def constant_like(self, name: str, shape: Shape, array: Array | None = None) -> str:
-        """A constant of a tensor's dtype and quantization."""
+        """A constant with the dtype and quantization of another tensor."""
         spec = self.tensors[name]
         values = stock.sample(self.rng, spec.dtype, shape) if array is None else array
         return self.constant(values, self.quantization(name))
@@ -170,9 +173,10 @@ class Network:
         wide: bool = False,
         each: bool = False,
     ) -> list[str]:
-        """Weights and a bias: float32, or int8 weights per tensor or per channel (``each``: so).
+        """Weights and a bias: float32, or int8 weights per tensor or per channel.
 
-        ``kind`` is a dtype of the makers; ``wide``: biases are int64.
+        ``kind`` is a dtype of the makers. With ``each`` int8 weights are per channel; with ``wide``
+        biases are int64.
         """
         channels = shape[axis]
         floats = [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
@@ -215,11 +219,11 @@ class Network:
         return (*self.tensors[name].zero_point, 0)[0]
 
     def least(self, name: str) -> float:
-        """The least value of all samples, stored."""
+        """The least stored value of all samples."""
         return float(min(np.min(value) for value in self.values[name]))
 
     def greatest(self, name: str) -> float:
-        """The greatest value of all samples, stored."""
+        """The greatest stored value of all samples."""
         return float(max(np.max(value) for value in self.values[name]))
 
     def pick(
@@ -233,8 +237,11 @@ class Network:
         high: int | None = None,
         quantization: stock.Quantization | None = None,
     ) -> str:
-        """An activation that a layer may read; a new input where there is none, and sometimes
-        else. UnfitError if there may be no more."""
+        """An activation that a layer may read.
+
+        It is a new input if none fits, and sometimes otherwise. Raises UnfitError if there may be
+        no more inputs.
+        """
         names = [*self.inputs, *self.computed, *self.computed[-2:]]
         fitting = [
             name
@@ -247,7 +254,7 @@ class Network:
         return self.new_input(dtype, chosen, low=low, high=high, quantization=quantization)
 
     def graft(self, tensors: Sequence[TensorSpec], op: OperatorSpec, data: str) -> None:
-        """Append a ready operator with its tensors, of which ``x`` is ``data``."""
+        """Appends a finished operator with its tensors. ``data`` replaces its tensor ``x``."""
         number = len(self.tensors)
         names = {spec.name: f"s{number}_{spec.name}" for spec in tensors} | {"x": data}
 
@@ -273,7 +280,7 @@ class Network:
         )
 
     def fused(self, dtype: str = "int8") -> int:
-        """A fused activation; integers without a scale have none."""
+        """A random fused activation. Integers without a scale have none."""
         return 0 if dtype == "int32" else int(self.rng.choice(stock.ACTIVATIONS))
 
     def chance(self, probability: float) -> bool:
@@ -290,7 +297,7 @@ class Network:
         options_type: str = "",
         options: Mapping[str, OptionValue] | None = None,
     ) -> None:
-        """Append an operator."""
+        """Appends an operator."""
         made = [outputs] if isinstance(outputs, str) else outputs
         version = stock.VERSIONS.get(code, 1)
         self.operators.append(

@@ -1,7 +1,7 @@
-"""Several networks as one C program with sanitizers: compiling is most of the work.
+"""Several networks as one C program with sanitizers, because most of the work is compiling.
 
-``./program K`` runs network K on its samples, so that one's fault says nothing of the others.
-Tensors are blocks of their own, of their exact sizes, so that reads and writes outside are found.
+``./program K`` runs network K on its samples, so an error in one network does not hide the others.
+Each tensor is a block of its own of exactly its size, so reads and writes outside of it are found.
 """
 
 from __future__ import annotations
@@ -67,18 +67,19 @@ static int run_{module}(FILE *in, FILE *out)
 
 
 class ProgramError(Exception):
-    """The C does not compile, or its program ends badly: what it says."""
+    """The C does not compile, or its program ends with an error. The message is the output."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of networks."""
+    """A compiled program of several networks."""
 
     folder: Path
     networks: tuple[Compiled, ...]
 
     def run(self, index: int, inputs: Sequence[Sequence[Array]]) -> list[list[Array]]:
-        """Outputs for each sample of one network; ``inputs`` are in its order. ProgramError."""
+        """The outputs of one network for each sample of ``inputs``, in order. Raises
+        ProgramError."""
         ports = self.networks[index].program.outputs
         given = b"".join(array.tobytes() for sample in inputs for array in sample)
         (self.folder / "in.bin").write_bytes(given)
@@ -108,7 +109,7 @@ def _parsed(data: bytes, ports: Sequence[Port], samples: int) -> list[list[Array
 
 
 def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
-    """Compile networks of different module names. ProgramError."""
+    """Compiles networks with different module names. Raises ProgramError."""
     sources: dict[str, Path] = {}
     includes = set[str]()
     for compiled in networks:
@@ -117,7 +118,7 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
         for path in sorted((project / "model/codegen/host/src").glob("*.[cS]")):
             sources[path.name] = path
         for path in sorted((project / "crt/kernels").glob("*.c")):
-            sources[path.name] = path  # one for all networks
+            sources[path.name] = path  # the same for all networks
         if compiled.manifest.options["executor"] == "graph":
             sources |= _graph_executor(project)
         folders = ["model/codegen/host/include", "model/executor-config/graph"]
@@ -130,7 +131,7 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
 def linked(
     networks: Sequence[Compiled], folder: Path, samples: int, words: Sequence[str]
 ) -> Program:
-    """The program of a driver in ``folder`` and what the compiler is given. ProgramError."""
+    """Compiles a driver in ``folder`` with the compiler's arguments. Raises ProgramError."""
     (folder / "main.c").write_text(_main(networks, samples))
     command = ["cc", "main.c", *words, "-o", "program"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -140,8 +141,10 @@ def linked(
 
 
 def _graph_executor(project: Path) -> dict[str, Path]:
-    """The sources of the executor, one for all networks; each network keeps a registry of its
-    own, though a firmware has but one."""
+    """The sources of the executor, once for all networks.
+
+    Each network has a registry of its own, though firmware has only one.
+    """
     for name in ("lib0", "registry"):
         path = project / f"model/codegen/host/src/{project.name}_{name}.c"
         own = f"#define TVMSystemLibEntryPoint system_lib_{project.name}\n"

@@ -1,4 +1,4 @@
-"""What random networks are made of: shapes, quantizations, values."""
+"""The shapes, quantizations and values of random networks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ACTIVATIONS = (
     tflite.ActivationFunctionType.RELU6,
     tflite.ActivationFunctionType.RELU_N1_TO_1,
 )
-VERSIONS = {"BROADCAST_TO": 3, "FILL": 3}  # the least that LiteRT has for every dtype; else 1
+VERSIONS = {"BROADCAST_TO": 3, "FILL": 3}  # the lowest in which LiteRT has every dtype; otherwise 1
 _SIZES = (1, 2, 3, 4, 5, 6, 8)
-_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 13, 17)  # some longer than what kernels take at once
+_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 13, 17)  # some are longer than what kernels compute at once
 
 
 def shape(rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]:
-    """Of that rank, else of any up to 4 and mostly of 4, as images have it."""
+    """A random shape of that rank, or of up to 4 dimensions and mostly 4, like images."""
     rank = int(rng.choice([1, 2, 3, 4, 4, 4, 4])) if rank is None else rank
     sizes = [int(n) for n in rng.choice(_SIZES, rank)]
     if rank:
@@ -41,7 +41,7 @@ def depth(rng: np.random.Generator) -> int:
 
 
 def quantization(rng: np.random.Generator, dtype: str) -> Quantization:
-    """A usual or extreme scale, of int8 any zero point, its ends often."""
+    """A usual or extreme scale. For int8 it has any zero point, often the least or greatest."""
     if dtype == "int16":
         power = -rng.integers(6, 17) if rng.random() < 0.4 else rng.uniform(-16, -4)
         return float(np.float32(2.0**power)), 0
@@ -57,7 +57,7 @@ def samples(
     low: int | None = None,
     high: int | None = None,
 ) -> list[Array]:
-    """Random arrays; of int8 and int16 without bounds the first has the extremes only."""
+    """Random arrays. Without bounds, the first of int8 or int16 has only the extremes."""
     arrays = [sample(rng, dtype, shape, low, high) for _ in range(SAMPLES)]
     if dtype in ("int8", "int16") and low is None and high is None:
         limits = np.iinfo(dtype)
@@ -72,8 +72,10 @@ def sample(
     low: int | None = None,
     high: int | None = None,
 ) -> Array:
-    """Random values: of all that the dtype has, or from ``low`` to ``high`` (floats have no upper
-    bound)."""
+    """Random values of the dtype's range, or from ``low`` to ``high``.
+
+    Floats have no upper bound.
+    """
     if dtype == "bool":
         return np.asarray(rng.integers(0, 2, shape)).astype(np.bool_)
     if dtype == "float32":
@@ -91,7 +93,7 @@ def sample(
 def float_weights(
     rng: np.random.Generator, shape: tuple[int, ...], channels: int
 ) -> tuple[Array, Array]:
-    """Weights that keep magnitudes about as they are, and a bias."""
+    """Weights that roughly keep magnitudes, and a bias."""
     deviation = (channels / max(1, math.prod(shape))) ** 0.5
     return (
         rng.normal(0, deviation, shape).astype(np.float32),

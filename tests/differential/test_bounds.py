@@ -1,5 +1,7 @@
-"""Bounds of float layers, both ways: random networks of floats never exceed them, in C and in
-LiteRT, and one unit in the last place too many is found and named."""
+"""Bounds of float layers. Random networks of floats never exceed them, in C and in LiteRT.
+
+An error of one unit in the last place too many is found, and the layer is named.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,16 @@ from tests.differential.stock import SAMPLES
 from tests.ops import within
 
 FLOATS = ("float32", "hybrid")
-AT_ONCE = 25  # networks of one compilation
-Found = list[dict[str, Array]]  # of each sample
+AT_ONCE = 25  # networks that are compiled together
+Found = list[dict[str, Array]]  # the found tensors of each sample
 
 
 def _case(seed: int) -> Case:
-    """Every other network shows all of its tensors, the rest only outputs, so that what lies
-    between passes its bounds on."""
+    """The seed's network.
+
+    All tensors of every other network are outputs. The others keep theirs, so layers between
+    outputs have to pass their bounds on.
+    """
     case = generate(seed, FLOATS, is_shaken=False)
     return dataclasses.replace(case, outputs=case.net.computed) if seed % 2 else case
 
@@ -51,7 +56,7 @@ def _beyond(what: str, case: Case, layers: Iterator[tuple[int, Expected]]) -> li
 
 
 def _by_c(cases: Sequence[Case], folder: Path) -> list[str]:
-    """Where what the host's compiler makes of the firmware exceeds a bound."""
+    """Where the firmware, compiled for the host, exceeds a bound."""
     folder.mkdir(parents=True, exist_ok=True)
     compiled = []
     for case in cases:
@@ -68,7 +73,7 @@ def _by_c(cases: Sequence[Case], folder: Path) -> list[str]:
 
 
 def _by_litert(case: Case) -> list[str]:
-    """Where LiteRT does, which has some choices of its own."""
+    """Where LiteRT exceeds a bound. Some choices are LiteRT's own."""
     part = case.net.without(litert.is_lacking)
     if not part.operators:
         return []

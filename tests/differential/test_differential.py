@@ -1,6 +1,6 @@
-"""Random networks: C, numpy and LiteRT must agree, integers in every byte.
+"""Random networks: C, numpy and LiteRT must agree. Integers must agree in every byte.
 
-A network that fails is cut down and stays in ``build/differential/<seed>``.
+A network that fails is cut down and kept in ``build/differential/<seed>``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.differential.generator import generate
 
 pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 KEPT = Path(__file__).parents[2] / "build" / "differential"
-AT_ONCE = 8  # networks of one compilation
+AT_ONCE = 8  # networks that are compiled together
 
 
 def _agree(seeds: Sequence[int], folder: Path) -> None:
@@ -25,7 +25,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
     if failures:
         said = [harness.keep(failure, KEPT / str(failure.case.seed)) for failure in failures]
         pytest.fail("\n".join(said))
-    shutil.rmtree(folder)  # thousands of projects fill a disk
+    shutil.rmtree(folder)  # thousands of projects would fill a disk
 
 
 @pytest.mark.parametrize("first", range(0, 40, AT_ONCE))

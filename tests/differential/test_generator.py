@@ -1,4 +1,4 @@
-"""The random networks: reproducible, and of every operator in every dtype that microgen has."""
+"""The random networks are reproducible, and have every operator in all of its dtypes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.differential.makers import EVERY
 from tests.differential.network import Network, UnfitError
 
 KINDS = makers.registry()
-LEAST = 6  # layers of each kind in the slow sweep
+LEAST = 6  # the least number of layers of each kind in the slow sweep
 
 
 def test_a_seed_gives_the_same_network_and_samples() -> None:
@@ -44,7 +44,7 @@ def test_every_kind_can_be_made(kind: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("code", sorted({code for code, _ in KINDS}))
 def test_a_dtype_that_has_no_row_is_refused(code: str) -> None:
-    """So that the rows follow what operators take."""
+    """So the rows are those that operators take."""
     (maker, *_) = [row for (name, _), row in KINDS.items() if name == code]
     absent = [(code, dtype) for dtype in EVERY if (code, dtype) not in KINDS]
     assert [kind for kind in absent if any(_made(kind, maker, seed) for seed in range(10))] == []

@@ -1,4 +1,4 @@
-"""The harness itself: what is wrong is found, cut down and kept."""
+"""The harness itself: errors are found, cut down and kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPERATORS = "model/codegen/host/src/n{seed}_lib1.c"
 
 
 def _break_c(monkeypatch: pytest.MonkeyPatch, statement: str, source: str = OPERATORS) -> None:
-    """Have the first function of that source of every module execute the statement before it
+    """Makes the first function of that source in every module run the statement before it
     returns."""
     real = harness._compiled
 
@@ -65,7 +65,7 @@ def test_wrong_c_is_found(
 
 
 def _one_layer() -> Case:
-    """A network of one ADD of int8."""
+    """A network of one ADD in int8."""
     for seed in range(500):
         net = generate(seed).net
         for op in net.operators:
@@ -78,7 +78,7 @@ def _one_layer() -> Case:
 def test_a_wrong_reference_is_found_and_cut_down(
     dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every layer of a dtype wrong by a little: the first of them is kept."""
+    """Every layer of the dtype is slightly wrong. The first of them is kept."""
     case = _several_layers(dtype)
     real = evaluation.computed
 

@@ -13,7 +13,7 @@ from tests.tflite_builder import OptionValue
 
 @dataclass(frozen=True)
 class Window:
-    """(height, width) of a kernel and of the output that it leaves, and the operator's options."""
+    """The (height, width) of a kernel and of its output, and the operator's options."""
 
     kernel: tuple[int, int]
     output: tuple[int, int]
@@ -21,7 +21,7 @@ class Window:
 
 
 def random_window(net: Network, data: str, *, dilates: bool = True) -> Window:
-    """A window that leaves an output of that image."""
+    """A random window that fits into the image."""
     rng, size = net.rng, np.array(net.shape(data)[1:3])
     kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
     dilation = rng.integers(1, 3, 2) if dilates and net.chance(0.3) else np.array([1, 1])
@@ -38,5 +38,5 @@ def random_window(net: Network, data: str, *, dilates: bool = True) -> Window:
 
 
 def padding(same: bool) -> dict[str, OptionValue]:
-    """The option."""
+    """The operator's padding option."""
     return {"padding": tflite.Padding.SAME if same else tflite.Padding.VALID}

@@ -1,5 +1,5 @@
-/* An application as microTVM's guide has it for the AOT executor's C interface: memory for a
- * workspace, the platform's functions, structs of pointers. */
+/* An application in the form of microTVM's guide for the AOT executor's C interface. It has memory
+ * for a workspace, the platform's functions, and structs of pointers. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 #include <stdlib.h>

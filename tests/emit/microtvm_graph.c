@@ -1,5 +1,5 @@
-/* An application as TVM's CRT examples have it for the graph executor: graph and parameters from
- * files, the system library by its name, memory from a workspace of the application's own. */
+/* An application in the form of TVM's CRT examples for the graph executor. It reads graph and
+ * parameters from files, finds the system library by its name, and has its own workspace. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* An application as microTVM's guide has it for the packed interface: tensors by hand, the entry
- * point called by its name in the registry of the system library. */
+/* An application in the form of microTVM's guide for the packed interface. It makes its own
+ * tensors, and finds the entry point by its name in the registry of the system library. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 #include <string.h>

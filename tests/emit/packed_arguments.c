@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As TVM declares it. */
+/* TVM's declaration. */
 int32_t tvmgen_default_run(void *args, void *type_code, int num_args, void *out_value,
                            void *out_type_code, void *resource_handle);
 

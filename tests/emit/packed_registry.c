@@ -1,5 +1,5 @@
-/* Finds the functions of a model by name and calls them: inputs int8[1,4,4,2] twice, outputs their
- * sum and a convolution of the second. */
+/* Finds the functions of a model by name and calls them. There are two inputs int8[1,4,4,2]; the
+ * outputs are their sum and a convolution of the second. */
 #include "tvm/runtime/crt/func_registry.h"
 #include "tvm/runtime/crt/module.h"
 #include "tvm/runtime/metadata_types.h"

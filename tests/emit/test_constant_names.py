@@ -1,4 +1,4 @@
-"""What C calls the constants: after their layers, whatever layers are called."""
+"""The C names of constants: they follow the layers' names, whatever those are."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_random_graph_computes_what_the_reference_does(seed: int, tmp_path: Pa
 
 
 def _renamed(graph: Graph, name: str) -> Graph:
-    """Every tensor and layer named hostilely."""
+    """The graph with hostile names for all tensors and layers."""
     names = {old: f"{name}{i}" for i, old in enumerate(graph.types)}
     nodes = tuple(
         dataclasses.replace(
@@ -82,7 +82,7 @@ def test_hostile_names_cannot_leave_comments_and_strings(name: str, tmp_path: Pa
 
 
 def _failing(project: Path, status: int) -> None:
-    """Make the last operator fail."""
+    """Makes the last operator fail."""
     path = next(project.rglob("default_lib1.c"))
     head, found, tail = path.read_text().rpartition("return mg_take")
     assert found
@@ -130,7 +130,8 @@ int main(void)
 def test_the_model_drops_into_a_program_of_ones_own_and_null_is_an_error_code(
     tmp_path: Path,
 ) -> None:
-    """Only the files below model/ and the kernels' headers: no CMake, no main of ours."""
+    """The program uses only the files below model/ and the kernels' headers: no CMake, and a main
+    of its own."""
     b = Builder()
     write_project(b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3)), tmp_path / "p")
     host = tmp_path / "p" / "model" / "codegen" / "host"

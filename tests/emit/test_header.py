@@ -1,4 +1,4 @@
-"""The model's header: facts of inputs and outputs as macros, and helpers that are inlined."""
+"""The model's header: macros with facts about inputs and outputs, and inline helpers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TYPES = {"a": INT8, "b": INT16, "c": INT32, "s": SCALAR, "f": TensorType((2,), D
 
 
 def _header(interface: str = "c") -> str:
-    """Of a network that copies each input to an output."""
+    """The header of a network that copies each input to an output."""
     types = TYPES | {f"{name}_out": kind for name, kind in TYPES.items()}
     nodes = tuple(
         Node("copy", (name,), (f"{name}_out",), copy.CopyAttrs(), Origin("m", name))
@@ -116,7 +116,7 @@ def test_pointers_are_set_and_read_with_their_types(tmp_path: Path) -> None:
 @NEEDS_CC
 @pytest.mark.parametrize(("ctype", "compiles"), [("int8_t", True), ("int16_t", False)])
 def test_a_pointer_of_another_type_is_a_warning(ctype: str, compiles: bool, tmp_path: Path) -> None:
-    """TVM's ``void *`` takes any."""
+    """TVM's ``void *`` accepts any pointer."""
     text = (
         f"void f(struct tvmgen_default_inputs *i, {ctype} *d) {{ tvmgen_default_set_a(i, d); }}\n"
     )
@@ -127,7 +127,7 @@ def test_a_pointer_of_another_type_is_a_warning(ctype: str, compiles: bool, tmp_
 
 
 def _values(kind: TensorType) -> Array:
-    """Halves and what is next to them, the ends, infinities and NaN."""
+    """Halves and their neighbours, the ends of the range, infinities and NaN."""
     low, high = np.iinfo(kind.dtype.numpy).min, np.iinfo(kind.dtype.numpy).max
     steps = np.arange(-300, 300, 0.5)
     ends = [edge + off for edge in (low, high) for off in (-1, -0.5, 0, 0.5, 1)]

@@ -1,6 +1,6 @@
-"""Applications written for microTVM compile against our headers unchanged, and run.
+"""Applications written for microTVM compile unchanged with our headers, and run.
 
-They are formatted and typed as their authors would, not as this project's C is.
+They are formatted and typed as their authors would do it, not like this project's C.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_an_application_for_microtvm_runs_unchanged(
 def test_an_application_for_the_graph_executor_runs_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads graph and parameters as files, and runs them in memory of its own."""
+    """The application reads graph and parameters as files, and runs them in its own memory."""
     graph = _graph()
     made = compiled(graph, Options(executor="graph"), tmp_path, monkeypatch)
     made.files.write_to(tmp_path / "p")

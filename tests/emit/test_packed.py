@@ -1,5 +1,7 @@
-"""The packed calling convention, compiled for the host with sanitizers: what runs gives what the
-reference does, and what a packed function cannot take is an error code."""
+"""The packed calling convention, compiled for the host with sanitizers.
+
+Results equal the reference, and arguments that a packed function cannot take are an error code.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def test_a_random_graph_with_a_packed_entry_point(seed: int, tmp_path: Path) -> 
 
 
 def test_a_function_that_sees_no_shapes_takes_all_of_its_calls(tmp_path: Path) -> None:
-    """Equal functions are one: here with tensors of two shapes and one size."""
+    """Equal functions become one. Here it gets tensors of two shapes with the same size."""
     b = Builder()
     image = b.input(1, 4, 4, 2)
     first = b.add(image, image)
@@ -70,7 +72,7 @@ def test_a_function_that_sees_no_shapes_takes_all_of_its_calls(tmp_path: Path) -
 
 
 def test_the_callers_tensors_are_the_only_ones_on_the_stack(tmp_path: Path) -> None:
-    """All others are constants, so two inferences share nothing but what the model does."""
+    """All others are constants, so two inferences share nothing except what the model shares."""
     b = Builder()
     data = b.input(1, 4, 4, 2)
     for _ in range(4):
@@ -86,7 +88,7 @@ def test_the_callers_tensors_are_the_only_ones_on_the_stack(tmp_path: Path) -> N
 def test_the_registry_has_no_casts_and_names_operators_only_where_they_are_packed(
     tmp_path: Path,
 ) -> None:
-    """TVM declares unpacked operators with the packed prototype there."""
+    """TVM declares unpacked operators with the packed prototype in its registry."""
     b = Builder()
     graph = b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3))
     operators = [f.name for f in write_project(graph, tmp_path / "packed", PACKED).functions]
@@ -101,7 +103,7 @@ def test_the_registry_has_no_casts_and_names_operators_only_where_they_are_packe
 
 
 def _program(project: Path, source: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """Compile a program of one's own with the model, without CMake, and run it."""
+    """Compiles a caller's own program with the model, without CMake, and runs it."""
     host, crt = project / HOST, ROOT / "crt"
     command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -1,4 +1,4 @@
-"""Generated C with several pools: what the caller must bring, and what it is told if it did not."""
+"""Generated C with several pools: what the caller must provide, and the error if it does not."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_random_graphs_compute_what_the_reference_does(setting: str, tmp_path: P
 
 
 def _chain() -> Graph:
-    """Its two sids, of 32 and 48 bytes, live at once."""
+    """A chain whose two sids, of 32 and 48 bytes, are live at once."""
     b = Builder()
     return b.graph(b.conv(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3), 2))
 
 
-# As microTVM's documentation has it: the pools' sizes from macros, the structure by field names.
+# Written as in microTVM's documentation: pools' sizes come from macros, and fields are set by name.
 MAIN = """
 #include "tvmgen_default.h"
 #include <stddef.h>
@@ -99,7 +99,7 @@ int main(void)
 
 
 def _own(project: Path, text: str) -> str:
-    """What a program of one's own prints, made of the files below model/ and the kernels."""
+    """The output of a caller's own program with the files below model/ and the kernels."""
     host = project / "model" / "codegen" / "host"
     (project / "own.c").write_text(text)
     command = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-o", "own"]
@@ -153,7 +153,7 @@ def _text(project: Path, name: str) -> str:
 
 
 def test_the_header_says_what_the_caller_owes(tmp_path: Path) -> None:
-    """TVM v0.14 has WORKSPACE_SIZE for internal pools, too, and users allocate it twice."""
+    """TVM v0.14 defines WORKSPACE_SIZE for internal pools, too, so users allocate them twice."""
     declared = ("fast:40", "dram:*:external", "flash:*:external:const")
     write_project(_chain(), tmp_path / "p", Options(pool=declared))
     header = _text(tmp_path / "p", "tvmgen_default.h")
@@ -186,8 +186,11 @@ def _in_one_line(broken: re.Match[str]) -> str:
 
 
 def test_mains_parameters_are_inputs_outputs_pools(tmp_path: Path) -> None:
-    """TVM v0.14 swaps a pool and a device where there are two devices, and drops external pools
-    from packed interfaces; the order here is one, and no pool is dropped."""
+    """TVM v0.14 swaps a pool and a device if there are two devices, and drops external pools from
+    packed interfaces.
+
+    Here the order is always the same, and no pool is dropped.
+    """
     declared = ("a:40:external", "b:*:external", "w:*:external:const")
     write_project(_chain(), tmp_path / "p", Options(pool=declared))
     runner_text = re.sub(r"\(\n\s+|,\n\s+", _in_one_line, _text(tmp_path / "p", "default_lib0.c"))

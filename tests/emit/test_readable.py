@@ -1,4 +1,4 @@
-"""What people read of a generated project: lines that fit, licences, one line for each call."""
+"""Text for people in a generated project: lines that fit, licences, one line for each call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _files(name: str) -> Mapping[str, bytes]:
 
 
 def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """The files that microgen wrote for people to read."""
+    """The text files that microgen wrote for people to read."""
     for path, data in files.items():
         if not path.startswith(NOT_OURS) and not path.endswith(NOT_READ):
             yield path, data.decode()

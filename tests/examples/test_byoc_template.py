@@ -1,4 +1,5 @@
-"""The package that vendors copy: installed, listed, its own tests, and its firmware under QEMU."""
+"""The package that vendors copy: it is installed and listed, its tests pass, and firmware runs
+under QEMU."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ EXAMPLE = TEMPLATE / "example.relay"
 
 
 def _by_hand(site: Path) -> None:
-    """What pip would write, and a link to the code."""
+    """Writes the files that pip would write, and a link to the code."""
     project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
     info = site / f"microgen_byoc_template-{project['version']}.dist-info"
     info.mkdir(parents=True)
@@ -38,7 +39,7 @@ def _by_hand(site: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package installed, for PYTHONPATH."""
+    """A folder for PYTHONPATH with the package installed."""
     folder = tmp_path_factory.mktemp("site")
     _by_hand(folder)
     return folder
@@ -57,8 +58,8 @@ def _microgen(site: Path, *args: str) -> str:
     return _python(site, "-m", "microgen", *args)
 
 
-# Commands one after the other, lists of arguments in JSON, as each has a process of its own
-# elsewhere: starting Python and its libraries takes longer than most of them.
+# Runs commands one after the other in one process; they are lists of arguments in JSON. Starting
+# Python and its libraries takes longer than most commands.
 _IN_TURN = """
 import json, sys
 from microgen.cli import main
@@ -153,7 +154,7 @@ def test_its_payload_is_described(site: Path, tmp_path: Path) -> None:
 
 
 def _mixed(folder: Path) -> Path:
-    """Something for each of three generators, and for the built-in kernels."""
+    """A model with something for each of three generators and for the built-in kernels."""
     x, y = relay.var("x", shape=(4, 4)), relay.var("y", shape=(2, 3))
     weight = relay.const(np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4))
     scaled = relay.multiply(relay.add(x, x), weight)

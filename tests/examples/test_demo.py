@@ -1,4 +1,4 @@
-"""The demo that a newcomer runs first: what it prints is what was measured."""
+"""The demo that newcomers run first: it prints what was measured."""
 
 from __future__ import annotations
 

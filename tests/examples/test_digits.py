@@ -1,4 +1,4 @@
-"""The shipped digits model is what its README says, and its scripts make it again."""
+"""The shipped digits model: it is what its README says, and its scripts make it again."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_scripts_make_the_shipped_files_again_from_the_float_weights(tmp_path: P
     run_script("write_tflite.py", "--output", str(tmp_path))
     name = "digits_int8.tflite"
     assert (tmp_path / name).read_bytes() == (DIGITS / name).read_bytes()
-    for name in ("test_samples.npz", "digits_labels.npz"):  # zip archives differ among Pythons
+    # zip archives differ between versions of Python
+    for name in ("test_samples.npz", "digits_labels.npz"):
         with np.load(tmp_path / name) as made, np.load(DIGITS / name) as shipped:
             assert made.files == shipped.files
             assert all(np.array_equal(made[array], shipped[array]) for array in made.files)

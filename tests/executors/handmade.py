@@ -1,4 +1,4 @@
-"""Takes graphs made by hand through the whole pipeline, as if a file had held them."""
+"""Takes handmade graphs through the whole pipeline, as if they came from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks that are not like others, run by both executors with sanitizers: equal bytes."""
+"""Unusual networks, run by both executors with sanitizers: the bytes are equal."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ def _values(dtype: DType, shape: tuple[int, ...]) -> Array:
 
 
 def _only_outputs(constants: dict[str, Array]) -> Graph:
-    """An input that nothing reads; constants as outputs."""
+    """A graph with an input that nothing reads, and constants as outputs."""
     types = {"x": TensorType((3,), DType.INT8)}
     types |= {n: TensorType(a.shape, DType(a.dtype.name)) for n, a in constants.items()}
     return Graph("x", ("x",), tuple(constants), (), types, constants)
 
 
 def _of_every_dtype() -> Graph:
-    """Narrow ones first, of odd sizes: nothing is aligned by itself."""
+    """A graph with outputs of every dtype. Narrow ones of odd sizes come first, so nothing is
+    aligned by chance."""
     dtypes = (DType.INT8, DType.BOOL, DType.INT16, DType.FLOAT32, DType.INT32, DType.INT64)
     arrays = {f"c{i}": _values(dtype, (2 * i + 1,)) for i, dtype in enumerate(dtypes)}
     return _only_outputs(arrays)
 
 
 def _copied() -> Graph:
-    """An input as an output, twice, beside another that something reads."""
+    """A graph with an input that is two outputs, and a computed tensor that is the other two."""
     types = {n: TensorType(s, DType.INT64) for n, s in (("a", (2, 3)), ("b", (3, 2)))}
     node = Node("transpose", ("a",), ("b",), TransposeAttrs((1, 0)), ORIGIN)
     return Graph("x", ("a",), ("a", "b", "a", "b"), (node,), types, {})
 
 
 def _views() -> Graph:
-    """One value in three shapes: reshaped before it is read, and as an output."""
+    """A graph with one value in three shapes: reshaped before it is read, and as an output."""
     shapes = {"a": (2, 6), "b": (6, 2), "c": (3, 4), "d": (4, 3), "e": (12,)}
     types = {n: TensorType(s, DType.INT16) for n, s in shapes.items()}
     nodes = (
@@ -86,7 +87,8 @@ def test_both_executors_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         for one, other in zip(ahead, graph, strict=True):
             for a, b in zip(one, other, strict=True):
                 assert a.tobytes() == b.tobytes(), names[index]
-    assert np.any(ahead[0][0])  # of the last, the only one with arithmetic
+    # these are outputs of the last network, the only one with arithmetic
+    assert np.any(ahead[0][0])
 
 
 def test_views_are_nodes_that_call_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""examples/digits/graph_debug.c: every node is timed, on the host and on a board."""
+"""examples/digits/graph_debug.c times every node, on the host and on a board."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def test_the_example_prints_the_time_of_every_node(board: str, tmp_path: Path) -
     assert all(int(time) < 10_000_000 for time in times.values())
     assert times["reshape_nop"] == "0"
     report = verify(project, project_files=False)
-    # Without tvmgen_default_run, and with no double in software.
+    # The firmware lacks tvmgen_default_run, and does not compute with doubles in software.
     assert {check.name for check in report.failed} <= {"run_symbol"}, report.to_text()

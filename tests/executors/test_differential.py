@@ -1,4 +1,4 @@
-"""Random networks: the graph executor gives the bytes that the AOT executor gives."""
+"""Random networks: the graph executor gives the same bytes as the AOT executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.differential import program
 from tests.differential.generator import Case, generate
 from tests.differential.stock import SAMPLES
 
-AT_ONCE = 10  # networks of one compilation
+AT_ONCE = 10  # networks that are compiled together
 _NO_STATE = "--executor: the graph executor keeps no state between runs"
 
 
@@ -27,7 +27,7 @@ def _compiled(case: Case, executor: str, folder: Path) -> Compiled:
 
 
 def _both(case: Case, folder: Path) -> list[Compiled]:
-    """What the AOT and the graph executor make of a network; nothing if it keeps a state."""
+    """The network compiled for the AOT and for the graph executor; nothing if it keeps a state."""
     ahead = _compiled(case, "aot", folder)
     if ahead.program.state:
         with pytest.raises(UnsupportedError, match=_NO_STATE):
@@ -46,7 +46,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
 
 
 def _differ(built: program.Program, index: int, case: Case) -> bool:
-    """Whether two networks side by side differ in a byte of any sample."""
+    """Whether two neighbouring networks differ in a byte of any sample."""
     inputs = [[case.net.values[name][i] for name in case.net.inputs] for i in range(SAMPLES)]
     ahead, graph = (built.run(index + k, inputs) for k in range(2))
     return any(

@@ -54,7 +54,7 @@ def test_gives_what_the_aot_executor_gives(board: str, tmp_path: Path) -> None:
 
 
 def test_the_board_reads_the_files_of_the_library(tmp_path: Path) -> None:
-    """The graph and the parameters in the ELF are the files, and the plan is the graph's."""
+    """The graph and the parameters in the ELF equal the files, and the plan is the graph's."""
     project = generated(tmp_path, "native")
     folder = project / "model" / "executor-config" / "graph"
     graph = json.loads((folder / "default.graph").read_text())

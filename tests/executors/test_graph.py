@@ -1,4 +1,4 @@
-"""The graph executor's JSON: the seed's demo field for field, names, and storage that is shared."""
+"""The graph executor's JSON: the seed's demo field for field, names, and shared storage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def built(graph: Graph) -> executor.ExecutorGraph:
 
 
 def seed_demo() -> Graph:
-    """conv2d, bias_add and relu of the seed's notes, as the frontend makes them."""
+    """conv2d, bias_add and relu of the seed's notes, as the frontend reads them."""
     attrs = Conv2DAttrs((1, 1), (1, 1), (1, 1, 1, 1), Activation.RELU, Rounding.SINGLE)
     conv = Node("nn.conv2d", ("d", "w", "b1"), ("c",), attrs, ORIGIN, layouts=LAYOUTS)
     nodes = (
@@ -62,7 +62,7 @@ def _layout(source: str, target: str, data: str, out: str) -> Node:
 
 
 def expected_demo() -> dict[str, Any]:
-    """What the notes print, but for the hash."""
+    """The JSON in the notes, except for the hash."""
     nulls = [{"op": "null", "name": name, "inputs": []} for name in ("d1", "w1", "b1")]
     attrs = {
         "num_outputs": "1",
@@ -104,7 +104,7 @@ def test_the_hash_is_the_functions_meaning() -> None:
 
 
 def chain(sizes: list[tuple[int, ...]]) -> Graph:
-    """Transpositions one after another: of (n, m), alternating."""
+    """A chain of transpositions of tensors of these sizes."""
     names = [f"t{i}" for i in range(len(sizes))]
     nodes = tuple(
         Node("transpose", (a,), (b,), TransposeAttrs((1, 0)), ORIGIN)
@@ -116,13 +116,15 @@ def chain(sizes: list[tuple[int, ...]]) -> Graph:
 
 def test_a_storage_is_used_again_when_its_reader_has_run() -> None:
     found = built(chain([(2, 3), (3, 2), (2, 3), (3, 2), (2, 3)]))
-    # input 0; t1 in 1; t2 while t1 is read: 2; t3 may have 1 again; the output, with t3 read: 2
+    # The input is in 0 and t1 in 1. t2 cannot use 1, because t1 is read then, so it is in 2. t3
+    # uses 1 again, and the output uses 2.
     assert found.storage_ids == (0, 1, 2, 1, 2)
     assert found.storage_bytes == (24, 24, 24)
     names = [node.name for node in found.nodes[1:]]
     function = "tvmgen_default_fused_transpose"
-    assert names[:2] == [function, f"{function}_1"]  # two shapes, two functions
-    assert names[2:] == [f"{function}1", f"{function}_11"]  # a function again: a name of its own
+    assert names[:2] == [function, f"{function}_1"]  # two shapes make two functions
+    # a function that is called again has another node name
+    assert names[2:] == [f"{function}1", f"{function}_11"]
     assert [n.attrs["func_name"] for n in found.nodes[1:]] == [function, f"{function}_1"] * 2
 
 
@@ -155,8 +157,8 @@ def test_parameters_stand_before_their_first_reader() -> None:
 @pytest.mark.parametrize(
     ("free", "wanted", "taken"),
     [
-        ([100, 40, 60], 50, 2),  # the smallest that is large enough
-        ([10, 40], 50, 1),  # else the largest, which grows
+        ([100, 40, 60], 50, 2),  # the smallest one that is large enough
+        ([10, 40], 50, 1),  # otherwise the largest one, which grows
         ([3], 50, None),  # far too small
         ([801], 50, None),  # far too large
         ([800], 50, 0),

@@ -1,4 +1,4 @@
-"""What can go wrong in a run of the graph executor: codes, and the next run."""
+"""The errors of a run of the graph executor: their codes, and the run after one."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     assert done.stdout.splitlines() == [
         f"{WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {WRONG_TYPE} {INVALID}",
         "0: 2 5 1 4",
-        f"{OUTSIDE}: 2 5 1 4",  # the output is as it was
+        f"{OUTSIDE}: 2 5 1 4",  # the output is unchanged
         f"{OUTSIDE} {OUTSIDE} {0x0104}",
         "0: 3 6 1 4",
-        "0 ",  # the timer that timed the failure is stopped
+        "0 ",  # the timer of the failed run was stopped
     ]

@@ -1,4 +1,4 @@
-"""The graph executor's program and pool: storages where the JSON says, at places C agrees to."""
+"""The graph executor's program and pool: the JSON's storages have the offsets that C computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of RAM and flash: what is refused, what is doubted, and what firmware measures."""
+"""Bounds of RAM and flash: what is refused, what is doubtful, and what firmware measures."""
 
 from __future__ import annotations
 

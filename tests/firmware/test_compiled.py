@@ -1,4 +1,4 @@
-"""What a compiled model answers: the questions of TVM's AOT code generator."""
+"""The methods of a compiled model: it answers the questions of TVM's AOT code generator."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ def test_parameters_by_name(digits: Compiled) -> None:
 
 
 def test_storage_ids_of_parameters_fill_the_gaps_between_those_of_buffers(tmp_path: Path) -> None:
-    """One id for the input, then by call the constants and the result, as TVM numbers them."""
+    """TVM's numbers follow this order: the input, then each call's constants and its result."""
     model = tmp_path / "dense.tflite"
     model.write_bytes(_two_dense())
     compiled = microgen.compile_model(model, "native")
     buffers = [buffer.name for buffer in compiled.program.buffers]
     ids = [compiled.get_param_id(name) for name in compiled.list_params_name()]
-    # p0 weight, p1 bias; sid 3 the result; p2 weight, p3 bias; sid 6 the output.
+    # p0 and p1 are weight and bias, sid 3 is the result; p2 and p3 are weight and bias, sid 6 is
+    # the output.
     assert ids == [1, 2, 4, 5]
     assert buffers == ["sid_3"]
 

@@ -1,4 +1,4 @@
-"""Options of the calling conventions, and what the packed one cannot pass."""
+"""Options of the calling conventions, and what the packed convention cannot pass."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _with_ports(count: int) -> Builder:
 
 
 def test_more_ports_than_a_packed_call_has_arguments_are_refused(tmp_path: Path) -> None:
-    """TVM finds out when it runs."""
+    """TVM notices only when the model runs."""
     b = _with_ports(9)
     most = b.graph(b.softmax(b.inputs[0]))
     conventions.check(program_of(most), PACKED)
@@ -91,7 +91,7 @@ def test_more_ports_than_a_packed_call_has_arguments_are_refused(tmp_path: Path)
 
 
 def test_devices_are_refused_not_dropped() -> None:
-    """TVM's packed entry point in front of unpacked operators leaves their contexts out."""
+    """TVM's packed entry point calls unpacked operators without their contexts."""
     on_device = program_of(chain("npu0"), Options(targets=(NPU,)))
     conventions.check(on_device, Options())
     with pytest.raises(UnsupportedError, match=r"contexts of devices \(npu0\)"):
@@ -100,7 +100,7 @@ def test_devices_are_refused_not_dropped() -> None:
 
 @pytest.mark.parametrize("name", ["MyModel", "7up", "a" * 64, "x_1"])
 def test_any_module_name_gives_a_header_that_its_sources_include(name: str, tmp_path: Path) -> None:
-    """TVM lower-cases the header's name, and not the name in the #include."""
+    """TVM makes the header's name lower case, but not the name in the #include."""
     b = Builder()
     options = dataclasses.replace(PACKED, name=name)
     write_project(b.graph(b.conv(b.input(1, 4, 4, 2), 2)), tmp_path / "p", options)

@@ -1,4 +1,4 @@
-"""Sizes in bytes, wherever they are given."""
+"""Sizes in bytes, in every place where a user can give one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parameter file: TVM's bytes, and nothing else is read."""
+"""The parameter file has TVM's bytes, and files with other bytes are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARRAYS = {
 
 
 def test_bytes_are_those_of_tvm() -> None:
-    # Written out by hand from TVM v0.14's src/runtime/file_utils.cc and ndarray.h.
+    # Written by hand from TVM v0.14's src/runtime/file_utils.cc and ndarray.h.
     data = params_file.dumps({"a": np.array([[1, -2]], np.int16)})
     assert data == b"".join(
         [

@@ -1,4 +1,4 @@
-"""``microgen inspect`` of module blobs: nothing in them is believed."""
+"""``microgen inspect`` of module blobs does not trust anything in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYMBOL = "__tvm_dev_mblob"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a runtime whose payload microgen does not know, and of one that it knows."""
+    """A project with a runtime whose payload microgen does not know, and with one that it knows."""
     made = tmp_path_factory.mktemp("blobs") / "p"
     microgen.generate(convolution(), "native", made, codegen=("toy", "dnnl"), codegen_path=TOY)
     return made
@@ -153,7 +153,7 @@ HOSTILE = "[/bold]\033[31m../../x__tvm_dev_mblob"
 @NEEDS_NINJA
 @pytest.mark.parametrize("content", ['.incbin "blob.bin"', ".zero 40", ".byte 1"])
 def test_symbols_of_an_elf_do_no_harm(content: str, tmp_path: Path, capsys: Capture) -> None:
-    """Markup, control characters, paths; a size beyond the file; the same bytes by two names."""
+    """Symbols with markup, control characters, paths, or huge sizes, and two for the same bytes."""
     (tmp_path / "blob.bin").write_bytes(ALL["firmware"])
     size = len(ALL["firmware"]) if "incbin" in content else 40 if "zero" in content else 10**9
     (tmp_path / "x.s").write_text(

@@ -1,4 +1,4 @@
-"""docs/supported-ops.md is what the code says."""
+"""docs/supported-ops.md says what the code does."""
 
 from __future__ import annotations
 

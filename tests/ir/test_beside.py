@@ -1,4 +1,4 @@
-"""What layers should give for what an implementation had, and how far off it may be."""
+"""The values that layers should compute from an implementation's tensors, and their bounds."""
 
 from __future__ import annotations
 
@@ -46,13 +46,14 @@ def test_the_bound_of_products_is_gamma_of_the_sum_of_magnitudes() -> None:
     graph, inputs = _graph("sine")
     one = _walk(graph, inputs, {})["layer0"]
     weight, bias = (graph.constants[name].astype(np.float64) for name in one.node.inputs[1:])
-    gamma = 3 * UNIT / (1 - 3 * UNIT)  # a product, the bias, the reference's rounding
+    # rounding of a product, of adding the bias, and of the reference
+    gamma = 3 * UNIT / (1 - 3 * UNIT)
     size = np.abs(inputs["x"] @ weight.T) + np.abs(bias)
     np.testing.assert_allclose(one.bound, gamma * size, rtol=1e-6)
 
 
 def test_what_is_known_takes_the_references_place() -> None:
-    """An error is one of the layer that made it, and of none that reads it."""
+    """An error is reported for the layer that made it, and not for layers that read it."""
     graph, inputs = _graph("sine")
     wrong = {name: one.values for name, one in _walk(graph, inputs, {}).items()}
     wrong["layer0"] = wrong["layer0"] + np.float32(1)
@@ -64,8 +65,10 @@ def test_what_is_known_takes_the_references_place() -> None:
 
 @pytest.mark.parametrize("name", float_networks.EVERY)
 def test_a_bound_covers_what_may_be_off_before_it(name: str) -> None:
-    """Layers that are not known pass on theirs: any value within one gives values within the
-    next."""
+    """A layer whose values are not known passes its bound on.
+
+    If its values are within the bound, the next layer's values are within the next bound.
+    """
     graph, inputs = _graph(name)
     whole, rng = _walk(graph, inputs, {}), np.random.default_rng(3)
     names = list(whole)
@@ -78,7 +81,7 @@ def test_a_bound_covers_what_may_be_off_before_it(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def singles() -> dict[str, list[Single]]:
-    """Layers of random networks by their ops, two of each."""
+    """Layers of random networks by op, two of each."""
     found: dict[str, list[Single]] = {kind: [] for kind in KINDS}
     for seed in range(400):
         if all(len(every) >= 2 for every in found.values()):
@@ -127,6 +130,6 @@ def test_variables_are_those_of_the_implementation(singles: dict[str, list[Singl
 
 
 def test_every_op_whose_float_kernels_are_off_by_ulps_has_a_bound() -> None:
-    """One that is not "equal", which no such kernel keeps."""
+    """The rule "equal" is not enough, because no such kernel keeps it."""
     off = {name for name, every in kernels.registry().items() if any(k.ulps for k in every)}
     assert {name for name in off if registry()[name].bound.rule == "equal"} == set()

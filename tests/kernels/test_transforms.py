@@ -1,4 +1,4 @@
-"""Constants of the firmware from parameters of the model."""
+"""The firmware's constants, computed from the model's parameters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_multiplier_and_shift_mean_the_effective_scale() -> None:
 
 
 def test_dense_multiplies_in_float32_first() -> None:
-    # A pair of scales whose float32 product is rounded: TFLite's two rules differ on it.
+    # The float32 product of these scales is rounded, so TFLite's two rules differ.
     scale = np.array([0.003], np.float32)
     dense = {**CONV, "input_scale": 0.0235, "rule": "dense", "channels": 1}
     product = float(np.float32(0.0235) * scale[0])

@@ -53,8 +53,10 @@ def test_a_name_over_80_characters_is_cut_and_hashed() -> None:
 
 
 def test_inputs_constants_and_outputs_take_storage_ids_too() -> None:
-    """As TVM's on-demand allocator in A-normal form: input 0; then per call its constants
-    (weight, bias, two tables), then its result."""
+    """TVM's on-demand allocator numbers them in A-normal form: the input gets 0.
+
+    Then each call's constants (weight, bias, two tables) and its result follow.
+    """
     b = Builder()
     first = b.conv(b.input(1, 4, 4, 2), 2)
     second = b.conv(first, 3)

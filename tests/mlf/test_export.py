@@ -1,4 +1,4 @@
-"""``microgen export``: an archive that is the same every time, that tar reads and cc compiles."""
+"""``microgen export`` always writes the same archive. tar reads it, and cc compiles its files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_our_reader_python_and_gnu_tar_find_the_same(archive: Path, tmp_path: Pa
 
 @NEEDS_NINJA
 def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
-    """Its sources compile, and run on zeros, with nothing but its own runtime."""
+    """Its sources compile with only its own runtime, and run on zeros."""
     subprocess.run(["tar", "xf", archive, "-C", tmp_path], check=True)
     main_c = tmp_path / "main.c"
     main_c.write_text(

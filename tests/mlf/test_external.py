@@ -1,4 +1,4 @@
-"""Libraries of models with parts that external code generators compiled."""
+"""Libraries of models in which external code generators compiled some parts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_archive_has_every_place_that_is_named(project: Path, tmp_path: Path
 def test_constants_that_modules_are_handed_count_for_their_target(project: Path) -> None:
     metadata = json.loads((project / "model" / "metadata.json").read_text())
     main = metadata["modules"]["default"]["memory"]["functions"]["main"]
-    # The bias is the kernels', the convolution's weights are dnnl's.
+    # The kernels use the bias, and dnnl the convolution's weights.
     sizes = {entry["target"]: entry["constants_size_bytes"] for entry in main}
     assert sizes == {"c -keys=host": 4 * 4, "dnnl": 4 * 4 * 4 * 3 * 3, "toy": 0}
 
@@ -95,7 +95,8 @@ int main(void)
     return (int)tvmgen_default_run(&in, &out);
 }
 """
-OF_PROGRAMS = ("platform", "start", "semihosting", "io", "freestanding")  # not the model's
+# these belong to programs, not to the model
+OF_PROGRAMS = ("platform", "start", "semihosting", "io", "freestanding")
 
 
 @NEEDS_NINJA

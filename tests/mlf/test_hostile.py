@@ -1,4 +1,4 @@
-"""Archives and metadata that nobody vouches for: one clear line, exit 2, nothing on disk."""
+"""Untrusted archives and metadata: one clear line, exit code 2, and nothing on disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def _archive(*members: tarfile.TarInfo, **options: Any) -> bytes:
-    """An archive of empty members in front of a sound library's metadata."""
+    """An archive of empty members in front of a valid library's metadata."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", **options) as archive:
         for member in members:
@@ -81,7 +81,7 @@ def test_members_that_a_library_does_not_have_are_refused(
 
 
 def _header(name: bytes, size: bytes, kind: bytes = b"0") -> bytes:
-    """One header block with a right checksum."""
+    """One header block with a correct checksum."""
     block = bytearray(512)
     block[: len(name)] = name
     block[124 : 124 + len(size)] = size

@@ -1,4 +1,4 @@
-"""``microgen inspect`` of libraries: ours, and those of TVM's versions 5, 6 and 7."""
+"""``microgen inspect`` of libraries: microgen's own, and those of TVM's versions 5, 6 and 7."""
 
 from __future__ import annotations
 

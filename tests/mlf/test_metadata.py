@@ -1,4 +1,4 @@
-"""``metadata.json`` of what microgen writes: per target, per storage id, the same every time."""
+"""microgen's ``metadata.json``: entries per target and per storage id, the same every time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _no_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _two_targets() -> Program:
-    """A convolution, whose function runs on another target, and a softmax on the host."""
+    """A convolution whose function runs on another target, and a softmax on the host."""
     b = Builder()
     conv = b.conv(b.input(1, 4, 4, 2), 3)
     program = program_of(b.graph(b.softmax(b.dense(b.reshape(conv, 1, 48), 4))))
@@ -84,7 +84,7 @@ def test_metadata_agrees_with_the_header_and_the_manifest() -> None:
 
 
 def test_two_targets_of_one_device_type_have_an_entry_each() -> None:
-    """TVM keys them by device type: the last one overwrites the others."""
+    """TVM keys them by device type, so the last one overwrites the others."""
     program = _two_targets()
     functions = _module(program)["memory"]["functions"]
     host, other = functions["main"]
@@ -144,7 +144,7 @@ def test_another_epoch_is_refused(epoch: str, monkeypatch: pytest.MonkeyPatch) -
         metadata.export_datetime()
 
 
-# conv -> relu -> pool: the relu's result takes the place of the first input's copy.
+# join's result uses storage 2 again, and needs more bytes there than split's first result.
 GRAPH: dict[str, Any] = {
     "nodes": [
         {"op": "null", "name": "d1", "inputs": []},
@@ -165,7 +165,7 @@ GRAPH: dict[str, Any] = {
 
 
 def test_a_storage_id_has_the_bytes_of_its_largest_entry() -> None:
-    """TVM takes the shape at the position of the id, wrong as soon as an id is reused."""
+    """TVM takes the shape at the index of the id, which is wrong as soon as an id is used again."""
     assert storage.sids(GRAPH) == [
         {"storage_id": 0, "size_bytes": 4, "input_binding": "d1"},
         {"storage_id": 1, "size_bytes": 24, "input_binding": "p0"},

@@ -1,4 +1,5 @@
-"""Archives as TVM writes them, built by hand: layouts of v0.8 (version 5) and v0.14 (version 7)."""
+"""Archives in the form that TVM writes, built by hand: layouts of v0.8 (version 5) and v0.14
+(version 7)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def _memory(*, with_ports: bool) -> dict[str, Any]:
 
 
 def version5(*, executor: str = "graph") -> dict[str, bytes]:
-    """v0.8: one module at the top level, targets by device type."""
+    """The library of v0.8: one module at the top level, targets by device type."""
     memory = _memory(with_ports=False)
     if executor == "graph":
         memory["sids"] = [
@@ -64,14 +65,14 @@ def version5(*, executor: str = "graph") -> dict[str, bytes]:
 
 
 def version6() -> dict[str, bytes]:
-    """As version 5, but for the list of targets."""
+    """The library of version 6, which differs from version 5 in the list of targets."""
     files = version5(executor="aot")
     record = json.loads(files["metadata.json"]) | {"version": 6, "target": [C]}
     return files | {"metadata.json": _json(record)}
 
 
 def version7(*names: str) -> dict[str, bytes]:
-    """v0.14: modules by name; AOT with the standalone runtime."""
+    """The library of v0.14: modules by name, and AOT with the standalone runtime."""
     modules = {
         name: {
             "model_name": name,
@@ -106,7 +107,7 @@ def version7(*names: str) -> dict[str, bytes]:
 
 
 def operator() -> dict[str, bytes]:
-    """v0.14's "operator" style, which has no modules."""
+    """A library in v0.14's "operator" style, which has no modules."""
     buffer = {"size_bytes": 2, "shape": [2], "dtype": "int8"}
     record = {
         "version": 7,
@@ -129,8 +130,10 @@ def _json(record: dict[str, Any]) -> bytes:
 
 
 def pack(files: dict[str, bytes], tar_format: int = tarfile.PAX_FORMAT, mode: str = "w") -> bytes:
-    """A tar as TVM's ``_make_tar`` gives it: ``./`` in front of names, times with fractions, which
-    Python writes as pax headers."""
+    """A tar as TVM's ``_make_tar`` writes it.
+
+    Names begin with ``./``, and times have fractions, which Python writes as pax headers.
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode, format=tar_format) as archive:  # type: ignore[call-overload]
         folder = tarfile.TarInfo(".")

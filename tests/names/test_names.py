@@ -1,5 +1,4 @@
-"""Names: TVM's rules, legal module names, and tensors named as C or the generated code name
-things."""
+"""Names: TVM's rules, legal module names, and tensors with names that C or generated code uses."""
 
 from __future__ import annotations
 
@@ -124,7 +123,7 @@ def test_operator_names_are_cut_and_hashed_the_same_way_everywhere() -> None:
 
 
 def _sources(project: Path) -> tuple[list[str], list[Path]]:
-    """Include flags and the model's C files."""
+    """The include flags and the model's C files."""
     host = project / "model/codegen/host"
     return [f"-I{host}/include", f"-I{project}/crt/include"], sorted((host / "src").glob("*.c"))
 
@@ -150,7 +149,7 @@ def test_any_legal_module_name_compiles_as_c_and_its_header_as_cpp(
 
 @NEEDS_NINJA
 def test_upper_case_stays_in_files_structs_and_symbols(tmp_path: Path) -> None:
-    """TVM makes the header lower case, and includes it in upper case."""
+    """TVM names the header in lower case, and includes it in upper case."""
     microgen.generate(DIGITS, "native", tmp_path / "p", name="MyModel")
     elf = builder.build(tmp_path / "p").elf
     symbols = subprocess.run(["nm", elf], capture_output=True, text=True, check=True).stdout
@@ -163,7 +162,7 @@ def test_upper_case_stays_in_files_structs_and_symbols(tmp_path: Path) -> None:
 
 
 def _with_inputs(*names: str) -> Graph:
-    """A sum of inputs of those names."""
+    """A sum of inputs with those names."""
     b = Builder()
     total = b.input(1, 2, 2, 1)
     for _ in names[1:]:
@@ -208,7 +207,7 @@ def test_names_that_differ_in_case_have_macros_of_their_own() -> None:
 
 
 def test_a_single_output_has_one_name_everywhere(tmp_path: Path) -> None:
-    """TVM's header says output0 where its runner says output, for a tuple of one field."""
+    """For a tuple of one field, TVM's header says output0 and its runner says output."""
     microgen.generate(DIGITS, "native", tmp_path / "p")
     host = tmp_path / "p/model/codegen/host"
     assert "void *output;" in (host / "include/tvmgen_default.h").read_text()

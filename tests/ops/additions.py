@@ -1,4 +1,4 @@
-"""Cases of int16 additions by shifts: scales that count as powers of two."""
+"""Cases of int16 additions by shifts: their scales are used as powers of two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from microgen.ops.base import Op
 from tests.ops import conformance as c
 from tests.ops.litert_oracle import FUSED, Case
 
-Scales = tuple[float, float, float]  # of the left and right input and of the output
+Scales = tuple[float, float, float]  # scales of the left and right input and of the output
 
 BY_SHIFTS: tuple[Scales, ...] = (
     (1.0, 1.0, 1.0),
@@ -34,8 +34,11 @@ def _types(scales: Scales) -> list[TensorType]:
 
 
 def litert_case(op: str, code: str, options: str, attrs: AdditionAttrs, scales: Scales) -> Case:
-    """Values of the whole range, as the operator whose options say that scales are powers of two,
-    which is the default of the file format."""
+    """Values of the whole range.
+
+    The operator's options say that scales are powers of two, which is the default of the file
+    format.
+    """
     *inputs, output = _types(scales)
     fused = {"fusedActivationFunction": FUSED[attrs.activation]}
     return Case(
@@ -58,7 +61,7 @@ def _values() -> list[c.Array]:
 
 
 def kernel_cases(op: str, attrs: AdditionAttrs) -> list[c.Case]:
-    """The same as cases of kernels."""
+    """The same cases for kernels."""
     cases = []
     for scales in BY_SHIFTS:
         *inputs, output = _types(scales)
@@ -68,13 +71,13 @@ def kernel_cases(op: str, attrs: AdditionAttrs) -> list[c.Case]:
 
 
 def refusal(op: Op, attrs: AdditionAttrs, scales: Scales) -> str:
-    """What ``check`` says."""
+    """The sentence that ``check`` returns."""
     *inputs, output = _types(scales)
     return str(op.check(attrs, inputs, [output]))
 
 
 def check_refusals(op: Op, attrs: AdditionAttrs) -> None:
-    """Another dtype, and operands that are broadcast."""
+    """Checks that another dtype and operands that are broadcast are refused."""
     data = TensorType(SHAPE, DType.INT8, c.quant(1.0))
     assert "by shifts int16 is added" in str(op.check(attrs, [data, data], [data]))
     data, row = (TensorType(shape, DType.INT16, c.quant(1.0)) for shape in (SHAPE, SHAPE[1:]))

@@ -21,7 +21,10 @@ DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 
 
 def litert_case(seed: int, op: str, code: str, make: MakeAttrs, dtype: DType) -> o.Case:
-    """Any axis, from either end; often several equal extremes; int64 every third time."""
+    """A case of any axis, counted from either end.
+
+    There are often several equal extremes, and every third output is int64.
+    """
     rng = np.random.default_rng(seed)
     shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 6))))
     axis = int(rng.integers(len(shape)))
@@ -44,7 +47,7 @@ def litert_case(seed: int, op: str, code: str, make: MakeAttrs, dtype: DType) ->
 
 
 def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
-    """Every kernel of ``op`` against the reference, out of line and inlined."""
+    """Compares every kernel of ``op`` with the reference, out of line and inlined."""
     cases = [_kernel_case(seed, op, make, dtype) for seed in range(150)]
     c.check(cases, folder)
     c.check_inlined(cases[:10], folder)

@@ -1,4 +1,4 @@
-"""Cases of elementwise ops of two operands: random, on every kind of broadcasting, and corners."""
+"""Cases of elementwise ops of two operands: random ones, every broadcast, and corners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Shape = tuple[int, ...]
 
 
 def random_shapes(rng: np.random.Generator) -> tuple[Shape, Shape]:
-    """Two shapes that broadcast: dimensions of 1 and missing leading ones on either side."""
+    """Two shapes that broadcast: either may have dimensions of 1, or lack the first ones."""
     shape = [int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5)))]
     pair = [shape, list(shape)]
     if rng.random() < 0.7:
@@ -67,7 +67,7 @@ def litert_case(
     dtype: DType = DType.INT8,
     options: Mapping[str, int] | None = None,
 ) -> Case:
-    """A random case; its output scale is ``output_scale`` of the inputs, or far off."""
+    """A random case. Its output scale is ``output_scale`` of the inputs, or far from it."""
     rng = np.random.default_rng(seed)
     operands = [operand(rng, dtype, shape) for shape in random_shapes(rng)]
     types = [each.type for each in operands]
@@ -101,7 +101,7 @@ def all_pairs(
     scales: Sequence[float],
     zero_points: Sequence[int],
 ) -> Case:
-    """Every int8 value of one operand with every value of the other."""
+    """A case that pairs every int8 value of one operand with every value of the other."""
     values = np.arange(-128, 128, dtype=np.int8)
     arrays = [values[:, None], values]
     lhs, rhs, output = map(activation_type, ((256, 1), (256,), ()), scales, zero_points)
@@ -118,7 +118,7 @@ def kernel_case(
     rhs: Shape = (2, 3, 4, 5),
     scales: tuple[float, float, float] = (0.1, 0.2, 0.25),
 ) -> c.Case:
-    """``scales``: of the left and right input and of the output."""
+    """A case of int8. ``scales`` are those of the left and right input and of the output."""
     rng = np.random.default_rng(seed)
     points = [int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))])) for _ in range(3)]
     left = c.int8(rng, lhs, c.quant(scales[0], points[0]))
@@ -127,7 +127,7 @@ def kernel_case(
 
 
 def broadcast_cases(op: str, make: MakeAttrs) -> list[c.Case]:
-    """Either operand broadcast on every subset of axes; scalars; both broadcast at once."""
+    """Either operand broadcast on every subset of axes, scalars, and both broadcast at once."""
     shape, attrs = (2, 3, 4, 5), make(Activation.NONE)
     pairs: list[tuple[Shape, Shape]] = [(shape, ()), ((), ()), ((2, 1, 4, 1), (3, 1, 5))]
     for kept in product((False, True), repeat=4):
@@ -148,7 +148,7 @@ HIGH_RANKS: tuple[tuple[Shape, Shape], ...] = (
 
 
 def high_rank_cases(op: str, make: MakeAttrs) -> list[c.Case]:
-    """More than four dimensions, along at most four axes."""
+    """Cases with more than four dimensions that are broadcast along at most four axes."""
     attrs = make(Activation.NONE)
     return [kernel_case(i, op, attrs, f"{pair}", *pair) for i, pair in enumerate(HIGH_RANKS)]
 
@@ -156,8 +156,11 @@ def high_rank_cases(op: str, make: MakeAttrs) -> list[c.Case]:
 def random_kernel_case(
     seed: int, op: str, make: MakeAttrs, dtype: DType = DType.INT8, output: DType | None = None
 ) -> c.Case:
-    """Any shapes that broadcast, scales from 0.001 to 1, any activation; of some floats one is
-    infinite or NaN. ``output`` is the output's dtype if it is another."""
+    """A random case: any shapes that broadcast, scales from 0.001 to 1, any activation.
+
+    Some cases of floats have one infinity or NaN. ``output`` is the output's dtype if it is
+    another.
+    """
     rng = np.random.default_rng(1000 + seed)
     lhs, rhs = random_shapes(rng)
     scales = [float(10 ** rng.uniform(-3, 0)) for _ in range(3)]
@@ -179,7 +182,7 @@ def random_kernel_cases(
     others: int,
     dtypes: Sequence[DType] = (DType.INT16, DType.INT32, DType.FLOAT32),
 ) -> list[c.Case]:
-    """So many of int8, and ``others`` of each of the other dtypes."""
+    """``count`` cases of int8, and ``others`` of each of the other dtypes."""
     return [
         random_kernel_case(seed, op, make, dtype)
         for dtype, n in ((DType.INT8, count), *((dtype, others) for dtype in dtypes))
@@ -190,12 +193,12 @@ def random_kernel_cases(
 def scaled_case(
     op: str, attrs: Attrs, seed: int, name: str, left: float, right: float, output: float
 ) -> c.Case:
-    """Of operands and an output with these scales."""
+    """A case whose operands and output have these scales."""
     return kernel_case(seed, op, attrs, name, scales=(left, right, output))
 
 
 def check_in_place(op: str, attrs: Attrs) -> None:
-    """Every kernel of the op may write over an operand of the output's shape, and no other."""
+    """Checks that kernels may write over an operand of the output's shape, and over no other."""
     for lhs, rhs, expected in (
         ((2, 3), (2, 3), (0, 1)),
         ((2, 3), (3,), (0,)),
@@ -208,7 +211,7 @@ def check_in_place(op: str, attrs: Attrs) -> None:
 
 
 def check_refusals(op: str, attrs: Attrs) -> None:
-    """Three inputs, shapes that do not broadcast, an operand of another dtype."""
+    """Checks refusals: three inputs, shapes that do not broadcast, an operand of another dtype."""
     definition = registry()[op]
     data, wrong = activation_type((1,), 1.0, 0), TensorType((1,), DType.INT32)
     with pytest.raises(ValueError, match="3 inputs; two are expected"):
@@ -221,6 +224,6 @@ def check_refusals(op: str, attrs: Attrs) -> None:
 
 
 def check_too_many_axes(op: str, attrs: Attrs) -> None:
-    """Operands that are broadcast along alternating axes are refused."""
+    """Checks that operands that are broadcast along alternating axes are refused."""
     case = kernel_case(1, op, attrs, "", (2, 1, 2, 1, 2), (1, 2, 1, 2, 1))
     assert "along 5 axes" in str(kernels.registry()[op][0].refusal(case.node, case.graph))

@@ -1,4 +1,4 @@
-"""Cases of one op: a node with the values of its inputs, and what makes them."""
+"""Cases of one op, each a node with the values of its inputs, and functions that make them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The status that a kernel returns, and the arrays that it leaves if that is 0."""
+    """The status that a kernel returns, and the arrays that it writes if the status is 0."""
 
     status: int
     arrays: tuple[Array, ...]
@@ -32,9 +32,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Case:
-    """One node with the values of its inputs. Raises ValueError if the op refuses it.
+    """One node with the values of its inputs.
 
-    ``output_quant`` is None for outputs that are plain numbers.
+    Raises ValueError if the op refuses it. ``output_quant`` is None if the output's values are
+    plain numbers.
     """
 
     name: str
@@ -70,7 +71,7 @@ class Case:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """All that the numpy reference computes: the output, then what it writes to variables."""
+        """The numpy reference's results: the output, then the variables that it updates."""
         arrays = tuple(tensor.array for tensor in self.inputs)
         operands = Operands(arrays, self.input_types, (self.output_type,))
         try:
@@ -85,7 +86,7 @@ class Case:
 
     @property
     def node(self) -> Node:
-        """As kernels get it: its padding is numbers."""
+        """The node as kernels get it: its padding is given as numbers."""
         (node,) = self.graph.nodes
         return node
 
@@ -106,24 +107,24 @@ class Case:
 
 
 def quant(scale: float, zero_point: int = 0) -> Quant:
-    """Per-tensor quantization; the scale is rounded to float32 as a model file's is."""
+    """Per-tensor quantization. The scale is rounded to float32, because a model file's is."""
     return Quant((float(np.float32(scale)),), (zero_point,))
 
 
 def random_quant(rng: np.random.Generator) -> Quant:
-    """A scale in [0.001, 1), the zero point at an end of int8 every third time."""
+    """A scale in [0.001, 1). Every third zero point is an end of int8."""
     zero_point = int(rng.choice([-128, 127, *rng.integers(-128, 128, 4)]))
     return quant(10 ** rng.uniform(-3, 0), zero_point)
 
 
 def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
-    """Uniformly random int8 values, the extremes included."""
+    """Uniformly random int8 values; the extremes are included."""
     array = rng.integers(-128, 128, shape).astype(np.int8)
     return Tensor(TensorType(shape, DType.INT8, of), array)
 
 
 def int16(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
-    """Uniformly random int16 values, in some tensors the extremes only."""
+    """Uniformly random int16 values; some tensors have only the extremes."""
     if rng.random() < 0.2:
         array = rng.choice(np.array([-32768, 32767], np.int16), shape)
     else:
@@ -138,7 +139,7 @@ def float32(
     *,
     is_constant: bool = False,
 ) -> Tensor:
-    """Normally distributed float32 values of that standard deviation."""
+    """Normally distributed float32 values with that standard deviation."""
     array = rng.normal(0, scale, shape).astype(np.float32)
     return Tensor(TensorType(shape, DType.FLOAT32), array, is_constant)
 
@@ -146,7 +147,7 @@ def float32(
 def weight(
     rng: np.random.Generator, shape: tuple[int, ...], axis: int | None, scale: float = 0.01
 ) -> Tensor:
-    """Symmetric int8 weights with one scale, or one per index of ``axis`` about ``scale``."""
+    """Symmetric int8 weights with one scale, or with one near ``scale`` per index of ``axis``."""
     array = rng.integers(-128, 128, shape).astype(np.int8)
     count = 1 if axis is None else shape[axis]
     scales = (scale * rng.uniform(0.3, 3, count)).astype(np.float32)
@@ -176,8 +177,10 @@ def output_scale(data: Tensor, filters: Tensor, products: int) -> float:
 
 
 def least_output_scale(data: Tensor, filters: Tensor, products: int) -> float:
-    """About the smallest scale that the op accepts: the largest sum of ``products`` products is
-    scaled to nearly 2**31."""
+    """About the smallest scale that the op accepts.
+
+    It scales the largest sum of ``products`` products to nearly 2**31.
+    """
     assert filters.type.quant is not None
     farthest = max(127 - data.type.zero_point, data.type.zero_point + 128)
     largest_sum = products * farthest * 128

@@ -15,7 +15,7 @@ Shapes = tuple[broadcasting.Shape, ...]
 
 
 def random_shapes(rng: np.random.Generator) -> Shapes:
-    """Three shapes that broadcast, the condition's often that of one of the others."""
+    """Three shapes that broadcast. The condition's is often that of one of the others."""
     lhs, rhs = broadcasting.random_shapes(rng)
     shape = np.broadcast_shapes(lhs, rhs)
     partial = tuple(1 if rng.random() < 0.4 else n for n in shape)
@@ -26,7 +26,7 @@ def random_shapes(rng: np.random.Generator) -> Shapes:
 def operands(
     rng: np.random.Generator, dtype: DType, shapes: Shapes
 ) -> tuple[c.Tensor, c.Tensor, c.Tensor]:
-    """Random values; both tensors have one quantization."""
+    """Random values. Both tensors have the same quantization."""
     condition = broadcasting.operand(rng, DType.BOOL, shapes[0])
     lhs, rhs = (broadcasting.operand(rng, dtype, shape) for shape in shapes[1:])
     kind = dataclasses.replace(rhs.type, quant=lhs.type.quant)

@@ -1,4 +1,4 @@
-"""The comparisons: each op, its TFLite operator, and the dtypes that both take."""
+"""The comparisons: each op, its TFLite operator, and the dtypes that both accept."""
 
 from __future__ import annotations
 

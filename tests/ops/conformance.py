@@ -1,8 +1,8 @@
-"""Runs C kernels on the host, with sanitizers, against the numpy references: integers byte for
-byte, floats within the kernel's stated bound.
+"""Runs C kernels on the host, with sanitizers, and compares them with the numpy references.
 
-One compilation and one process serve all cases of an op. Every kernel of ``microgen.kernels``
-that the host can run is tested, in place too where it says that it can.
+Integers must be equal byte for byte, floats within the kernel's stated bound. One compilation and
+one process serve all cases of an op. Every kernel of ``microgen.kernels`` that the host can run is
+tested. It is tested in place, too, if it says that it can work in place.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recov
 
 @dataclass(frozen=True)
 class Call:
-    """``arguments`` are in the kernel's order, None for NULL, the output's filler among them.
+    """A kernel's call or calls for a case.
 
-    A kernel that is called once for each input has all of them in ``arguments``; ``calls`` are
-    the arguments that each call passes, by position, and its fields. ``written`` are variables.
+    ``arguments`` are in the kernel's order, with None for NULL and with the array for the output. A
+    kernel that is called once for each input has all of them in ``arguments``; ``calls`` has each
+    call's arguments, by position, and its fields. ``written`` are the variables.
     """
 
     case: Case
@@ -79,7 +80,7 @@ class Call:
 
 
 def calls_of(case: Case) -> Iterator[Call]:
-    """Every way in which host kernels compute the case."""
+    """All calls by which host kernels can compute the case."""
     found = False
     for kernel in kernels.registry()[case.op]:
         if kernel.needs - EMULATED or kernel.refusal(case.node, case.graph):
@@ -91,7 +92,7 @@ def calls_of(case: Case) -> Iterator[Call]:
 
 
 def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
-    """How that kernel computes the case."""
+    """The call by which that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
         dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
@@ -144,7 +145,7 @@ def _encoded(function: int, call: Call) -> bytes:
 
 
 def _words(value: Value | tuple[Value, ...]) -> Array:
-    """A field as the struct has it: int32 or float32."""
+    """A field in the form that the struct has: int32 or float32."""
     values = np.atleast_1d(np.array(value))
     dtype = np.float32 if values.dtype.kind == "f" else np.int32
     return values.astype(dtype).view(np.int32)
@@ -154,7 +155,7 @@ def _words(value: Value | tuple[Value, ...]) -> Array:
 
 
 def check(cases: Sequence[Case], folder: Path) -> None:
-    """The out-of-line kernels, under the sanitizers, equal the reference on every case."""
+    """Checks that out-of-line kernels, under the sanitizers, equal the reference on every case."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
@@ -164,7 +165,7 @@ def check(cases: Sequence[Case], folder: Path) -> None:
 
 
 def check_inlined(cases: Sequence[Case], folder: Path) -> None:
-    """Bodies inlined with constant parameters, given by name, equal the reference."""
+    """Checks that inlined kernels with constant parameters, given by name, equal the reference."""
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = [specialised_form(call) for call in calls]
@@ -174,7 +175,8 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Body:
-    """C statements that compute a case from ``params`` (so many structs) and arguments ``a``."""
+    """C statements for a case, with ``structs`` structs in ``params`` and the arguments in
+    ``a``."""
 
     symbol: str
     structs: int
@@ -191,7 +193,7 @@ def _shared_form(call: Call) -> Body:
 
 
 def specialised_form(call: Call) -> Body:
-    """The kernel's body, its parameters constants as in generated C."""
+    """The kernel's body with constant parameters, as in generated C."""
     symbol = call.kernel.symbol
     statements = ["(void)params;"]
     for places, fields in call.calls:
@@ -263,14 +265,14 @@ def _same(found: Sequence[Array], expected: Sequence[Array]) -> bool:
 
 
 def _check_bound(case: Case, found: list[Array]) -> None:
-    """What a kernel promises is within what the op allows."""
+    """Checks that a kernel's result is within the bound that the op allows."""
     operands = Operands(tuple(t.array for t in case.inputs), case.input_types, (case.output_type,))
     for one in within.expected(case.op, case.attrs, operands, tuple(found)):
         beyond = np.argwhere(within.wrong(one))
         assert not len(beyond), f"{case.op}, {case.name!r}: beyond its bound at {beyond[0]}"
 
 
-# Ops that add up: the errors of a sum grow with its terms, whatever is left of them in the end.
+# Ops that add up. The errors of a sum grow with its terms, even if the sum is small.
 SUMS = {
     *("nn.batch_matmul", "nn.dense", "nn.conv2d", "nn.conv2d_transpose"),
     *("nn.depthwise_conv2d", "nn.svdf"),
@@ -278,7 +280,7 @@ SUMS = {
 
 
 def _largest(case: Case, array: Array, number: int) -> float:
-    """The magnitude that a kernel's bound is relative to, in that of the arrays it leaves."""
+    """The magnitude to which a kernel's bound is relative, for one of the arrays that it writes."""
     finite = np.abs(array[np.isfinite(array)])
     if case.op in SUMS:
         finite = _of_magnitudes(case)[number]
@@ -286,7 +288,7 @@ def _largest(case: Case, array: Array, number: int) -> float:
 
 
 def _of_magnitudes(case: Case) -> tuple[Array, ...]:
-    """What the op leaves for the magnitudes of its inputs, without activation."""
+    """The op's results for the magnitudes of its inputs, without activation."""
     attrs = case.attrs
     if hasattr(attrs, "activation"):
         attrs = replace(attrs, activation=Activation.NONE)  # type: ignore[type-var]
@@ -296,8 +298,10 @@ def _of_magnitudes(case: Case) -> tuple[Array, ...]:
 
 
 def _differs(found: Array, expected: Array, ulps: int, largest: float) -> Array:
-    """Which elements differ: floats by more than ``ulps`` units in the last place of ``largest``;
-    NaN and infinities not at all."""
+    """Which elements differ: floats by more than ``ulps`` units in the last place of ``largest``.
+
+    NaN and infinities must be equal.
+    """
     if expected.dtype.kind != "f":
         return found != expected
     finite = np.isfinite(expected)

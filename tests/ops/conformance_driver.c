@@ -1,7 +1,7 @@
-/* Runs kernels on cases from a file, each on heap buffers of exact size, and writes the status and,
- * if that is 0, the output and then what the kernel updated.
+/* Runs kernels on cases from a file, each on heap buffers of exact size. It writes the status and,
+ * if that is 0, the output and then the arguments that the kernel updated.
  *
- * Usage: driver CASES OUTPUTS. CASES is int32 numbers and bytes, no padding: per case
+ * Usage: driver CASES OUTPUTS. CASES is int32 numbers and bytes without padding, for each case
  *     function, parameter count, parameters,
  *     argument count, index of the output, index of the argument whose buffer it is or -1,
  *     a bit for each argument that the kernel updates,
@@ -41,7 +41,7 @@ static int32_t number(FILE *file)
     return value;
 }
 
-/* A buffer that ends where the data ends, so that AddressSanitizer sees every step beyond. */
+/* A buffer that ends where the data ends, so that AddressSanitizer finds every access past it. */
 static void *read_bytes(FILE *file, size_t size)
 {
     void *bytes = malloc(size);

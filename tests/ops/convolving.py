@@ -23,8 +23,10 @@ Attrs = Conv2DAttrs | DepthwiseConv2DAttrs
 
 @dataclass(frozen=True)
 class Geometry:
-    """A convolution without its values. ``filters`` has the shape of the weight; a
-    ``multiplier`` other than 0 makes it depthwise."""
+    """A convolution without its values.
+
+    ``filters`` has the shape of the weight. It is depthwise if ``multiplier`` is not 0.
+    """
 
     data: tuple[int, int, int, int] = (1, 5, 6, 4)
     filters: tuple[int, int, int, int] = (6, 3, 3, 4)
@@ -51,7 +53,7 @@ class Geometry:
 
     @property
     def products(self) -> int:
-        """So many are summed in one output."""
+        """The number of products in one output."""
         _, height, width, depth = self.filters
         return height * width * (1 if self.multiplier else depth)
 
@@ -63,7 +65,7 @@ class Geometry:
 
 
 def random_geometry(seed: int, *, depthwise: bool, paddings: Sequence[str] = ()) -> Geometry:
-    """Any geometry; ``paddings`` are those to choose from, otherwise explicit ones too."""
+    """A random geometry. Its padding is one of ``paddings``, or without them also explicit."""
     rng = np.random.default_rng(1000 + seed)
     groups, depth, per_group, multiplier = (int(n) for n in rng.integers(1, [4, 6, 7, 4]))
     kernel = tuple(int(n) for n in rng.integers(1, 5, 2))
@@ -97,7 +99,10 @@ def int16_case(
     largest_bias: float = 2.0**24,
     times_scale: float = 1.0,
 ) -> c.Case:
-    """The output's scale spreads random sums over most of int16, or is ``times_scale`` that."""
+    """A case of int16.
+
+    Its output scale is ``times_scale`` times one that spreads random sums over most of int16.
+    """
     rng = np.random.default_rng(seed)
     x = c.int16(rng, g.data, 10 ** rng.uniform(-5, -2))
     w = c.weight(rng, g.filters, g.axis if g.per_channel else None)
@@ -111,7 +116,7 @@ def int16_case(
 
 
 def _bias(x: c.Tensor, w: c.Tensor, bias: c.Tensor) -> c.Tensor:
-    """With the accumulator's scales, which LiteRT checks."""
+    """The bias with the accumulator's scales, which LiteRT checks."""
     assert w.type.quant is not None
     scales = tuple(float(np.float32(x.type.scale) * np.float32(s)) for s in w.type.quant.scale)
     axis = None if len(scales) == 1 else 0
@@ -130,7 +135,8 @@ def float_case(seed: int, name: str, g: Geometry) -> c.Case:
 
 
 def random_int16(seed: int, g: Geometry, rounding: Rounding) -> c.Case:
-    """Scales up to 2**12 off, or biases up to 2**46 with scales to suit, in some cases."""
+    """A random case. Some scales are up to 2**12 off, some biases up to 2**46 with scales to
+    suit."""
     rng = np.random.default_rng(seed)
     times = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.3 else 0)
     most = 2**31 - 1 if rounding is Rounding.DOUBLE else 2.0 ** rng.uniform(24, 46)
@@ -141,14 +147,14 @@ def random_int16(seed: int, g: Geometry, rounding: Rounding) -> c.Case:
 
 
 def random_cases(seed: int, *, depthwise: bool) -> tuple[c.Case, ...]:
-    """One geometry in int16, rounded in one of both ways, and in float32."""
+    """A geometry in int16, with one of the two roundings, and in float32."""
     g = random_geometry(seed, depthwise=depthwise)
     rounding = Rounding.DOUBLE if seed % 3 == 0 else Rounding.REDUCED
     return random_int16(seed, g, rounding), float_case(seed, f"float32 {seed}", g)
 
 
 def int16_corners(base: Geometry) -> tuple[c.Case, ...]:
-    """Large biases, extreme scales, values and sums; ``base`` is the geometry of all."""
+    """Large biases, extreme scales, values and sums, all with the geometry ``base``."""
     unbiased = dataclasses.replace(base, biased=False, per_channel=False)
     extreme = [2.0**k for k in range(-16, 40, 5)]
     wide, double = Rounding.REDUCED, Rounding.DOUBLE
@@ -164,7 +170,7 @@ def int16_corners(base: Geometry) -> tuple[c.Case, ...]:
 
 
 def tied(g: Geometry, scale: float, rounding: Rounding = Rounding.REDUCED) -> c.Case:
-    """Sums scaled by a power of two, so that halves occur, or by nearly one."""
+    """Sums that are scaled by a power of two, so that halves occur, or nearly by one."""
     case = int16_case(10, f"{rounding.value}, scaled by {scale!r}", g, rounding, largest_bias=500)
     x, w, *bias = case.inputs
     x = c.int16(np.random.default_rng(10), g.data, 1.0)
@@ -175,7 +181,7 @@ def tied(g: Geometry, scale: float, rounding: Rounding = Rounding.REDUCED) -> c.
 
 
 def largest_sums(g: Geometry, value: int) -> c.Case:
-    """Data all ``value``, weights all -128: more than 511 products would leave int32."""
+    """Data of ``value`` and weights of -128: more than 511 products would overflow int32."""
     case = int16_case(9, f"largest sums, {value}", g, times_scale=100.0)
     x, w, *bias = case.inputs
     same = np.full_like(x.array, value), np.full_like(w.array, -128)
@@ -184,7 +190,7 @@ def largest_sums(g: Geometry, value: int) -> c.Case:
 
 
 def of_dtype(g: Geometry) -> tuple[c.Case, ...]:
-    """The geometry in int16, rounded in both ways, and in float32."""
+    """The geometry in int16, with both roundings, and in float32."""
     return (
         int16_case(6, f"{g}", g),
         int16_case(7, f"{g}", g, Rounding.DOUBLE),
@@ -193,7 +199,7 @@ def of_dtype(g: Geometry) -> tuple[c.Case, ...]:
 
 
 def assert_equals_litert(case: c.Case, g: Geometry) -> None:
-    """The reference equals LiteRT's on a case of that geometry, with SAME or VALID padding."""
+    """Checks that the reference equals LiteRT's on a case with SAME or VALID padding."""
     options = _litert_options(g)
     if any(t.type.dtype is DType.INT32 for t in case.inputs):
         options["quantizedBiasType"] = tflite.TensorType.INT32
@@ -213,7 +219,7 @@ def assert_equals_litert(case: c.Case, g: Geometry) -> None:
 
 
 def random_int8(seed: int, *, depthwise: bool) -> litert_oracle.Case:
-    """Any geometry, values and scales, as LiteRT's operator and as the reference's."""
+    """A random geometry with random values and scales, as LiteRT's operator and the reference's."""
     rng = np.random.default_rng(seed)
     g = _int8_geometry(rng, depthwise=depthwise)
     inputs = litert_oracle.random_weighted(
@@ -233,8 +239,10 @@ def random_int8(seed: int, *, depthwise: bool) -> litert_oracle.Case:
 
 
 def _int8_geometry(rng: np.random.Generator, *, depthwise: bool) -> Geometry:
-    """Where padding is SAME, the window may be larger than the data. LiteRT's CONV_2D insists on a
-    bias."""
+    """A random geometry with SAME or VALID padding.
+
+    With SAME the window may be larger than the data. LiteRT's CONV_2D requires a bias.
+    """
     kernel_h, kernel_w, depth, per_group = (int(n) for n in rng.integers(1, 6, 4))
     groups = int(rng.choice([1, 1, 1, 2, 3]))
     channels, multiplier = int(rng.integers(1, 10)), int(rng.choice([1, 1, 2, 3, 8]))
@@ -258,7 +266,7 @@ def _int8_geometry(rng: np.random.Generator, *, depthwise: bool) -> Geometry:
 
 
 def _litert_operator(g: Geometry) -> tuple[str, str]:
-    """The operator's name and that of its options."""
+    """The names of the operator and of its options."""
     if g.multiplier:
         return "DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions"
     return "CONV_2D", "Conv2DOptions"

@@ -24,7 +24,7 @@ def kernel_data(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) 
 
 
 def special_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> c.Tensor:
-    """Infinities, NaN and equal numbers."""
+    """Infinities, NaN, and several equal numbers."""
     array = rng.choice(np.array(_NUMBERS, np.float32), shape)
     return c.Tensor(TensorType(shape, DType.FLOAT32), array)
 

@@ -1,4 +1,4 @@
-"""Tensors of every dtype, for ops that move values and compute nothing."""
+"""Tensors of every dtype, for ops that only move values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32, DTyp
 
 
 def dtype_of(seed: int) -> DType:
-    """Each in turn."""
+    """The dtype of a seed: each in turn."""
     return DTYPES[seed % len(DTYPES)]
 
 
 def random_type(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> TensorType:
-    """With a scale, and for int8 a zero point, where the dtype has them."""
+    """A type with a scale if the dtype has one, and for int8 with a zero point."""
     quant = c.random_quant(rng) if dtype in (DType.INT8, DType.INT16) else None
     if quant is not None and dtype is DType.INT16:
         quant = Quant(quant.scale, (0,))

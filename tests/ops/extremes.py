@@ -1,4 +1,4 @@
-"""What the tests of maximum and minimum have in common."""
+"""Code that the tests of maximum and minimum share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = "MaximumMinimumOptions"
 
 
 def check_kernels(op: str, attrs: Attrs, folder: Path) -> None:
-    """Every kernel against the reference, out of line."""
+    """Compares every kernel with the reference, out of line."""
 
     def make(_activation: Activation) -> Attrs:
         return attrs
@@ -27,12 +27,12 @@ def check_kernels(op: str, attrs: Attrs, folder: Path) -> None:
 
 
 def check_inlined(op: str, attrs: Attrs, folder: Path) -> None:
-    """Every kernel against the reference, inlined."""
+    """Compares every kernel with the reference, inlined."""
     c.check_inlined(broadcasting.random_kernel_cases(op, lambda _: attrs, 10, 3), folder)
 
 
 def litert_case(seed: int, op: str, attrs: Attrs, dtype: DType = DType.INT8) -> Case:
-    """Any shapes that broadcast; int8 operands and output each with a quantization of its own."""
+    """A case of any shapes that broadcast. Each int8 tensor has its own quantization."""
     return broadcasting.litert_case(
         seed,
         op,
@@ -48,14 +48,14 @@ def litert_case(seed: int, op: str, attrs: Attrs, dtype: DType = DType.INT8) -> 
 def check_every_pair(
     op: str, attrs: Attrs, scales: tuple[float, ...], zero_points: tuple[int, ...]
 ) -> None:
-    """Each int8 value with each other, as LiteRT has it."""
+    """Compares every pair of int8 values with LiteRT."""
     assert_equal(
         broadcasting.all_pairs(op, op.upper(), OPTIONS, attrs, scales, zero_points),
     )
 
 
 def check_special_floats(op: str, attrs: Attrs) -> None:
-    """NaN, infinity and zeros of either sign, as LiteRT has them to the bit."""
+    """Compares NaN, infinity and zeros of either sign with LiteRT, bit for bit."""
     values = np.array([np.nan, np.inf, 0.0, -0.0, 1.0], np.float32)
     kinds = [TensorType((5, 1), DType.FLOAT32), TensorType((5,), DType.FLOAT32)]
     arrays = [values[:, None], values]

@@ -23,7 +23,7 @@ def inputs(
     per_channel: bool,
     biased: bool = True,
 ) -> tuple[c.Tensor, ...]:
-    """float32 data, int8 weights and a float32 bias of which the products are the size."""
+    """float32 data, int8 weights, and a float32 bias of the products' magnitude."""
     x = values(rng, data)
     w = rng.integers(-127, 128, weight).astype(np.int8)
     scales = (10 ** rng.uniform(-3, -1, weight[axis] if per_channel else 1)).astype(np.float32)
@@ -35,8 +35,11 @@ def inputs(
 
 
 def values(rng: np.random.Generator, shape: Shape) -> c.Tensor:
-    """Of any size and mean; often all zero, of one sign, or of a range whose zero point is a tie,
-    with values at ties of their own."""
+    """Values of any magnitude and mean.
+
+    They are often all zero, of one sign, or in a range whose zero point is a tie, with values that
+    are ties, too.
+    """
     kind = int(rng.integers(8))
     scale = 10 ** rng.uniform(-3, 3)
     array = rng.normal(rng.normal(), 1, shape) * scale
@@ -59,8 +62,11 @@ def values(rng: np.random.Generator, shape: Shape) -> c.Tensor:
 def assert_equals_litert(
     case: c.Case, code: str, options_type: str, options: Mapping[str, OptionValue]
 ) -> None:
-    """To the bit: a difference in what is rounded shows in whole steps, one of the scale's order
-    in the last place. Zeros may have either sign."""
+    """Checks that the reference equals LiteRT bit for bit, except for the sign of zeros.
+
+    A value that is rounded differently would change the result by whole steps, and a scale that is
+    computed in another order would change its last bit.
+    """
     oracle = litert_oracle.Case(
         case.op,
         case.attrs,

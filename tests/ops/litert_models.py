@@ -1,7 +1,7 @@
-"""Models of one operator, as the frontend and our references compute them, and as LiteRT does.
+"""Models of one operator, computed by the frontend and our references, and by LiteRT.
 
-For operators of several inputs or outputs, or of which the frontend makes several nodes;
-``litert_oracle`` has those that are one node.
+They are for operators of several inputs or outputs, and for those of which the frontend makes
+several nodes. ``litert_oracle`` is for operators that are one node.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_mo
 
 Shape = tuple[int, ...]
 
-# Operators that only move values, of dtypes for which LiteRT has no such kernel; there is no reason
-# not to have them.
+# Operators that only move values, with dtypes for which LiteRT lacks a kernel. microgen takes them.
 NOT_IN_LITERT = {
     *((code, DType.BOOL) for code in ("PACK", "SPLIT", "SPLIT_V")),
     *(
@@ -41,10 +40,10 @@ NOT_IN_LITERT = {
 
 @dataclass(frozen=True)
 class Model:
-    """One operator on tensors that all have one dtype and quantization.
+    """One operator whose tensors all have the same dtype and quantization.
 
-    Its inputs are fed tensors of ``shapes``, then ``constants``; ``constants_first`` puts those
-    in front, as SPLIT has it.
+    Its inputs are fed tensors of ``shapes``, then ``constants``. With ``constants_first`` these
+    come first, as in SPLIT.
     """
 
     code: str
@@ -59,7 +58,7 @@ class Model:
     dtype: DType = DType.INT8
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The bytes of the .tflite file."""
         fed = [self._tensor(f"x{i}", shape) for i, shape in enumerate(self.shapes)]
         made = [self._tensor(f"y{i}", shape) for i, shape in enumerate(self.outputs)]
         parts = (self.constants, fed) if self.constants_first else (fed, self.constants)
@@ -81,7 +80,7 @@ class Model:
         return [random_array(rng, shape, self.dtype) for shape in self.shapes]
 
     def load(self) -> Graph:
-        """What the frontend makes of it, checked."""
+        """The graph that the frontend reads from it, checked."""
         chosen = numerics.profile("litert")
         graph = frontend.load(self.to_bytes(), file="m.tflite", numerics=chosen)
         verify.check(graph, registry())
@@ -89,20 +88,20 @@ class Model:
 
 
 def by_reference(model: Model) -> list[Array]:
-    """The outputs by the frontend's nodes and their references."""
+    """The outputs, computed by the frontend's nodes and their references."""
     graph = model.load()
     values = evaluate(graph, dict(zip(graph.inputs, model.inputs(), strict=True)), registry())
     return [values[name] for name in graph.outputs]
 
 
 def in_every_dtype(random_model: Callable[[int], Model], count: int) -> Iterator[Model]:
-    """So many random models of each dtype."""
+    """``count`` random models of each dtype."""
     for seed in range(count * len(DTYPES)):
         yield dataclasses.replace(random_model(seed), dtype=dtype_of(seed))
 
 
 def by_litert(model: Model) -> list[Array]:
-    """The outputs by LiteRT's reference kernel."""
+    """The outputs, computed by LiteRT's reference kernel."""
     interpreter = interpreter_of(model.to_bytes())
     for details, value in zip(interpreter.get_input_details(), model.inputs(), strict=True):
         interpreter.set_tensor(details["index"], value)
@@ -111,7 +110,7 @@ def by_litert(model: Model) -> list[Array]:
 
 
 def assert_equal(model: Model) -> None:
-    """Both have the same shapes and the same bytes; or LiteRT refuses, where that is known."""
+    """Checks that both outputs are equal in shape and bytes, or that LiteRT refuses the model."""
     if (model.code, model.dtype) in NOT_IN_LITERT:
         assert by_reference(model)
         with pytest.raises((RuntimeError, ValueError), match=f"{model.code}"):

@@ -1,4 +1,4 @@
-"""The outside oracle: one op as a .tflite file, run by LiteRT's reference kernels."""
+"""The outside oracle: it runs one op, as a .tflite file, by LiteRT's reference kernels."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ PADDING = {"SAME": tflite.Padding.SAME, "VALID": tflite.Padding.VALID}
 
 @dataclass(frozen=True)
 class Case:
-    """One op both ways: as a node of ours, and as a TFLite operator.
+    """One op as a node of ours and as a TFLite operator.
 
-    ``arrays`` are the op's inputs; those at ``constants`` are in the file, the others are fed.
-    ``extra`` are constants that only the TFLite operator has (the shape of a RESHAPE, say).
-    ``order`` has the names of the operator's inputs, where it is not ``input0``, ``input1``, ...,
+    ``arrays`` are the op's inputs. Those at ``constants`` are in the file, the others are fed.
+    ``extra`` are constants that only the TFLite operator has (for example the shape of a RESHAPE).
+    ``order`` has the names of the operator's inputs if they are not ``input0``, ``input1``, ...,
     then those of ``extra``.
     """
 
@@ -61,18 +61,18 @@ class Case:
 
 
 def activation_type(shape: tuple[int, ...], scale: float, zero_point: int) -> TensorType:
-    """An int8 tensor's type; the scale is rounded to float32, as a file would."""
+    """An int8 tensor's type. The scale is rounded to float32, because a file's is."""
     return TensorType(shape, DType.INT8, Quant((float(np.float32(scale)),), (zero_point,)))
 
 
 def random_activation(rng: np.random.Generator, shape: tuple[int, ...]) -> TensorType:
-    """An int8 tensor's type with a usual scale, and any zero point, the ends often."""
+    """An int8 tensor's type with a usual scale and any zero point, often the least or greatest."""
     zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
     return activation_type(shape, 2.0 ** rng.uniform(-9, 1), zero_point)
 
 
 def random_values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """int8 values, in some tensors mostly the extremes."""
+    """Random int8 values; in some tensors most are the extremes."""
     if rng.random() < 0.3:
         return rng.choice(np.array([-128, 127], np.int8), shape)
     return rng.integers(-128, 128, shape).astype(np.int8)
@@ -84,7 +84,7 @@ def float_type(shape: tuple[int, ...]) -> TensorType:
 
 
 def random_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Normally distributed float32 values of a random standard deviation, some of them 0."""
+    """Normally distributed float32 values with a random standard deviation; some are 0."""
     values = rng.normal(0, 10.0 ** rng.uniform(-3, 3), shape)
     return np.where(rng.random(shape) < 0.05, 0.0, values).astype(np.float32)
 
@@ -96,7 +96,7 @@ def output_type(case: Case) -> TensorType:
 
 
 def by_reference(case: Case) -> Array:
-    """The output that our reference computes; the case must pass ``check``."""
+    """The output of our reference. The case must pass ``check``."""
     op = registry()[case.op]
     output = output_type(case)
     assert op.check(case.attrs, case.types, (output,)) is None
@@ -107,7 +107,7 @@ def by_reference(case: Case) -> Array:
 
 
 def by_litert(case: Case) -> Array:
-    """The output that LiteRT's reference kernel computes."""
+    """The output of LiteRT's reference kernel."""
     fed = [i for i in range(len(case.arrays)) if i not in case.constants]
     interpreter = interpreter_of(_model(case, fed))
     for details, i in zip(interpreter.get_input_details(), fed, strict=True):
@@ -118,7 +118,8 @@ def by_litert(case: Case) -> Array:
 
 
 def assert_equal(case: Case) -> None:
-    """Both outputs have the same shape and the same bytes; floats agree within the op's bound."""
+    """Checks that both outputs have the same shape and bytes. Floats may differ by the op's
+    bound."""
     ours, theirs = by_reference(case), by_litert(case)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), repr(case)
     if ours.dtype.kind == "f":
@@ -129,7 +130,7 @@ def assert_equal(case: Case) -> None:
 
 
 def beyond(case: Case, theirs: Array) -> Array:
-    """Where LiteRT's output is farther from ours than the op's bound."""
+    """Where LiteRT's output differs from ours by more than the op's bound."""
     operands = Operands(tuple(case.arrays), tuple(case.types), (output_type(case),))
     return within.beyond_litert(case.op, case.attrs, operands, (theirs,))
 
@@ -173,14 +174,14 @@ def interpreter_of(model: bytes) -> Any:
 
 
 def random_activation_function(rng: np.random.Generator) -> Activation:
-    """NONE half of the time, else any."""
+    """NONE for half of the cases, otherwise any of them."""
     choices = [Activation.NONE] * 3 + [Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1]
     return choices[int(rng.integers(len(choices)))]
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """Inputs of a convolution or dense layer, and a quantization that its sums make use of."""
+    """The inputs of a convolution or dense layer, and a quantization that suits its sums."""
 
     types: tuple[TensorType, ...]
     arrays: tuple[Array, ...]

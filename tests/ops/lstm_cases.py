@@ -18,8 +18,10 @@ TANH = 4
 
 @dataclass(frozen=True)
 class Layer:
-    """An LSTM's sizes and variants, its constants by name, and quantization by name (float32 where
-    there is none)."""
+    """An LSTM's sizes and variants, its constants, and its quantization by tensor.
+
+    The quantization is empty for float32.
+    """
 
     batch: int
     steps: int
@@ -41,7 +43,7 @@ class Layer:
 
     @property
     def peepholes(self) -> list[str]:
-        """Names of the peepholes that there are, in TFLite's order."""
+        """The names of the layer's peepholes in TFLite's order."""
         return [n for g in GATES if (n := f"peephole_{g}") in self.constants]
 
     @property
@@ -55,7 +57,7 @@ class Layer:
 
 
 def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
-    """Sizes from 1. ``is_plain``: as Keras has it, all gates and no extras."""
+    """A random layer with sizes from 1. With ``is_plain`` it has all gates and no extras."""
     rng = np.random.default_rng(seed)
     batch, steps, features, cells = (int(n) for n in rng.integers(1, (4, 7, 12, 9)))
     has_input_gate, peephole, projection, projection_bias, time_major = (
@@ -63,7 +65,7 @@ def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
     )
     outputs = int(rng.integers(1, 9)) if projection else cells
     if projection and peephole and dtype is DType.INT8:
-        outputs = cells  # TFLite mistakes one for the other
+        outputs = cells  # TFLite confuses the two numbers
     gates = GATES if has_input_gate else GATES[1:]
     shapes: dict[str, tuple[int, ...]] = {}
     for gate in gates:
@@ -104,7 +106,7 @@ def _integers(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Ar
 def _quantization(
     rng: np.random.Generator, constants: dict[str, Array], features: int, outputs: int
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """Scales under which the gates' sums are of magnitude 4 or so, some far off."""
+    """Scales with which the gates' sums have a magnitude of about 4; some are far off."""
 
     def off() -> float:
         return 2.0 ** rng.uniform(-3, 2) if rng.random() < 0.3 else 1.0
@@ -126,7 +128,7 @@ def _quantization(
 
 
 def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
-    """Inputs of one run after the other."""
+    """The inputs of consecutive runs."""
     rng = np.random.default_rng(seed + 10**6)
     shape = (runs, *layer.data_shape)
     if not layer.scale:
@@ -135,12 +137,12 @@ def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
 
 
 def network(seed: int, dtype: DType, runs: int = RUNS, *, is_plain: bool = False) -> Network:
-    """A random layer as a model."""
+    """A model of a random layer."""
     return network_of(random_layer(seed, dtype, is_plain=is_plain), seed, runs)
 
 
 def network_of(layer: Layer, seed: int, runs: int = RUNS) -> Network:
-    """The layer as a model."""
+    """A model of the layer."""
     tensors = list(_tensors(layer))
     known = {tensor.name for tensor in tensors}
 

@@ -1,4 +1,4 @@
-"""Random operands of nn.batch_matmul, for the reference's tests and the kernels'."""
+"""Random operands of nn.batch_matmul, for the tests of the reference and of the kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 
 
 def operand_shapes(attrs: BatchMatmulAttrs, lhs: Shape, rhs: Shape) -> tuple[Shape, Shape]:
-    """The shapes [..., rows, depth] and [..., depth, columns] as they are stored."""
+    """The stored shapes of [..., rows, depth] and [..., depth, columns]."""
     return _stored(lhs, attrs.transpose_a), _stored(rhs, attrs.transpose_b)
 
 
@@ -34,5 +34,5 @@ def random_operands(rng: np.random.Generator) -> tuple[BatchMatmulAttrs, Shape, 
 
 
 def output_scale(lhs: float, rhs: float, depth: int) -> float:
-    """One that spreads the sums of ``depth`` random products over most of int8."""
+    """A scale that spreads the sums of ``depth`` random products over most of int8."""
     return lhs * rhs * 75 * 75 * float(np.sqrt(depth)) / 50

@@ -23,7 +23,7 @@ def _pair(rng: np.random.Generator, low: int, high: int) -> Pair:
 
 
 def litert_case(seed: int, op: str, code: str, make: MakeAttrs, dtype: DType) -> o.Case:
-    """Any pool, strides, padding and activation."""
+    """A case with any window, strides, padding and activation."""
     rng = np.random.default_rng(seed)
     pool, strides = _pair(rng, 1, 7), _pair(rng, 1, 5)
     padding: Padding = ("SAME", "VALID")[int(rng.integers(2))]
@@ -50,7 +50,7 @@ def litert_case(seed: int, op: str, code: str, make: MakeAttrs, dtype: DType) ->
 
 
 def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
-    """Every kernel of ``op`` against the reference, out of line and inlined."""
+    """Compares every kernel of ``op`` with the reference, out of line and inlined."""
     none = Activation.NONE
     corners = (
         ("1x1 image", (1, 1, 1, 3), make((3, 3), (1, 1), "SAME", none)),
@@ -68,7 +68,7 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
 
 
 def check_refusals(op: Op, make: MakeAttrs) -> None:
-    """Windows that fit nowhere, pads as large as the window, and another quantization."""
+    """Checks refusals: windows that fit nowhere, pads as large as these, another quantization."""
     data = TensorType((1, 2, 2, 1), DType.INT8)
     none = Activation.NONE
     with pytest.raises(ValueError, match="covers 3x3, but the padded input is only 2x2"):
@@ -82,7 +82,8 @@ def check_refusals(op: Op, make: MakeAttrs) -> None:
 
 
 def four_windows(op: str, make: MakeAttrs) -> list[list[int]]:
-    """Of [[-9, -4], [-5, -6]], padded above and to the left: 1, 2, 2 and 4 of these."""
+    """The results for [[-9, -4], [-5, -6]], padded above and to the left. The windows have 1, 2, 2
+    and 4 values."""
     data = o.activation_type((1, 2, 2, 1), 1, 5)
     attrs = make((2, 2), (1, 1), (1, 1, 0, 0), Activation.NONE)
     array = np.array([-9, -4, -5, -6], np.int8).reshape(data.shape)

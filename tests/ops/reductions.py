@@ -42,7 +42,10 @@ def _random_axes(rng: np.random.Generator, rank: int) -> Axes:
 
 
 def _reduced(seed: int, rng: np.random.Generator) -> tuple[tuple[int, ...], Axes, bool]:
-    """A shape, its axes and whether they stay: those above each both ways, then random ones."""
+    """A shape, its axes, and whether they are kept.
+
+    First come the shapes above, each with and without keeping the axes, then random ones.
+    """
     if seed < 2 * len(SHAPES_AND_AXES):
         return (*SHAPES_AND_AXES[seed // 2], seed % 2 == 0)
     shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
@@ -60,9 +63,9 @@ def litert_case(
     unchanged: bool,
     totals: bool = False,
 ) -> o.Case:
-    """The shapes above, then random ones; axes in any order and sign.
+    """The shapes above, then random ones. Axes have any order and sign.
 
-    ``totals``: the output's scale is for sums of that many values.
+    With ``totals`` the output's scale suits sums of all the values.
     """
     rng = np.random.default_rng(seed)
     shape, axes, keep_dims = _reduced(seed, rng)
@@ -88,14 +91,14 @@ def litert_case(
 
 
 def check_infinities_and_nan(op: str, code: str, make: MakeAttrs, numbers: Sequence[float]) -> None:
-    """The reference equals LiteRT on those numbers, again and again."""
+    """Checks that the reference equals LiteRT on these numbers, repeated to fill the data."""
     case = litert_case(4, op, code, make, DType.FLOAT32, unchanged=True)
     array = np.resize(np.array(numbers, np.float32), case.types[0].shape)
     o.assert_equal(dataclasses.replace(case, arrays=[array]))
 
 
 def check_extreme_constraints(op: Op, make: MakeAttrs) -> None:
-    """The quantization stays, and axes ascend."""
+    """Checks that the quantization must be kept, and that axes must ascend."""
     data, other = o.activation_type((2, 3), 1.0, 0), o.activation_type((3,), 0.5, 0)
     assert "they must be equal" in str(op.check(make((0,), False), [data], [other]))
     with pytest.raises(ValueError, match="not ascending axes"):
@@ -114,7 +117,7 @@ def check_kernels(
     *,
     unchanged: bool = False,
 ) -> None:
-    """Every kernel of ``op`` against the reference, out of line and inlined."""
+    """Compares every kernel of ``op`` with the reference, out of line and inlined."""
     cases = [
         _kernel_case(i, op, shape, make(axes, keep_dims), dtype, unchanged)
         for i, (shape, axes) in enumerate(SHAPES_AND_AXES)

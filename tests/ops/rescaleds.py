@@ -16,7 +16,7 @@ SHAPES = (((2, 3, 4), (2, 3, 4)), ((5,), (1,)), ((2, 1, 3), (4, 1)), ((), (3, 2)
 
 
 def random_case(op: str, seed: int) -> c.Case:
-    """Scales near the output's, equal to it, and far off."""
+    """A case whose scales are near the output's, equal to it, or far off."""
     rng = np.random.default_rng(seed)
     lhs, rhs, output = (c.random_quant(rng) for _ in range(3))
     scales = [random_scale(rng, output.scale[0]) for _ in range(2)]
@@ -32,7 +32,7 @@ def random_case(op: str, seed: int) -> c.Case:
 
 
 def by_tvm(case: c.Case) -> tvm_oracle.Array:
-    """What the definitions give."""
+    """The result by TVM's definitions."""
     a = case.attrs
     assert isinstance(a, RescaledAttrs)
     pairs = (
@@ -45,14 +45,14 @@ def by_tvm(case: c.Case) -> tvm_oracle.Array:
 
 
 def assert_defined(op: str, seeds: range) -> None:
-    """The reference equals the definitions."""
+    """Checks that the reference equals the definitions."""
     for seed in seeds:
         case = random_case(op, seed)
         np.testing.assert_array_equal(case.expected, by_tvm(case), err_msg=str(case.attrs))
 
 
 def sentence(op: str, *, dtype: DType = DType.INT8, **changes: object) -> str | None:
-    """What the op's check says of a case that is sound but for the changes."""
+    """The sentence of the op's check for a case that is valid except for the changes."""
     sound: dict[str, object] = {
         "lhs_scale": 1.0,
         "lhs_zero_point": 0,
@@ -69,7 +69,7 @@ def sentence(op: str, *, dtype: DType = DType.INT8, **changes: object) -> str | 
 
 
 def check_constraints(op: str) -> None:
-    """What the op refuses, each in a sentence of its own."""
+    """Checks the op's refusals, each of which has its own sentence."""
     assert sentence(op) is None
     assert "left input is uint8[2]" in str(sentence(op, dtype=DType.UINT8))
     assert "zero point is 128" in str(sentence(op, rhs_zero_point=128))

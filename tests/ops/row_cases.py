@@ -1,4 +1,4 @@
-"""Float cases of ops that work on rows: of all lengths and magnitudes, and with special values."""
+"""Float cases of ops that work on rows: of all lengths and magnitudes, and special values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = (
 
 
 def random_rows(rng: np.random.Generator, longest: int = 300) -> Array:
-    """Values of one standard deviation, or of two that are far apart."""
+    """Rows whose values have one standard deviation, or some of which are ten times as large."""
     leading = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(0, 4))))
     shape = (*leading, int(rng.integers(1, longest)))
     values = rng.normal(0, 10.0 ** rng.uniform(-2, 1.5), shape)
@@ -35,7 +35,7 @@ def float_rows(
     options_type: str,
     options: Mapping[str, OptionValue] | None = None,
 ) -> Case:
-    """The rows through the operator."""
+    """A case of these rows for the operator."""
     return Case(
         op,
         attrs,
@@ -50,7 +50,8 @@ def float_rows(
 
 
 def float_cases(op: str, attrs: Attrs) -> list[c.Case]:
-    """Special rows; random ones; long ones, of which all but one are as far below the largest."""
+    """Special rows, random ones, and long ones. In long ones all values but one are nearly equal
+    and below the largest."""
     arrays = [np.array(rows, np.float32) for rows in ROWS]
     arrays += [random_rows(np.random.default_rng(seed)) for seed in range(100)]
     for seed, length in enumerate((100, 1000, 4096, 30000)):

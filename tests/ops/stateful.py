@@ -1,5 +1,4 @@
-"""Models with state, run over a sequence of inputs by the frontend and our references, and by
-LiteRT."""
+"""Models with state, run on sequences of inputs by our references and by LiteRT."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 @dataclass(frozen=True)
 class Network:
-    """A model of one operator, the inputs of one run after the other, and its variables' names.
+    """A model of one operator, the inputs of consecutive runs, and the names of its variables.
 
     The model's input is ``x``, its output ``y``.
     """
@@ -35,7 +34,7 @@ class Network:
     variables: Sequence[str]
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The bytes of the .tflite file."""
         return self._bytes
 
     @cached_property
@@ -43,18 +42,18 @@ class Network:
         return build_model(self.tensors, [self.operator], ["x"], ["y"])
 
     def load(self) -> Graph:
-        """What the frontend makes of it, checked."""
+        """The graph that the frontend reads from it, checked."""
         chosen = numerics.profile("litert")
         graph = frontend.load(self.to_bytes(), file="m.tflite", numerics=chosen)
         verify.check(graph, registry())
         return graph
 
 
-Values = list[dict[str, Array]]  # after each run: the output and the variables by name
+Values = list[dict[str, Array]]  # after each run, the output and the variables by their names
 
 
 def by_reference(network: Network, *, reset_before: int = 0) -> Values:
-    """By our references; the state is forgotten before that run."""
+    """The results of our references. The state is reset before run ``reset_before``."""
     graph = network.load()
     state = initial_state(graph)
     found: Values = []
@@ -67,7 +66,7 @@ def by_reference(network: Network, *, reset_before: int = 0) -> Values:
 
 
 def by_litert(network: Network, *, reset_before: int = 0) -> Values:
-    """By LiteRT's reference kernels; all variables are reset before that run."""
+    """LiteRT's results by its reference kernels. It is reset before run ``reset_before``."""
     interpreter = interpreter_of(network.to_bytes())
     index = {t.name: i for i, t in enumerate(network.tensors)}
     found: Values = []
@@ -82,8 +81,10 @@ def by_litert(network: Network, *, reset_before: int = 0) -> Values:
 
 
 def assert_equal(network: Network, *, reset_before: int = 0) -> None:
-    """All runs leave the same outputs and variables; floats within the op's bound of what the
-    reference makes of LiteRT's variables."""
+    """Checks that outputs and variables agree with LiteRT's after every run.
+
+    Floats may differ by the op's bound from what the reference computes from LiteRT's variables.
+    """
     graph = network.load()
     kept = Kept.at_first(graph)
     for i, theirs in enumerate(by_litert(network, reset_before=reset_before)):

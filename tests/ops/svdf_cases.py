@@ -17,7 +17,7 @@ RUNS = 6
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer's sizes, its constants, and its scales by tensor (empty: float32)."""
+    """A layer's sizes, its constants, and its scales by tensor, which are empty for float32."""
 
     batch: int
     features: int
@@ -37,7 +37,7 @@ class Layer:
 
 
 def random_layer(seed: int, dtype: DType) -> Layer:
-    """Sizes from 1; every third layer has extreme weights, every fourth no bias."""
+    """A random layer with sizes from 1. Every third has extreme weights, every fourth no bias."""
     rng = np.random.default_rng(seed)
     batch, features, units, rank, memory = (int(n) for n in rng.integers(1, (4, 9, 6, 4, 8)))
     shapes = (units * rank, features), (units * rank, memory), (units,)
@@ -79,7 +79,7 @@ def _integers(
 def _quantization(
     rng: np.random.Generator, features: int, memories: int
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """Scales that spread sums over the state, and those over the output; some far off."""
+    """Scales that spread sums over the state and over the output; some are far off."""
     off = 2.0 ** rng.uniform(-6, 6, 2) if rng.random() < 0.3 else (1.0, 1.0)
     x, feature, time = (float(s) for s in 10.0 ** rng.uniform(-3, 0, 3))
     state = x * feature * 75 * 75 * features**0.5 / 2**13 * off[0]
@@ -92,7 +92,7 @@ def _quantization(
 
 
 def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
-    """Inputs of one run after the other."""
+    """The inputs of consecutive runs."""
     rng = np.random.default_rng(seed + 10**6)
     shape = (runs, layer.batch, layer.features)
     if not layer.scale:
@@ -101,7 +101,7 @@ def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
 
 
 def network(seed: int, dtype: DType, runs: int = RUNS) -> Network:
-    """A random layer as a model."""
+    """A model of a random layer."""
     layer = random_layer(seed, dtype)
     is_float = dtype is DType.FLOAT32
     types = dict.fromkeys(("x", "feature", "time", "bias", "state", "y"), "float32")

@@ -19,7 +19,7 @@ def _case(
     attrs: BatchMatmulAttrs = PLAIN,
     times: float = 1.0,
 ) -> c.Case:
-    """``lhs`` and ``rhs`` are shapes as stored; ``times`` a usual output scale."""
+    """A case with shapes in stored order. Its output scale is ``times`` a usual one."""
     rng = np.random.default_rng(seed)
     left, right = c.int8(rng, lhs, c.random_quant(rng)), c.int8(rng, rhs, c.random_quant(rng))
     depth = lhs[-2] if attrs.transpose_a else lhs[-1]
@@ -34,7 +34,7 @@ def _random(seed: int) -> c.Case:
 
 
 def _least_scale(name: str, times: float) -> c.Case:
-    """The largest sum is scaled to nearly 2**31 over ``times``."""
+    """A case with ``times`` the output scale that scales the largest sum to nearly 2**31."""
     return _case(3, name, (9, 9), (9, 9), times=times * 255 * 255 * 9 * 50 / (75 * 75 * 3 * 2**31))
 
 
@@ -53,7 +53,7 @@ CORNERS = (
 
 
 def _int16(case: c.Case, times: float = 1.0) -> c.Case:
-    """The geometry of an int8 case with int16 operands; ``times`` a usual output scale."""
+    """The geometry of an int8 case in int16. The output scale is ``times`` a usual one."""
     rng = np.random.default_rng(len(case.name))
     left, right = (c.int16(rng, t.shape, 10 ** rng.uniform(-5, -2)) for t in case.input_types)
     assert isinstance(case.attrs, BatchMatmulAttrs)

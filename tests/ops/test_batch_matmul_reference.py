@@ -58,7 +58,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def int16_case(seed: int) -> Case:
-    """Both operands computed or one constant; output scales up to 2**12 off."""
+    """A case of two computed operands or one constant. Output scales are up to 2**12 off."""
     case, rng = random_case(seed), np.random.default_rng(seed)
     depth = case.types[0].shape[-2 if case.options["adjX"] else -1]
     types = [

@@ -1,4 +1,4 @@
-"""The portable and DSP variants of convolutions and dense: what they take, what they refuse."""
+"""The portable and DSP variants of convolutions and dense: which cases they take and refuse."""
 
 from pathlib import Path
 
@@ -64,7 +64,8 @@ def _dense(seed: int, features: int, outputs: int, rounding: Rounding) -> c.Case
 
 
 def _without_weights(bias: int, scale: float = 1e-9) -> c.Case:
-    """Channel 1 has no weights, a tiny scale and a bias of 2**30 or so, as converters make it."""
+    """A case whose channel 1 has no weights, a tiny scale and a huge bias, as converters make
+    it."""
     rng = np.random.default_rng(5)
     x = c.int8(rng, (1, 3, 3, 8), c.quant(0.02, -128))
     array = rng.integers(-128, 128, (5, 1, 1, 8)).astype(np.int8)

@@ -11,7 +11,7 @@ Shape = tuple[int, ...]
 
 
 def random_shapes(rng: np.random.Generator, most: int) -> tuple[Shape, Shape]:
-    """The output's shape and one that broadcasts to it."""
+    """The output's shape, and one that broadcasts to it."""
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, most + 1))))
     own = tuple(1 if rng.random() < 0.4 else n for n in shape)
     return shape, own[int(rng.integers(len(own) + 1)) :]

@@ -1,4 +1,4 @@
-"""BROADCAST_TO, and FILL of a value that is computed."""
+"""BROADCAST_TO, and FILL with a computed value."""
 
 from __future__ import annotations
 

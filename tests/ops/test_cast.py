@@ -19,7 +19,7 @@ SPECIAL = np.array(
 
 
 def values(rng: np.random.Generator, dtype: DType) -> Array:
-    """Of the whole range, the ends among them."""
+    """Values of the whole range; the ends are included."""
     if dtype is DType.FLOAT32:
         magnitudes = 10.0 ** rng.uniform(-3, 20, 100)
         return np.concatenate([SPECIAL, (rng.normal(0, 1, 100) * magnitudes).astype(np.float32)])

@@ -15,7 +15,7 @@ from tests.ops.test_cast import values
 @needs_litert
 @pytest.mark.parametrize(("source", "target"), list(product(ACCEPTED, repeat=2)))
 def test_equals_litert(source: DType, target: DType) -> None:
-    """Stored values, whatever they mean; floats out of range too, as this LiteRT has them."""
+    """Stored values are cast, whatever they mean. Floats out of range become what LiteRT gives."""
     rng = np.random.default_rng(2)
     array = values(rng, source)
     data, output = random_type(rng, array.shape, source), random_type(rng, (), target)

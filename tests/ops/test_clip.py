@@ -14,7 +14,7 @@ FAMILY = [activation for activation in Activation if activation is not Activatio
 
 
 def _case(name: str, activation: Activation, data: Quant, output: Quant, size: int = 0) -> c.Case:
-    """All int8 values, or ``size`` random ones."""
+    """A case of all int8 values, or of ``size`` random ones."""
     rng = np.random.default_rng(size)
     x = c.int8(rng, (size or 256,), data)
     every = x if size else c.Tensor(x.type, np.arange(-128, 128).astype(np.int8))
@@ -66,7 +66,7 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rounding", Rounding)
 def test_a_scale_of_one_changes_no_value(rounding: Rounding) -> None:
-    """Why the kernel may leave the multiplication out for equal quantization."""
+    """Therefore the kernel may leave out the multiplication for equal quantizations."""
     x = np.arange(-255, 256)
     scaled = multiply_by_quantized_multiplier(x, *quantize_multiplier(1.0), rounding)
     assert (scaled == x).all()

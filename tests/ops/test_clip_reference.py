@@ -76,7 +76,7 @@ def test_equal_quantization_is_a_pure_clamp(activation: Activation) -> None:
 
 
 def test_a_scale_of_one_changes_nothing() -> None:
-    # so that a kernel may leave the multiplication out
+    # So a kernel may leave out the multiplication.
     assert quantize_multiplier(1.0) == (1 << 30, 1)
 
 

@@ -14,7 +14,7 @@ ATTRS = ComparisonAttrs()
 
 
 def _case(seed: int, op: str, dtype: DType) -> c.Case:
-    """Values of few kinds, so that many are equal."""
+    """A case with few different values, so many are equal."""
     rng = np.random.default_rng(seed)
     shapes = ((2, 3, 2, 2, 3), (2, 3, 2, 2, 3)) if seed == 0 else broadcasting.random_shapes(rng)
     operands = [broadcasting.operand(rng, dtype, shape) for shape in shapes]

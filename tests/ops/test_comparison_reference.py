@@ -32,7 +32,7 @@ def compared(op: str, lhs: c.Tensor, rhs: c.Tensor) -> Case:
 
 
 def random_case(seed: int, op: str, dtype: DType) -> Case:
-    """Half of the right operand's values are the left's, where shapes allow."""
+    """A case in which half of the right values equal the left ones if the shapes are equal."""
     rng = np.random.default_rng(seed)
     shapes = broadcasting.random_shapes(rng)
     lhs, rhs = (broadcasting.operand(rng, dtype, shape) for shape in shapes)
@@ -45,7 +45,7 @@ def random_case(seed: int, op: str, dtype: DType) -> Case:
 
 
 def below_one(rng: np.random.Generator, operand: c.Tensor) -> c.Tensor:
-    """The operand with a scale that is compared."""
+    """The operand with a scale below 1, which the op can compare."""
     of = c.quant(0.999 * 2.0 ** rng.uniform(-34, 0), operand.type.zero_point)
     return c.Tensor(dataclasses.replace(operand.type, quant=of), operand.array)
 

@@ -1,4 +1,4 @@
-"""No op without kernel, reference tests and conformance cases; no kernel that nothing names."""
+"""Every op has a kernel, reference tests and conformance cases; every kernel has an entry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_op_has_a_kernel_with_conformance_cases_unless_it_needs_none(op: s
     assert not (definition.is_view and definition.tables)
     entries = kernels.registry().get(op, ())
     assert not (definition.is_view and entries)
-    is_external = definition.attrs is ExternalAttrs  # which code generators of their own compile
+    is_external = definition.attrs is ExternalAttrs  # code generators compile these ops themselves
     if not (definition.is_view or definition.tables or is_external):
         assert entries
     if entries:

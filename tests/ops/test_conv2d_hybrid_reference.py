@@ -32,7 +32,7 @@ def _assert_equals_litert(found: c.Case) -> None:
 @pytest.mark.parametrize("block", range(4))
 def test_equals_litert(block: int) -> None:
     for seed in range(block * 50, block * 50 + 50):
-        # LiteRT's CONV_2D insists on a bias.
+        # LiteRT's CONV_2D requires a bias.
         g = convolving.random_geometry(seed, depthwise=False, paddings=("SAME", "VALID"))
         _assert_equals_litert(of(seed, replace(g, biased=True)))
 

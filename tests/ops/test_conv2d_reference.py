@@ -27,7 +27,7 @@ def test_equals_litert(block: int) -> None:
         assert_equal(convolving.random_int8(seed, depthwise=False))
 
 
-# LiteRT's CONV_2D insists on a bias.
+# LiteRT's CONV_2D requires a bias.
 BIASED_CORNERS = [c for c in convolving.int16_corners(Geometry()) if len(c.inputs) == 3]
 
 
@@ -56,14 +56,14 @@ def test_float_equals_litert(block: int) -> None:
 
 
 def litert_geometry(seed: int) -> Geometry:
-    """With a bias, as LiteRT insists on."""
+    """A random geometry with a bias, because LiteRT requires one."""
     paddings = ("SAME", "VALID")
     geometry = convolving.random_geometry(seed, depthwise=False, paddings=paddings)
     return replace(geometry, biased=True)
 
 
 def test_no_bias_is_a_bias_of_zeros() -> None:
-    # LiteRT's CONV_2D insists on a bias, so that it cannot be asked.
+    # LiteRT's CONV_2D requires a bias, so it cannot compute this case.
     case = convolving.random_int8(0, depthwise=False)
     zeros = (*case.arrays[:2], np.zeros_like(case.arrays[2]))
     without = replace(case, types=case.types[:2], arrays=case.arrays[:2])
@@ -71,7 +71,7 @@ def test_no_bias_is_a_bias_of_zeros() -> None:
 
 
 def plain(padding: Padding, size: tuple[int, int], kernel: tuple[int, int]) -> Case:
-    """All ones, one channel: each output counts the cells that the window sees."""
+    """A case of ones in one channel, so each output is the number of cells in the window."""
     types = (
         activation_type((1, *size, 1), 1, 0),
         TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),

@@ -39,8 +39,11 @@ def _int16(
     largest_bias: float = 2.0**24,
     times_scale: float = 1.0,
 ) -> c.Case:
-    """The geometry of an int8 case with int16 data; biases of the dtype that goes with the
-    rounding. The output's scale spreads random sums over most of int16."""
+    """The geometry of an int8 case with int16 data.
+
+    Biases have the dtype that the rounding requires. The output's scale spreads random sums over
+    most of int16.
+    """
     assert isinstance(case.attrs, Conv2DTransposeAttrs)
     _, w, *biases = case.inputs
     assert w.type.quant is not None
@@ -72,7 +75,7 @@ def _of_other_dtypes(case: c.Case) -> tuple[c.Case, ...]:
 def _size_and_padding(
     rng: np.random.Generator, full: list[int], strides: Pair
 ) -> tuple[Pair, Padding]:
-    """Part of the full result, and as much beyond it as the stride allows."""
+    """Part of the full result, and as many cells beyond it as the stride allows."""
     before = [int(rng.integers(n)) for n in full]
     after = [int(rng.integers(n - b)) for n, b in zip(full, before, strict=True)]
     beyond = [int(rng.integers(s)) for s in strides]

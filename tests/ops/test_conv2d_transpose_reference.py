@@ -26,7 +26,7 @@ from tests.tflite_builder import OptionValue
 
 
 def random_case(seed: int) -> Case:
-    """SAME and VALID, in every third case with an output as large as the stride allows."""
+    """A case with SAME or VALID padding. Every third output is as large as the stride allows."""
     rng = np.random.default_rng(seed)
     kernel_h, kernel_w, depth, filters = (int(n) for n in rng.integers(1, 6, 4))
     strides = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
@@ -73,7 +73,7 @@ def _options(attrs: Conv2DTransposeAttrs) -> dict[str, OptionValue]:
 def _output(
     rng: np.random.Generator, padding: Padding, data: Pair, kernel: Pair, strides: Pair
 ) -> Pair:
-    """Any height and width that a convolution makes ``data`` of, often the usual ones."""
+    """A height and width from which a convolution would make ``data``, often the usual ones."""
     covers = (1, 1) if padding == "SAME" else kernel
     usual = (strides[0] - 1, strides[1] - 1) if padding == "SAME" else (0, 0)
     more = usual if rng.random() < 0.4 else (int(rng.integers(s)) for s in strides)
@@ -91,7 +91,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def of_int16(case: Case, bias: DType | None, *, declared: bool, largest: int) -> Case:
-    """The same geometry with int16 data. LiteRT chooses the rounding by the declared bias."""
+    """The same geometry with int16 data. LiteRT chooses the rounding by the declared bias type."""
     rng = np.random.default_rng(case.types[0].size)
     data, weight, *_ = case.types
     assert weight.quant is not None
@@ -156,7 +156,7 @@ def test_float_equals_litert() -> None:
 
 
 def counts(data: Pair, kernel: Pair, strides: Pair, pads: Pads, size: Pair) -> list[list[int]]:
-    """Of ones only: how many products each output sums."""
+    """The number of products in each output. All values are ones."""
     types = (
         activation_type((1, *data, 1), 1, 0),
         TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
@@ -224,7 +224,7 @@ def test_inputs_are_counted() -> None:
 @pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_the_accumulator_must_not_overflow(stride: int, depth: int, fits: bool) -> None:
-    """What counts are the taps that reach one output."""
+    """The limit depends on the number of taps that reach one output."""
     quant = Quant((1.0,), (0,))
     attrs = Conv2DTransposeAttrs((stride, stride), (0, 0), (4, 4), Activation.NONE, Rounding.DOUBLE)
     types = [

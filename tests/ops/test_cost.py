@@ -1,4 +1,4 @@
-"""What ops say that their references take, against what these take."""
+"""The memory that ops say their references need, compared with what they allocate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from tests.differential import generator
 
-_SLACK = 2**15  # of objects, of indices, and of tables of 256 or 513 entries
-_FAR = 2**15 - 1  # the most that dilations, strides and paddings may be
+_SLACK = 2**15  # for objects, for indices, and for tables of 256 or 513 entries
+_FAR = 2**15 - 1  # the limit of dilations, strides and paddings
 
 
 def _allocated(node: Node, operands: Operands) -> tuple[int, tuple[Array, ...]]:
-    """The most bytes that the node's reference has at one time, and what it computes."""
+    """The most bytes that the node's reference has allocated at one time, and its results."""
     tracemalloc.start()
     found = ops.registry()[node.op].reference(node.attrs, operands)
     _, most = tracemalloc.get_traced_memory()

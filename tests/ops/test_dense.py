@@ -68,7 +68,10 @@ def _float(seed: int) -> c.Case:
 
 
 def _near_ties(rounding: Rounding, per_channel: bool) -> c.Case:
-    """Sums of 2**30 so near to ties that a multiplier with 24 instead of 31 good bits shows."""
+    """A case of sums of about 2**30 that are very near to ties.
+
+    A multiplier with 24 good bits instead of 31 would give other results.
+    """
     rng = np.random.default_rng(8)
     ties = np.arange(-100, 100) + 0.5
     x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
@@ -95,7 +98,10 @@ def _int16(
     times_scale: float = 1.0,
     rounding: Rounding = Rounding.REAL,
 ) -> c.Case:
-    """The output's scale spreads random sums over most of int16, or is ``times_scale`` that."""
+    """A case of int16.
+
+    Its output scale is ``times_scale`` times one that spreads random sums over most of int16.
+    """
     rng = np.random.default_rng(seed)
     x = c.int16(rng, data, 10 ** rng.uniform(-5, -2))
     w = c.weight(rng, (units, data[-1]), 0 if per_channel else None)
@@ -130,8 +136,10 @@ def _random_int16(seed: int) -> c.Case:
 
 
 def _int16_near_ties(largest: float) -> c.Case:
-    """Sums up to ``largest`` of which the products with the scale, exactly, are just below a tie,
-    and in double on it."""
+    """A case of sums up to ``largest`` whose exact products with the scale are just below a tie.
+
+    In double, these products are on the tie.
+    """
     rng = np.random.default_rng(9)
     x = c.int16(rng, (1, 1), 0.01)
     w = c.weight(rng, (4000, 1), 0)
@@ -148,7 +156,7 @@ def _int16_near_ties(largest: float) -> c.Case:
 
 
 def _nearest_to_tie(tie: float, scale: float) -> int:
-    """Of the sums about a tie, the one of which the product with the scale is nearest to one."""
+    """The sum whose product with the scale is nearest to a tie, among the sums around this tie."""
     numerator, denominator = scale.as_integer_ratio()
     around = range(int(tie / scale) - 50, int(tie / scale) + 51)
     return min(around, key=lambda n: abs(2 * (n * numerator % denominator) - denominator))

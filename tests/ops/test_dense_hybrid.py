@@ -11,7 +11,7 @@ from tests.ops import hybrids
 
 
 def case(seed: int, data: tuple[int, ...] | None = None, units: int = 0) -> c.Case:
-    """A shape for every seed, unless it is given."""
+    """The case of a seed. Its shape is random unless it is given."""
     rng = np.random.default_rng(seed)
     lead = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(1, 3))))
     data = data or (*lead, int(rng.integers(1, 70)))

@@ -36,10 +36,10 @@ def test_equals_litert(block: int) -> None:
 @needs_litert
 @pytest.mark.parametrize("asymmetric", [False, True])
 def test_zero_points_and_roundings_near_ties_equal_litert(asymmetric: bool) -> None:
-    """The output of a unit matrix is what the input is quantized to."""
+    """The weights are a unit matrix, so the outputs are the quantized inputs."""
     rng = np.random.default_rng(5)
     low, size = -(10 ** rng.uniform(-3, 3, 20000)), 10 ** rng.uniform(-3, 3, 20000)
-    place = (rng.integers(0, 255, low.size) + 0.5) / 255  # of zero, in the range
+    place = (rng.integers(0, 255, low.size) + 0.5) / 255  # the place of zero in the range
     high = np.where(rng.random(low.size) < 0.7, -low * place / (1 - place), size)
     inside = [low + (high - low) * rng.random(low.size) for _ in range(4)]
     rows = np.stack([low, high, *inside], 1).astype(np.float32)

@@ -49,7 +49,7 @@ def test_floats_equal_litert() -> None:
 
 
 def random_int16_case(seed: int, dtype: DType | None, *, largest: int = 2**30) -> Case:
-    """With a bias of that dtype, declared if it is int32; the output makes use of all of int16."""
+    """A case whose outputs use all of int16. The type of an int32 bias is declared."""
     rng = np.random.default_rng(seed)
     features, units = int(rng.choice([1, 2, 17, 64, 300])), int(rng.integers(1, 12))
     per_channel = units > 1 and bool(rng.integers(2))
@@ -148,7 +148,7 @@ def test_equals_litert(block: int) -> None:
 @needs_litert
 @pytest.mark.parametrize("zero_point", [0, 3, -10])
 def test_ties_round_away_from_zero_as_in_litert(zero_point: int) -> None:
-    sums = np.array([8, 24, 40, -8, -24, -40, 7, -7, 9, -9], np.int32)  # sixteenths
+    sums = np.array([8, 24, 40, -8, -24, -40, 7, -7, 9, -9], np.int32)  # in sixteenths
     case = random_case(0)
     data, weight = activation_type((1, 1), 0.5, 0), activation_type((10, 1), 0.5, 0)
     bias = TensorType((10,), DType.INT32, Quant((0.25,), (0,)))

@@ -124,7 +124,7 @@ def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> N
 
 
 def _refusal(case: c.Case) -> str | None:
-    """Why mg_depthwise_conv2d_s16 does not compute the case."""
+    """The reason why mg_depthwise_conv2d_s16 does not compute the case."""
     entries = {kernel.symbol: kernel for kernel in kernels.registry()[case.op]}
     return entries["mg_depthwise_conv2d_s16"].refusal(case.node, case.graph)
 

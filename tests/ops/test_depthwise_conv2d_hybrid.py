@@ -10,7 +10,7 @@ from tests.ops.convolving import Geometry
 
 
 def case(seed: int, paddings: tuple[str, ...] = ()) -> c.Case:
-    """A geometry for every seed."""
+    """The case of a seed, which has a random geometry."""
     g = convolving.random_geometry(seed, depthwise=True, paddings=paddings)
     return of(seed, g)
 

@@ -8,7 +8,7 @@ from tests.ops import conformance as c
 
 
 def random_data(rng: np.random.Generator, dtype: DType) -> tuple[TensorType, Array]:
-    """Every value of the dtype, and a scale from 1e-38 to 1e36 with a zero point for int8."""
+    """Every value of the dtype, with a scale from 1e-38 to 1e36 and, for int8, a zero point."""
     limits = np.iinfo(dtype.numpy)
     array = np.arange(limits.min, limits.max + 1).astype(dtype.numpy)
     zero_point = int(rng.choice([-128, 127, int(rng.integers(-128, 128))]))

@@ -21,7 +21,7 @@ NONE = _make(Activation.NONE)
 
 
 def _divisible(case: c.Case) -> c.Case:
-    """The case with a constant divisor, without zeros."""
+    """The case with a constant divisor that has no zeros."""
     lhs, rhs = case.inputs
     zero = rhs.type.zero
     divisor = np.where(rhs.array == zero, zero ^ 1, rhs.array).astype(rhs.array.dtype)
@@ -29,7 +29,7 @@ def _divisible(case: c.Case) -> c.Case:
 
 
 def _scaled(seed: int, ratio: float) -> c.Case:
-    """``ratio``: of quotients of stored values to the output's."""
+    """A case whose quotients of stored values are scaled by ``ratio`` to the output."""
     scales = (0.7, 1.0, 0.7 / ratio)
     name = f"quotients times {ratio:g}"
     return _divisible(broadcasting.kernel_case(seed, OP.name, NONE, name, scales=scales))

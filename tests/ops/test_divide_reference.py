@@ -29,7 +29,7 @@ NONE = make(Activation.NONE)
 
 
 def random_case(seed: int) -> Case:
-    """The output's scale is usual, or up to 2**12 times off."""
+    """A case whose output scale is usual, or up to 2**12 times off."""
     case = broadcasting.litert_case(
         seed, OP.name, "DIV", "DivOptions", make, lambda lhs, rhs: lhs.scale / rhs.scale / 64
     )
@@ -46,7 +46,7 @@ def plain_case(seed: int, dtype: DType) -> Case:
 
 
 def pairs_case(scales: tuple[float, float, float], zero_points: tuple[int, int, int]) -> Case:
-    """Every value with every divisor but zero."""
+    """A case of every value with every divisor except zero."""
     case = broadcasting.all_pairs(OP.name, "DIV", "DivOptions", NONE, scales, zero_points)
     lhs, rhs = case.arrays
     types = [case.types[0], activation_type((255,), scales[1], zero_points[1])]

@@ -20,7 +20,7 @@ from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 
 def by_optimized_litert(case: Case) -> Array:
-    """LiteRT's default kernels, because its reference kernels have no ELU."""
+    """The results of LiteRT's default kernels, because its reference kernels lack ELU."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     tensors = [

@@ -23,7 +23,7 @@ UNIT = Quant((1 / 128,), (0,))
 
 
 def random_case(seed: int) -> Case:
-    """Usual rows, or (every third) rows of nearly zeros, whose squares are few."""
+    """A case of usual rows, or (every third) of rows near zero with small sums of squares."""
     rng = np.random.default_rng(seed)
     leading = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(0, 4))))
     data = random_activation(rng, (*leading, int(rng.choice([1, 2, 3, 10, 64, 500]))))

@@ -1,4 +1,4 @@
-"""layout_transform, against indices counted by hand: LiteRT has no such operator."""
+"""layout_transform, compared with indices computed by hand, because LiteRT has no such operator."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def _case(data: TensorType, values: np.ndarray) -> Case:
 
 
 def random_case(seed: int) -> Case:
-    """Rows of one value to 4095; scales that are usual, or any that the op takes."""
+    """A case of rows with 1 to 4095 values. Scales are usual, or any that the op takes."""
     rng = np.random.default_rng(seed)
     shape = (*rng.integers(1, 4, rng.integers(0, 3)), rng.choice([1, 2, 3, 10, 100, 1000, 4095]))
     low, high = (-25.9, 8) if rng.random() < 0.3 else (-9, 1)
@@ -47,7 +47,7 @@ def test_equals_litert(block: int) -> None:
 @needs_litert
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 7, 8, 11, 12, 15, 16, 511, 512, 2895, 2897, 4095])
 def test_equal_values_whose_sum_is_a_whole_number(depth: int) -> None:
-    # both ways of reducing the sum, and sums about those where they change places
+    # These sums are reduced in both ways, and some are near the limit between the ways.
     assert_equal(_case(activation_type((1, depth), 0.1, 0), np.full((1, depth), 5, np.int8)))
 
 

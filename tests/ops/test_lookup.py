@@ -32,7 +32,7 @@ CASES = (_every_value(), *(_case(s, (1, s, 3)) for s in range(1, 20)), _case(99,
 
 
 def _int16_case(seed: int) -> c.Case:
-    """Every value; a table that any differences of entries occur in."""
+    """A case of every value, with a random table, in which neighbours may differ by any amount."""
     of, rng = c.quant(0.1), np.random.default_rng(seed)
     every = c.Tensor(TensorType(u.EVERY.shape, DType.INT16, of), u.EVERY)
     entries = rng.integers(-(2**15), 2**15, tables.ENTRIES).astype(np.int16)

@@ -40,14 +40,14 @@ def test_layers_as_keras_has_them_equal_litert(dtype: DType) -> None:
 @needs_litert
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_reset_forgets_what_litert_forgets(dtype: DType) -> None:
-    """The int8 output state is set to its zero point."""
+    """The reset sets the int8 output state to its zero point."""
     for seed in range(20):
         stateful.assert_equal(lstm_cases.network(seed, dtype), reset_before=2)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_state_matters(dtype: DType) -> None:
-    """So the tests above would see a state that is lost, or not reset."""
+    """So the tests above would notice if the state were lost or not reset."""
     network = lstm_cases.network(1, dtype, is_plain=True)
     kept, reset = (stateful.by_reference(network, reset_before=n) for n in (0, 2))
     assert np.array_equal(kept[1]["y"], reset[1]["y"])
@@ -55,7 +55,7 @@ def test_the_state_matters(dtype: DType) -> None:
 
 
 def test_time_major_is_the_transpose() -> None:
-    """Of the data, and of nothing else."""
+    """Only the data are transposed."""
     layer = lstm_cases.random_layer(5, DType.INT8, is_plain=True)
     batch_major = lstm_cases.network_of(layer, 5)
     turned = lstm_cases.network_of(dataclasses.replace(layer, time_major=True), 5)
@@ -180,7 +180,7 @@ def test_scales_that_the_fixed_point_cannot_hold(integer: Network) -> None:
 
 
 def test_int8_peepholes_with_a_projection_to_another_number() -> None:
-    """LiteRT then takes the number of outputs for that of cells."""
+    """LiteRT would use the number of outputs as the number of cells."""
     kinds = [
         TensorType((1, 1, 3), DType.INT8, Quant((0.1,), (0,))),
         TensorType((4, 5, 3), DType.INT8, Quant((0.1,) * 4, (0,) * 4, 0)),

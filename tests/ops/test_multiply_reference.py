@@ -55,7 +55,8 @@ def test_a_huge_output_scale(output_scale: float) -> None:
 
 @needs_litert
 def test_the_product_of_scales_is_rounded_to_float32() -> None:
-    # In float32 the multiplier is 1/2 and products are scaled to halves; in double it is not.
+    # In float32 the multiplier is exactly 1/2, so products are scaled to halves. In double it is
+    # not.
     rng = np.random.default_rng(1)
     found = 0
     while found < 10:

@@ -18,7 +18,7 @@ from tests.tflite_builder import TensorSpec
 
 
 def random_case(seed: int) -> Case:
-    """PAD fills with the zero point, PADV2 with a value of its own."""
+    """A random case: PAD fills with the zero point, PADV2 with a given value."""
     rng, dtype = np.random.default_rng(seed), dtype_of(seed)
     shape = tuple(int(n) for n in rng.integers(1, 6, rng.integers(1, 5)))
     data = random_type(rng, shape, dtype)

@@ -23,7 +23,7 @@ ATTRS = PReluAttrs()
 
 
 def _alpha_shape(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The data's, with some axes 1, and some of the first left out."""
+    """The data's shape, with some axes 1, and some of the first axes left out."""
     partial = tuple(n if rng.random() < 0.6 else 1 for n in shape)
     return partial[int(rng.integers(len(shape))) :]
 
@@ -75,7 +75,7 @@ def _float_case(seed: int) -> Case:
 
 
 def _int16_case(seed: int) -> Case:
-    """int16 data with int8 alpha."""
+    """A case of int16 data with int8 alpha."""
     rng = np.random.default_rng(seed)
     case = random_case(seed)
     shape, scale = case.types[0].shape, 2.0 ** rng.uniform(-16, -4)

@@ -8,13 +8,13 @@ from tests.ops import conformance as c
 
 
 def random_output(rng: np.random.Generator, dtype: DType) -> Quant:
-    """A scale from 0.001 to 1; a zero point for int8."""
+    """A scale from 0.001 to 1, and a zero point for int8."""
     quant = c.random_quant(rng)
     return quant if dtype is DType.INT8 else Quant(quant.scale, (0,))
 
 
 def values(rng: np.random.Generator, quant: Quant, dtype: DType) -> Array:
-    """Multiples of half the scale and their neighbours, more than the dtype holds; and others."""
+    """Multiples of half the scale, some beyond the dtype's range, their neighbours, and others."""
     most = np.iinfo(dtype.numpy).max * 1.2
     halves = np.rint(rng.uniform(-2 * most, 2 * most, 150)) * 0.5 * quant.scale[0]
     near = np.nextafter(halves.astype(np.float32), np.float32(rng.choice([-1e9, 1e9])))

@@ -1,5 +1,8 @@
-"""Convolutions and dense layers that round as Relay's qnn.requantize, or leave their sums as int32:
-against the definitions, and their kernels against the references."""
+"""Convolutions and dense layers that round like Relay's qnn.requantize, or leave their sums as
+int32.
+
+References are compared with TVM's definitions, and kernels with the references.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,16 @@ from tests.ops import tvm_oracle
 from tests.ops.convolving import random_geometry
 from tests.ops.test_rescale import ROUNDINGS
 
-KEPT = "kept"  # sums are the output
+KEPT = "kept"  # the sums are the output
 WAYS = ("UPWARD", "TONEAREST", KEPT)
 NAMES = {name: rounding for rounding, name in ROUNDINGS.items()}
 
 
 def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int, way: str) -> c.Tensor:
-    """With the sums' scales: powers of two (whose products have ties), any, and one per tensor."""
+    """A weight with the scales of the sums.
+
+    They are powers of two (whose products have ties), or any, or one per tensor.
+    """
     count = shape[axis] if rng.integers(2) else 1
     scales = 2.0 ** (
         rng.integers(-13, -2, count) if rng.integers(2) else rng.uniform(-13, 0, count)
@@ -66,7 +72,7 @@ def _rounding(seed: int) -> Rounding:
 
 
 def convolution(seed: int) -> c.Case:
-    """Ordinary, grouped, pointwise and depthwise ones."""
+    """A case of an ordinary, grouped, pointwise or depthwise convolution."""
     g = random_geometry(seed, depthwise=seed % 2 == 0)
     if seed % 5 == 0 and not g.multiplier:
         g = dataclasses.replace(
@@ -87,8 +93,10 @@ def dense(seed: int) -> c.Case:
 
 
 def near_limits(seed: int) -> c.Case:
-    """Sums up to 2**30, all that the specialised kernels take, on scales just below 1/2 or so small
-    that only the sign is left."""
+    """Sums up to 2**30, the limit of the specialised kernels.
+
+    Scales are just below 1/2, or so small that only the sign matters.
+    """
     rng = np.random.default_rng(seed)
     x = c.int8(rng, (1, 2, 3, 4), c.quant(1.0, 127))
     scales = np.float32([0.49999997, 2.0**-23, 2.0**-31, 2.0**-24 * 1.5, 2.0**-30, 1e-12, 0.25])

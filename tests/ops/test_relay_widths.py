@@ -18,7 +18,7 @@ from tests.ops import tvm_oracle
 
 
 def pool(seed: int) -> c.Case:
-    """Of small values, whose sums do not divide; and of large ones, whose sums wrap."""
+    """A case of small values whose averages are not whole, or of large values whose sums wrap."""
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 3)), *(int(n) for n in rng.integers(2, 7, 2)), 3)
     most = 2**31 - 1 if seed % 4 == 0 else 100
@@ -31,7 +31,7 @@ def pool(seed: int) -> c.Case:
 
 
 def quantized(seed: int) -> c.Case:
-    """Ties and their neighbours, large quotients, and what is beyond int32."""
+    """A case of ties and their neighbours, large quotients, and numbers beyond int32."""
     rng = np.random.default_rng(seed)
     scale = float(np.float32(10.0 ** rng.uniform(-4, 1)))
     halves = (rng.integers(-50, 50, 20) + 0.5) * scale
@@ -48,7 +48,7 @@ def dequantized(seed: int) -> c.Case:
     of = Quant((float(np.float32(10.0 ** rng.uniform(-4, 1))),), (0,))
     limits = np.iinfo(np.int32)
     values = rng.integers(limits.min, limits.max, 40).astype(np.int32)
-    values[:3] = limits.min, limits.max, 2**24 + 1  # of which float32 has no last bit
+    values[:3] = limits.min, limits.max, 2**24 + 1  # float32 cannot represent the last one
     data = c.Tensor(TensorType(values.shape, DType.INT32, of), values)
     attrs = DequantizeAttrs()
     return c.Case(f"dequantize {seed}", "qnn.dequantize", attrs, (data,), None, DType.FLOAT32)

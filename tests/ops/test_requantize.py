@@ -8,7 +8,7 @@ from tests.ops import conformance as c
 
 
 def _case(name: str, data: Quant, output: Quant) -> c.Case:
-    """Every int8 value."""
+    """A case of every int8 value."""
     type_ = c.int8(np.random.default_rng(0), (256,), data).type
     every = c.Tensor(type_, np.arange(-128, 128).astype(np.int8))
     return c.Case(name, "qnn.requantize", RequantizeAttrs(), (every,), output)
@@ -37,7 +37,7 @@ WIDE = [
 
 
 def random_values(rng: np.random.Generator, dtype: DType) -> Array:
-    """Every value of int8 and int16; of int32 some of each magnitude, the ends among them."""
+    """Every value of int8 and int16. For int32, values of each magnitude and the ends."""
     limits = np.iinfo(dtype.numpy)
     if dtype is not DType.INT32:
         return np.arange(limits.min, limits.max + 1).astype(dtype.numpy)
@@ -48,7 +48,10 @@ def random_values(rng: np.random.Generator, dtype: DType) -> Array:
 def random_wide(
     rng: np.random.Generator, source: DType, target: DType, reach: float
 ) -> tuple[Quant, Quant]:
-    """Scales of such dtypes: one range of real values is near the other, or up to 2**reach off."""
+    """Random quantizations of these dtypes.
+
+    Their ranges of real values are near each other, or up to 2**reach apart.
+    """
     quants = [
         c.random_quant(rng) if d is DType.INT8 else Quant((0.01,), (0,)) for d in (source, target)
     ]

@@ -16,7 +16,7 @@ from tests.ops.test_requantize import WIDE, random_values, random_wide
 
 
 def random_case(seed: int) -> Case:
-    """Every int8 value, to a scale that is near, equal, or (every third) far."""
+    """A case of every int8 value. The output's scale is near or equal, and every third time far."""
     rng = np.random.default_rng(seed)
     data = random_activation(rng, (4, 64))
     exponent = rng.uniform(-28, 28) if seed % 3 == 0 else rng.choice([0, rng.uniform(-3, 3)])
@@ -35,7 +35,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def wide_case(seed: int) -> Case:
-    """Between int8, int16 and int32."""
+    """A case between int8, int16 and int32."""
     rng, (source, target) = np.random.default_rng(seed), WIDE[seed % len(WIDE)]
     data, output = random_wide(rng, source, target, 12)
     values = random_values(rng, source)

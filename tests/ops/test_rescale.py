@@ -11,7 +11,7 @@ ROUNDINGS = {Rounding.UPWARD: "UPWARD", Rounding.NEAREST: "TONEAREST"}
 
 
 def random_values(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
-    """Of every magnitude, both ends among them."""
+    """Values of every magnitude; both ends are included."""
     limits = np.iinfo(dtype.numpy)
     spread = rng.normal(0, 1, shape) * 2.0 ** rng.uniform(0, 8 * dtype.nbytes - 1, shape)
     values = np.clip(spread, limits.min, limits.max).astype(dtype.numpy)
@@ -20,7 +20,10 @@ def random_values(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]
 
 
 def random_scale(rng: np.random.Generator, near: float) -> float:
-    """Equal, a power of two away, near, or far: every ratio of a power of two has ties."""
+    """A scale that is equal, a power of two away, near, or far.
+
+    If the ratio is a power of two, there are ties.
+    """
     exponents = (0.0, float(rng.integers(-12, 4)), rng.uniform(-3, 3), rng.uniform(-45, 20))
     return float(np.float32(near * 2.0 ** exponents[int(rng.integers(4))]))
 

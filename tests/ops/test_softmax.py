@@ -20,7 +20,7 @@ def _case(
     beta: float = 1.0,
     values: tuple[int, int] = (-128, 127),
 ) -> c.Case:
-    """``values``: the least and greatest."""
+    """A case with values from ``values[0]`` to ``values[1]``."""
     rng = np.random.default_rng(seed)
     array = rng.integers(values[0], values[1] + 1, shape).astype(np.int8)
     x = c.int8(rng, shape, c.quant(scale, int(rng.integers(-128, 128))))
@@ -52,7 +52,10 @@ CORNERS = (
 
 
 def _int16(seed: int, shape: tuple[int, ...] = (), scale: float = 0.0) -> c.Case:
-    """Random values, of a few or of the whole range; random shape and scale if not given."""
+    """A case of random values, in a small range or the whole one.
+
+    Shape and scale are random if they are not given.
+    """
     rng = np.random.default_rng(seed)
     size = shape or (*rng.integers(1, 4, int(rng.integers(0, 3))), int(rng.integers(1, 400)))
     x = u.int16_tensor(rng, tuple(map(int, size)), c.quant(scale or 2.0 ** rng.uniform(-20, 1)))
@@ -63,7 +66,7 @@ def _int16(seed: int, shape: tuple[int, ...] = (), scale: float = 0.0) -> c.Case
 
 
 def _every_difference() -> c.Case:
-    """Rows of two values, so that all entries of both tables have a part in some output."""
+    """A case of rows of two values, so that every entry of both tables affects some output."""
     of = c.quant(10 / 65535)
     array = np.stack([u.EVERY, np.full_like(u.EVERY, 2**15 - 1)], axis=1)
     x = c.Tensor(TensorType(array.shape, DType.INT16, of), array)

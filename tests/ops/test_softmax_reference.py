@@ -57,7 +57,7 @@ def test_a_thousand_classes_equal_litert(scale: float) -> None:
 
 
 def test_many_equal_values_vanish() -> None:
-    # LiteRT aborts here: 1/512 and less is under half a step of the output
+    # LiteRT aborts here, because 1/600 is less than half a step of the output.
     data = activation_type((1, 600), 1.0, 0)
     array = np.zeros(data.shape, np.int8)
     found = by_reference(Case(OP.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", ""))
@@ -94,7 +94,7 @@ def test_a_scalar_has_no_axis() -> None:
 
 
 def _int16_case(seed: int) -> Case:
-    """Rows of one value to thousands; values of a few or of the whole range."""
+    """A case of rows with 1 to 5000 values, in a small range or the whole one."""
     rng = np.random.default_rng(seed)
     leading = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
     depth = int(rng.choice([1, 2, 3, 10, 100, 1000, 5000]))

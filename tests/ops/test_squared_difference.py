@@ -19,7 +19,7 @@ def _make(_activation: Activation) -> SquaredDifferenceAttrs:
 
 
 def _random(seed: int) -> c.Case:
-    """Output scales from just above the least that the op accepts."""
+    """A case with a random output scale, from just above the smallest that the op accepts."""
     rng = np.random.default_rng(1000 + seed)
     lhs, rhs = (float(10 ** rng.uniform(-3, 0)) for _ in range(2))
     output = max(lhs, rhs) ** 2 * float(2 ** rng.uniform(-11.9, 10))

@@ -50,7 +50,7 @@ def test_every_pair_of_values(output_scale: float) -> None:
 
 @needs_litert
 def test_the_square_of_the_scale_is_not_rounded_to_float32() -> None:
-    # Rounded to float32 the multiplier would be 5/8, which scales 4 to a half.
+    # Rounded to float32, the multiplier would be 5/8, and 4 would be scaled to a half.
     rng = np.random.default_rng(1)
     found = 0
     while found < 10:

@@ -1,4 +1,4 @@
-"""SLICE, STRIDED_SLICE, SPLIT, SPLIT_V and UNPACK: all are slices, and reshapes where axes go."""
+"""SLICE, STRIDED_SLICE, SPLIT, SPLIT_V and UNPACK are slices, some followed by a reshape."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def strided_model(
 
 
 class Entry(NamedTuple):
-    """One entry of a strided slice, and what says the same to numpy."""
+    """One entry of a strided slice, and the same entry in numpy."""
 
     begin: int = 0
     end: int = 0
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 
 def strided_slice_model(seed: int) -> Model:
-    """Entries of every kind; the output's shape is what numpy's indexing gives."""
+    """A model with entries of every kind. numpy's indexing gives the output's shape."""
     rng = np.random.default_rng(seed)
     shape = random_shape(rng, 4)
     kinds = _random_kinds(rng, len(shape))

@@ -32,8 +32,8 @@ def test_equals_litert(block: int) -> None:
 @needs_litert
 @pytest.mark.parametrize("numerator", [2**21 - 1, 2**21 - 3, 2**21 - 1001, 2**20 + 1])
 def test_halves_of_the_right_operand_are_rounded_before_it_is_negated(numerator: int) -> None:
-    # This multiplier has ten trailing zeros: operands of odd value are scaled to halves, and
-    # the output's scale is small enough to show them.
+    # This multiplier has ten trailing zeros, so odd operands are scaled to halves. The output's
+    # scale is small enough to show these.
     scales = (1.0, numerator / 2**21, 2.0**-18)
     attrs = SubtractAttrs(Activation.NONE)
     assert_equal(broadcasting.all_pairs(OP.name, "SUB", "SubOptions", attrs, scales, (0, 0, 0)))

@@ -41,7 +41,7 @@ def test_plain_numbers_equal_litert(dtype: DType) -> None:
 
 
 def _negative() -> Case:
-    """Three times -2, in a scale that holds -6 well."""
+    """A case of three times -2, in a scale that can represent -6."""
     data = activation_type((3,), 1.0, 0)
     case = replace(_case(0), types=[data], arrays=[np.full(3, -2, np.int8)])
     assert data.quant is not None
@@ -74,7 +74,7 @@ def test_signed_sums_are_close_to_the_real_ones() -> None:
         stored = real * data.scale / case.output_quant.scale[0] + case.output_quant.zero_point[0]
         found = by_reference(replace(case, attrs=attrs))
         off = np.abs(found - np.clip(stored, -128, 127))
-        assert off.max() <= 0.751  # two roundings: a half, and half of a half
+        assert off.max() <= 0.751  # there are two roundings: a half, and half of a half
 
 
 def test_constraints() -> None:
@@ -98,4 +98,4 @@ def test_int16_sums_are_rounded_and_saturate() -> None:
     case = replace(case, output_dtype=DType.INT16)
     assert by_reference(case).tolist() == [32767, -7]
     halves = replace(case, output_quant=Quant((2.0,), (0,)))
-    assert by_reference(halves).tolist() == [32767, -3]  # -3.5, halves upwards
+    assert by_reference(halves).tolist() == [32767, -3]  # -3.5; halves round upwards

@@ -36,7 +36,7 @@ def test_a_reset_forgets_what_litert_forgets(dtype: DType) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_state_matters(dtype: DType) -> None:
-    """So the tests above would see a state that is lost, or not reset."""
+    """So the tests above would notice if the state were lost or not reset."""
     network = svdf_cases.network(4, dtype)
     kept, reset = (stateful.by_reference(network, reset_before=n) for n in (0, 3))
     assert np.array_equal(kept[2]["y"], reset[2]["y"])

@@ -20,7 +20,7 @@ def _case(
     least: int = 0,
     is_constant: bool = True,
 ) -> c.Case:
-    """Indices from ``least`` on."""
+    """A case with random indices from ``least`` to below the axis's size minus ``least``."""
     rng = np.random.default_rng(seed)
     data, attrs = tensor(rng, shape, dtype), TakeAttrs(axis, batch_dims)
     values = rng.integers(least, shape[axis] - least, indices_shape).astype(np.int32)

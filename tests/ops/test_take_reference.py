@@ -1,4 +1,4 @@
-"""GATHER, and RESIZE_NEAREST_NEIGHBOR, which takes rows and columns."""
+"""GATHER, and RESIZE_NEAREST_NEIGHBOR, which picks rows and columns."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_enormous_images_are_refused() -> None:
 
 
 def computed_case(seed: int) -> Case:
-    """Indices that are fed, or not, some of which lie outside of the axis; batches."""
+    """A case of fed or constant indices and of batches. Some indices are outside the axis."""
     rng, dtype = np.random.default_rng(seed), dtype_of(seed)
     shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5))))
     axis = int(rng.integers(len(shape)))

@@ -28,7 +28,7 @@ def test_equals_litert_with_the_usual_output() -> None:
 
 
 def test_an_exact_half_that_tanhf_gives_rounds_away_from_zero() -> None:
-    # tanh is -0.95703122 here if rounded correctly; LiteRT has -122.5/128 and thus -123
+    # the correct tanh is -0.95703122; LiteRT has -122.5/128 and thus -123
     data, output = types(0.09546775370836258, 1 / 128)
     assert results("tanh", TanhAttrs(), data, output)[128 - 20] == -123
 

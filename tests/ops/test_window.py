@@ -1,4 +1,4 @@
-"""The taps of windows, against every place and tap tried one by one."""
+"""The taps of windows, compared with all places and taps tried one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microgen.ops.window import Along, cells_seen, taps
 
 
 def _by_hand(along: Along) -> set[tuple[int, int, int]]:
-    """(tap, place, cell) of every tap that lies on data."""
+    """The (tap, place, cell) of every tap that is on data."""
     pairs = itertools.product(range(along.kernel), range(along.places))
     every = ((k, p, p * along.stride + k * along.dilation - along.before) for k, p in pairs)
     return {found for found in every if 0 <= found[2] < along.size}

@@ -1,4 +1,4 @@
-"""Windows as large, as far apart and as far outside as they may be, and those that are refused."""
+"""Windows with the largest sizes, dilations, strides and padding, and refusals of larger ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ATTRS: dict[str, dict[str, Any]] = {
 
 
 def _shape_of(op: str, **changes: Any) -> tuple[int, ...]:
-    """What the op infers for a 5x5 window over a 5x5 image of one channel."""
+    """The output shape that the op infers for a 5x5 window over a 5x5 image of one channel."""
     kind = ops.registry()[op].attrs
     fields = {"strides": (1, 1), "padding": "SAME", "activation": NONE, **ATTRS[op]}
     if hasattr(kind, "dilation"):
@@ -99,7 +99,7 @@ def _turned(pair: Pair) -> Pair:
 
 
 def _convolutions() -> Iterator[c.Case]:
-    """Three taps, of which at most one is in the image, far before and far after it."""
+    """Three taps, at most one of which is in the image. The others are far before or after it."""
     far = convolving.Geometry(
         data=(1, 3, 2, 4), filters=(5, 3, 1, 4), dilation=(MOST, 1), padding=PADS
     )
@@ -142,7 +142,7 @@ def _transposed() -> Iterator[c.Case]:
 
 
 def _pools() -> Iterator[c.Case]:
-    """Windows of which the image is a corner."""
+    """Windows of which the image covers only a corner."""
     for op in ("nn.avg_pool2d", "nn.max_pool2d"):
         attrs = ops.registry()[op].attrs((MOST + 1, 1), (MOST, 1), PADS, NONE)  # type: ignore[call-arg]
         for dtype in (DType.INT8, DType.INT16, DType.FLOAT32):
@@ -155,11 +155,11 @@ def test_kernels_equal_the_reference_at_the_limits(make: Any, tmp_path: Path) ->
     c.check(list(make()), tmp_path)
 
 
-# What microgen/window.h and microgen/conv2d_window.h compute on the way
+# Intermediate results of microgen/window.h and microgen/conv2d_window.h
 
 
 def _intermediates(size: int, kernel: int, stride: int, dilation: int, pads: Pair) -> Iterator[int]:
-    """Of the first and the last window along one axis."""
+    """The intermediate results for the first and the last window along one axis."""
     outputs = (size + sum(pads) - (kernel - 1) * dilation - 1) // stride + 1
     for y in (0, outputs - 1):
         origin = y * stride - pads[0]

@@ -1,7 +1,7 @@
-"""What TVM's qnn operators compute, from their definitions, in exact rational arithmetic.
+"""The results of TVM's qnn operators, computed from their definitions in exact rational arithmetic.
 
 Sources: TVM v0.14, src/relay/qnn/utils.cc, GetFixedPointMultiplierShift; src/relay/qnn/op/*.cc;
-src/target/intrin_rule.cc, QMultiplyShift. Nothing here comes from microgen.
+src/target/intrin_rule.cc, QMultiplyShift. No code comes from microgen.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ HALF = Fraction(1, 2)
 
 
 def upward(x: Fraction) -> int:
-    """To nearest, ties upwards."""
+    """The nearest integer; ties go upwards."""
     return math.floor(x + HALF)
 
 
 def to_nearest(x: Fraction) -> int:
-    """To nearest, ties away from zero."""
+    """The nearest integer; ties go away from zero."""
     return math.floor(x + HALF) if x >= 0 else math.ceil(x - HALF)
 
 
@@ -32,7 +32,7 @@ ROUNDINGS: dict[str, Callable[[Fraction], int]] = {"UPWARD": upward, "TONEAREST"
 
 
 def fixed_point(ratio: float) -> Fraction:
-    """The ratio with a significand of 31 bits, itself rounded with ties away from zero."""
+    """The ratio with a significand of 31 bits, in whose rounding ties go away from zero."""
     if ratio == 0:
         return Fraction(0)
     _, exponent = math.frexp(ratio)
@@ -41,7 +41,7 @@ def fixed_point(ratio: float) -> Fraction:
 
 
 def wrap32(x: int) -> int:
-    """The int32 of the same bits."""
+    """The int32 with the same bits."""
     return (x + 2**31) % 2**32 - 2**31
 
 
@@ -51,12 +51,12 @@ def saturated(x: int, dtype: str) -> int:
 
 
 def quotient(scale: float, over: float) -> float:
-    """Of two float32 scales, in double."""
+    """The quotient of two float32 scales in double."""
     return float(np.float32(scale)) / float(np.float32(over))
 
 
 def rescaled(x: int, ratio: float, rounding: str) -> int:
-    """One value times a ratio of scales."""
+    """A value times a ratio of scales."""
     return wrap32(ROUNDINGS[rounding](x * fixed_point(ratio)))
 
 
@@ -69,7 +69,7 @@ def requantize(
     dtype: str,
     axis: int = 0,
 ) -> Array:
-    """qnn.requantize; ``scales``: one, or one per index of ``axis``."""
+    """qnn.requantize. ``scales`` has one scale, or one per index of ``axis``."""
     found = np.empty(data.shape, dtype)
     for place in np.ndindex(data.shape):
         scale = scales[place[axis]] if len(scales) > 1 else scales[0]
@@ -83,7 +83,7 @@ Pair = tuple[float, int]  # scale and zero point
 
 
 def elementwise(op: str, lhs: Array, rhs: Array, of: Sequence[Pair], rounding: str) -> Array:
-    """qnn.add, qnn.subtract, qnn.mul; ``of``: scales and zero points of lhs, rhs and output."""
+    """qnn.add, qnn.subtract or qnn.mul. ``of`` is (scale, zero point) of lhs, rhs and output."""
     left, right = np.broadcast_arrays(lhs, rhs)
     found = np.empty(left.shape, np.int8)
     for place in np.ndindex(left.shape):
@@ -102,14 +102,14 @@ def _combined(op: str, a: int, b: int, of: Sequence[Pair], rounding: str) -> int
 
 
 def quantize(data: Array, output: Pair, dtype: str) -> Array:
-    """qnn.quantize: a quotient in float32, C's round, saturated."""
+    """qnn.quantize: a quotient in float32, rounded by C's round, saturated."""
     quotients = (data / np.float32(output[0])).astype(np.float32)
     stored = [to_nearest(Fraction(float(q))) + output[1] for q in quotients.reshape(-1)]
     return np.array([saturated(x, dtype) for x in stored], dtype).reshape(data.shape)
 
 
 def dequantize(data: Array, of: Pair) -> Array:
-    """qnn.dequantize: an int32 difference as float32, times the scale."""
+    """qnn.dequantize: an int32 difference, converted to float32, times the scale."""
     centred = (data.astype(np.int64) - of[1]).astype(np.int32)
     return centred.astype(np.float32) * np.float32(of[0])
 
@@ -117,7 +117,7 @@ def dequantize(data: Array, of: Pair) -> Array:
 def conv2d(
     data: Array, weight: Array, zero_point: int, strides: tuple[int, int], pads: Sequence[int]
 ) -> Array:
-    """int32 sums [N, OH, OW, O] of NHWC data and OHWI weights; padding has the zero point."""
+    """int32 sums [N, OH, OW, O] of NHWC data and OHWI weights. Padding has the zero point."""
     top, left, bottom, right = pads
     around = ((0, 0), (top, bottom), (left, right), (0, 0))
     padded = np.pad(data.astype(np.int64) - zero_point, around)

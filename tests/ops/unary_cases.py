@@ -1,5 +1,8 @@
-"""Cases of functions of one value: of int8 and int16 always all values, of random quantizations; of
-float32 values of every magnitude."""
+"""Cases of functions of one value.
+
+int8 and int16 cases have all values and random quantizations, float32 cases values of every
+magnitude.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ EVERY_INT16 = np.arange(-(2**15), 2**15).astype(np.int16)
 
 @dataclass(frozen=True)
 class Ranges:
-    """What random quantizations are drawn from: powers of two, or what the operator demands."""
+    """The ranges of random quantizations: exponents of two, or values that the operator
+    requires."""
 
     usual: tuple[float, float] = (-9, 2)
     extreme: tuple[float, float] = (-20, 12)
@@ -37,7 +41,7 @@ class Ranges:
 
 
 def unary_case(op: str, attrs: Attrs, code: str, data: TensorType, output: TensorType) -> Case:
-    """All int8 values through the operator."""
+    """A case of all int8 values."""
     assert output.quant is not None
     return Case(op, attrs, [data], [EVERY], output.quant, code, "")
 
@@ -45,7 +49,7 @@ def unary_case(op: str, attrs: Attrs, code: str, data: TensorType, output: Tenso
 def quantization(
     rng: np.random.Generator, ranges: Ranges, scale: float | None, zero_point: int | None
 ) -> TensorType:
-    """An int8[256], its scale rarely extreme, its zero point often at an end."""
+    """The type of an int8[256]. Its scale is sometimes extreme, its zero point often at an end."""
     low, high = ranges.extreme if rng.random() < 0.2 else ranges.usual
     if zero_point is None:
         zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
@@ -69,7 +73,7 @@ def random_cases(case: Case, block: int, ranges: Ranges, count: int = 50) -> Ite
 def check_random(
     op: str, attrs: Attrs, code: str, block: int, ranges: Ranges | None = None
 ) -> None:
-    """Fifty quantizations, most of which the op takes, equal LiteRT's reference kernel."""
+    """Compares fifty quantizations with LiteRT's reference kernel. The op must take most."""
     some = activation_type((256,), 1, 0)
     case = unary_case(op, attrs, code, some, some)
     cases = list(random_cases(case, block, ranges or Ranges()))
@@ -79,24 +83,24 @@ def check_random(
 
 
 def types(scale_in: float, scale_out: float, zero_point: int = 0) -> tuple[TensorType, TensorType]:
-    """Input and output of that scale, the output with that zero point."""
+    """The types of input and output with these scales, and with the output's zero point."""
     return activation_type((256,), scale_in, 0), activation_type((256,), scale_out, zero_point)
 
 
 def results(op: str, attrs: Attrs, data: TensorType, output: TensorType) -> list[int]:
-    """What the reference makes of each value, from -128 on."""
+    """The reference's result for each value from -128 on."""
     (found,) = registry()[op].reference(attrs, Operands((EVERY,), (data,), (output,)))
     return [int(value) for value in found]
 
 
 def int16_type(scale: float, size: int = EVERY_INT16.size) -> TensorType:
-    """An int16 tensor's type; the scale is rounded to float32, as a file would."""
+    """An int16 tensor's type. The scale is rounded to float32, because a file's is."""
     return TensorType((size,), DType.INT16, Quant((float(np.float32(scale)),), (0,)))
 
 
 @dataclass(frozen=True)
 class Operator:
-    """A TFLite operator: its code, versions that it has for int16, and its options."""
+    """A TFLite operator: its code, its version for int16, and its options."""
 
     code: str
     version: int = 1
@@ -107,7 +111,7 @@ class Operator:
 def int16_case(
     op: str, attrs: Attrs, operator: Operator, data: TensorType, output: TensorType, values: Array
 ) -> Case:
-    """The values through the operator."""
+    """A case of these values for the operator."""
     assert output.quant is not None
     return Case(
         op,
@@ -131,7 +135,7 @@ def check_int16(
     values: Array = EVERY_INT16,
     count: int = 30,
 ) -> None:
-    """Random scales of input and output, of which the op takes most, equal LiteRT's kernel."""
+    """Compares random scales of input and output with LiteRT's kernel. The op must take most."""
     rng = np.random.default_rng(0)
     taken = 0
     for _ in range(count):
@@ -145,7 +149,8 @@ def check_int16(
 def powers(
     low: float, high: float, output: tuple[float, float] | float
 ) -> Callable[[np.random.Generator], tuple[float, float]]:
-    """Scales 2**x with x between ``low`` and ``high``; the output's likewise, or as given."""
+    """A function that draws scales 2**x with x between ``low`` and ``high``, and the output's
+    likewise or as given."""
 
     def scales(rng: np.random.Generator) -> tuple[float, float]:
         made = output if isinstance(output, float) else 2.0 ** rng.uniform(*output)
@@ -155,7 +160,7 @@ def powers(
 
 
 def float_arrays(least: float = -np.inf) -> list[Array]:
-    """Values of about one magnitude each, and some of all magnitudes; none below ``least``."""
+    """Arrays of values of about one magnitude, and of all. No value is below ``least``."""
     rng = np.random.default_rng(0)
     arrays = [rng.normal(0, 2.0**power, 200) for power in range(-20, 8)]
     arrays.append(rng.choice([-1, 1], 500) * 10.0 ** rng.uniform(-38, 38, 500))
@@ -170,7 +175,7 @@ def check_floats(
     least: float = -np.inf,
     litert: Callable[[Case], Array] = by_litert,
 ) -> None:
-    """LiteRT's results within the op's bound; infinities and NaN at the same places."""
+    """Checks that LiteRT's results are within the op's bound, with infinities and NaN in place."""
     for array in float_arrays(least):
         case = Case(
             op,
@@ -189,6 +194,6 @@ def check_floats(
 
 
 def check_int16_is_refused(op: str, attrs: Attrs) -> None:
-    """The sentence says what is taken."""
+    """The sentence must say which dtypes are taken."""
     found = registry()[op].check(attrs, [int16_type(0.5)], [int16_type(0.5)])
     assert found == "the input is int16[65536]; it must be int8 or float32"

@@ -1,7 +1,8 @@
-"""Kernel cases of functions of one value: all int16 values; floats of every size, and special ones.
+"""Kernel cases of functions of one value: all int16 values, floats of every magnitude, special
+floats.
 
-A float kernel's bound is in units of the output's largest magnitude, so floats come in small cases
-of about one magnitude each.
+A float kernel's bound is in units of the output's largest magnitude. So floats come in small cases,
+each of about one magnitude.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ SPECIAL = (
 
 
 def float_case(name: str, op: str, attrs: Attrs, array: Array) -> c.Case:
-    """The values as the only input."""
+    """A case with these values as the only input."""
     data = c.Tensor(TensorType(array.shape, DType.FLOAT32), array.astype(np.float32))
     return c.Case(name, op, attrs, (data,), None, DType.FLOAT32)
 
 
 def float_cases(op: str, attrs: Attrs) -> list[c.Case]:
-    """Special values one by one; random ones of every binade and of every bit pattern."""
+    """Cases of special values one by one, random values in every binade, and random bit
+    patterns."""
     rng = np.random.default_rng(0)
     arrays = [np.array([x]) for x in SPECIAL]
     for exponent in range(-149, 128):
@@ -42,7 +44,7 @@ def float_cases(op: str, attrs: Attrs) -> list[c.Case]:
 
 
 def int16_case(op: str, attrs: Attrs, scale_in: float, scale_out: float) -> c.Case:
-    """Every int16 value."""
+    """A case of every int16 value."""
     kind = TensorType(EVERY.shape, DType.INT16, c.quant(scale_in))
     data = c.Tensor(kind, EVERY)
     name = f"scales {scale_in:g} and {scale_out:g}"
@@ -52,7 +54,7 @@ def int16_case(op: str, attrs: Attrs, scale_in: float, scale_out: float) -> c.Ca
 def int16_cases(
     op: str, attrs: Attrs, corners: Sequence[tuple[float, float]], scale_out: float | None = None
 ) -> list[c.Case]:
-    """Given pairs of scales, then random ones."""
+    """Cases of the given pairs of scales, then of random ones."""
     rng = np.random.default_rng(1)
     pairs = [*corners]
     for _ in range(20):
@@ -61,7 +63,7 @@ def int16_cases(
 
 
 def int16_tensor(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> c.Tensor:
-    """Random int16 values, the extremes often."""
+    """Random int16 values, often the extremes."""
     array = rng.integers(-(2**15), 2**15, shape)
     extreme = rng.choice([-(2**15), 2**15 - 1], shape)
     values = np.where(rng.random(shape) < 0.1, extreme, array).astype(np.int16)

@@ -1,4 +1,4 @@
-"""Whether results are within an op's bound of its reference: kernels', LiteRT's."""
+"""Whether results of kernels and of LiteRT are within an op's bound of its reference."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from microgen.ir.graph import Array, Attrs, Graph, Node, Origin
 from microgen.ops import registry
 from microgen.ops.base import Operands
 
-RANGE = 1e-5  # of a tensor, what whole networks that are known to be well conditioned may be off
+RANGE = 1e-5  # relative to a tensor's range: how far a whole, well-conditioned network may be off
 
 
 def expected(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> list[Expected]:
-    """What a node should give, beside what was found: its outputs, then its variables."""
+    """The values that a node should have, with the found ones: its outputs, then its variables."""
     names = tuple(f"in{k}" for k in range(len(operands.inputs)))
     outputs = tuple(f"out{k}" for k in range(len(operands.output_types)))
     node = Node(op, names, outputs, attrs, Origin("case", op))
@@ -38,13 +38,13 @@ def wrong(one: Expected) -> Array:
 
 
 def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> Array:
-    """Where LiteRT's output is beyond what the op and its kernels' own choices allow."""
+    """Where LiteRT's output exceeds the op's bound and the slack for LiteRT's own choices."""
     (one,) = expected(op, attrs, operands, found)
     return wrong(replace(one, bound=one.bound + LiteRT().slack(op, operands.inputs)))
 
 
 def far(found: Array, wanted: Array) -> bool:
-    """Whether the outputs of a network differ: integers at all, floats by ``RANGE``."""
+    """Whether a network's outputs differ. Integers must be equal, floats within ``RANGE``."""
     if wanted.dtype.kind != "f":
         return bool((found != wanted).any())
     span = max(np.ptp(wanted), np.abs(wanted).max())

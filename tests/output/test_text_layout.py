@@ -1,4 +1,4 @@
-"""Text in a number of columns: no word is cut, nothing wraps without a width."""
+"""Text in a number of columns: no word is cut, and nothing wraps if there is no width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs for tests of partitioning: by hand of float32, and at random from TFLite networks."""
+"""Graphs for tests of partitioning: handmade ones of float32, and random TFLite networks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.differential import generator
 
 
 class Builder:
-    """Appends float32 nodes and gives back tensor names."""
+    """Appends float32 nodes and returns tensor names."""
 
     def __init__(self, *, dtype: DType = DType.FLOAT32) -> None:
         self.dtype = dtype
@@ -70,14 +70,14 @@ class Builder:
 
 
 def random_network(seed: int) -> Graph:
-    """A TFLite network of every dtype, after the passes."""
+    """A random TFLite network of every dtype, after the passes."""
     case = generator.generate(seed)
     data = case.net.model(case.outputs)
     return passes.run(load(data, file="x.tflite", numerics=profile("litert")))
 
 
 def samples(graph: Graph, seed: int) -> dict[str, Array]:
-    """A value for each input."""
+    """A random value for each input."""
     rng = np.random.default_rng(seed)
     given = {name: _values(rng, graph.types[name]) for name in graph.inputs}
     fixed = {n: np.array(v, graph.types[n].dtype.numpy) for n, v in graph.fixed.items()}
@@ -93,7 +93,7 @@ def _values(rng: np.random.Generator, kind: TensorType) -> Array:
 
 
 def outputs(graph: Graph, given: dict[str, Array]) -> list[Array] | None:
-    """What the graph computes; None where a division by zero, say, ends it."""
+    """The graph's outputs, or None if, for example, a division by zero ends it."""
     try:
         values = interpreter.evaluate(graph, given, registry())
     except StatusError:
@@ -102,7 +102,7 @@ def outputs(graph: Graph, given: dict[str, Array]) -> list[Array] | None:
 
 
 def of_relay(function: Function, inputs: list[Array]) -> list[Array]:
-    """What a Relay function computes, read by the frontend."""
+    """The outputs of a Relay function that the frontend has read."""
     bare = Function(function.params, function.body)
     graph = from_module(IRModule.from_expr(bare), file="x.relay")
     found = outputs(graph, dict(zip(graph.inputs, inputs, strict=True)))
@@ -111,12 +111,12 @@ def of_relay(function: Function, inputs: list[Array]) -> list[Array]:
 
 
 def external_nodes(graph: Graph) -> list[tuple[Node, ExternalAttrs]]:
-    """The nodes that a generator took, with their attributes."""
+    """The nodes that generators took, with their attributes."""
     return [(n, n.attrs) for n in graph.nodes if isinstance(n.attrs, ExternalAttrs)]
 
 
 def everything(name: str, *lacking: str) -> Support:
-    """A generator of all Relay operators but some."""
+    """A generator of all Relay operators except the ones in ``lacking``."""
 
     def accept(_call: OperatorCall) -> str | None:
         return None

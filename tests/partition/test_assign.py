@@ -1,4 +1,4 @@
-"""What is said when no code generator takes a node."""
+"""The error when no code generator takes a node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREFIX = "model/block_1/expand/BatchNorm/FusedBatchNormV3;model/block_1/expand/C
 
 
 def overflowing(layers: int) -> Network:
-    """Dense layers whose biases leave int32 no room for products: every kernel refuses them."""
+    """Dense layers whose biases leave no room in int32, so every kernel refuses them."""
     names = ["x", *(f"{PREFIX}{i}" for i in range(layers))]
     tensors = [activation(name, 1, 4) for name in names]
     constants = (int8_constant("w", 4, 4, scale=(0.25,)), integers("b", [2**31 - 1] * 4))

@@ -1,4 +1,4 @@
-"""Nodes said in Relay are what the frontend reads back: the same types, the same numbers."""
+"""The frontend reads a node's Relay back as the same node, with the same types and numbers."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ IMAGE = (2, 5, 6, 4)
 
 @dataclass(frozen=True)
 class Case:
-    """A node of inputs and constants of these shapes, and the operators that it is in Relay.
+    """A node with inputs and constants of these shapes, and the Relay operators that it becomes.
 
-    ``rounds``: the frontend reads another kind of convolution, whose float32 sums it rounds
-    elsewhere: where each channel is a group, one of depth, and of one channel, none.
+    With ``rounds`` the frontend reads it back as another kind of convolution, whose float32 sums
+    round differently. A convolution with one channel per group is read as depthwise, and one of a
+    single channel is read as ordinary.
     """
 
     op: str

@@ -1,4 +1,4 @@
-"""Partitioning of kernel graphs: regions, their order, several generators, what is refused."""
+"""Partitioning of kernel graphs: regions, their order, several generators, and refusals."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def partitioned(
     graph: Graph, generators: Mapping[str, Generator], *, merges: bool = True
 ) -> PartitionedGraph:
     found = partition_graph(graph, generators, name="m", merge_regions=merges)
-    verify.check(found.graph, registry())  # each node stands after what it reads
+    verify.check(found.graph, registry())  # each node comes after the nodes that it reads
     for _, attrs in external_nodes(found.graph):
         verify.check(attrs.graph, registry())
     return found
 
 
 def regions(graph: Graph) -> dict[str, list[str]]:
-    """The ops of each region, by its symbol."""
+    """The ops of each region, keyed by the region's symbol."""
     return {a.symbol: [node.op for node in a.graph.nodes] for _, a in external_nodes(graph)}
 
 
 def _fickle(seed: int, name: str) -> Generator:
-    """One that takes about half of all nodes."""
+    """A generator that takes about half of all nodes."""
 
     def refuses(node: Node) -> str | None:
         word = f"{seed}{name}{node.outputs[0]}"
@@ -76,7 +76,7 @@ def test_random_graphs_are_whole_and_compute_the_same(merges: bool) -> None:
 
 
 def test_merged_regions_are_convex() -> None:
-    """One region of exp and add would need tanh, which is outside and needs exp."""
+    """One region of exp and add would read tanh, which is outside and itself reads exp."""
     b = Builder()
     e = b.exp(b.input(2))
     graph = b.graph(b.add(e, b.tanh(e)))
@@ -96,7 +96,7 @@ def test_merged_regions_are_as_large_as_can_be() -> None:
 
 
 def test_nodes_keep_their_order_where_they_can() -> None:
-    """A region stands where its first result did."""
+    """A region takes the place of its first result."""
     b = Builder()
     x, y = b.input(2), b.input(2)
     first, other, second = b.exp(x), b.tanh(y), b.exp(y)

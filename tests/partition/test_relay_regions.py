@@ -1,4 +1,4 @@
-"""What generators of Relay take of a kernel graph: nodes, patterns of theirs, regions."""
+"""What generators of Relay take of a kernel graph: single nodes, patterns, and regions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def conv(b: Builder, data: str, activation: Activation = NONE) -> str:
 
 
 def called(function: Function) -> list[str]:
-    """Operators and composite functions, in order."""
+    """The operators and composite functions, in order."""
     calls = [e for e in depth_first(function.body, operands) if isinstance(e, Call)]
     return [e.op.name if isinstance(e.op, Op) else _composite(e.op) for e in calls]
 
@@ -67,7 +67,7 @@ def _composite(function: Expr) -> str:
 
 
 def agree(graph: Graph, found: PartitionedGraph, seed: int) -> int:
-    """Hold functions of regions against their graphs; how many there are."""
+    """Compares the functions of regions with their graphs, and returns the number of regions."""
     given = samples(graph, seed)
     whole = outputs(graph, given)
     if whole is None:
@@ -82,7 +82,8 @@ def agree(graph: Graph, found: PartitionedGraph, seed: int) -> int:
         expected = outputs(attrs.graph, inside)
         assert expected is not None
         values = of_relay(attrs.function, [inside[name] for name in attrs.graph.inputs])
-        # Of convolutions with a group per channel the frontend makes others, which round elsewhere.
+        # The frontend reads a convolution with one channel per group as another kind, which rounds
+        # differently.
         tolerance = 1e-5 if any("conv2d" in node.op for node in attrs.graph.nodes) else 0
         for mine, theirs in zip(values, expected, strict=True):
             largest = np.max(np.abs(theirs), initial=0, where=np.isfinite(theirs))
@@ -169,7 +170,7 @@ def test_patterns_match_across_the_nodes_of_a_region() -> None:
 
 
 def test_patterns_of_single_nodes_count_where_those_of_several_leave_a_call_over() -> None:
-    """A match of exp and dense would leave the bias to nobody."""
+    """A match of exp and dense would leave a bias that no pattern takes."""
     product = is_op("nn.dense")(is_op("exp")(wildcard()), wildcard())
     biased = is_op("nn.bias_add")(is_op("nn.dense")(wildcard(), wildcard()), wildcard())
     patterns = (CompositePattern("a.late", product), CompositePattern("a.biased", biased))

@@ -1,4 +1,4 @@
-"""TFLite models for generators of Relay: what is taken runs and agrees, what is not is told."""
+"""TFLite models for generators of Relay: taken parts compute the same, others get a reason."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def _taken(done: Compiled) -> dict[str, int]:
-    """How many nodes each generator has, the built-in kernels included."""
+    """The number of nodes that each generator takes; the built-in kernels are one of them."""
     found: dict[str, int] = {}
     for region in done.partition.regions:
         inside = region.main.attrs.graph.nodes if region.main.op == "external" else region.nodes  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def test_float_networks_of_mlperf_agree(
     options = {"codegen": ("dnnl",), "composite": True, "merge_regions": merges}
     done = _agrees(mlperf_models / f"{name}.tflite", board, tmp_path / "p", **options)
     assert _taken(done)["dnnl"] > 0
-    if name != "kws_ref_model_float32":  # whose weights are int8
+    if name != "kws_ref_model_float32":  # its weights are int8
         assert _taken(done).keys() == {"dnnl"}
 
 
@@ -117,7 +117,7 @@ def test_int8_networks_are_refused_and_stay_the_same(name: str, mlperf_models: P
     files, others = (
         {name: data for name, data in done.files.files.items() if name != MANIFEST}
         for done in (asked, plain)
-    )  # the manifest has the options
+    )  # the manifest records the options
     assert files == others
     assert [idle.name for idle in asked.idle] == list(ALL)
     for idle in asked.idle:
@@ -146,7 +146,7 @@ def test_generate_tells_of_generators_that_take_nothing(
     (line,) = [line for line in err.splitlines() if "takes nothing" in line]
     assert line.startswith("mixed.tflite: ccompiler takes nothing of the model: nn.dense: ")
     assert "`microgen partition` shows" in line
-    assert "--composite" not in line  # it has no patterns
+    assert "--composite" not in line  # ccompiler has no patterns
     (idle,) = json.loads(out)["idle_codegens"]
     assert idle["codegen"] == "ccompiler"
     assert "nn.softmax: ccompiler has no nn.softmax" in idle["reasons"]

@@ -1,4 +1,4 @@
-"""TFLite models of which several code generators take parts."""
+"""TFLite models with parts for several code generators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _image_tensors() -> list[TensorSpec]:
 
 
 def image() -> bytes:
-    """float32 convolutions, the second of each channel; pools, a branch, a dense layer, softmax."""
+    """Two float32 convolutions (one depthwise), pools, a branch, a dense layer and softmax."""
     same = {"padding": 0, "strideH": 2, "strideW": 2}
     depthwise = {"padding": 0, "strideH": 1, "strideW": 1, "depthMultiplier": 1}
     valid = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
@@ -60,7 +60,7 @@ def image() -> bytes:
 
 
 def elementwise() -> bytes:
-    """relu(x + y) - x, its tanh, and the product of both."""
+    """relu(x + y) - x, its tanh, and the product of the two."""
     names = ("x", "y", "sum", "difference", "t", "z")
     tensors = [TensorSpec(name, (2, 6), "float32") for name in names]
     operators = [

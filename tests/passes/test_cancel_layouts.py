@@ -1,4 +1,4 @@
-"""passes.cancel_layouts: where changes of layout end up, and that results stay what they are."""
+"""passes.cancel_layouts: where it puts changes of layout. Results must not change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ADD = AddAttrs(Activation.NONE)
 
 
 class Builder:
-    """A graph, node by node."""
+    """Builds a graph node by node."""
 
     def __init__(self, dtype: DType = DType.FLOAT32, quant: Quant | None = None) -> None:
         self.kind = TensorType((), dtype, quant)
@@ -92,7 +92,7 @@ class Builder:
 
 
 def after(graph: Graph, seed: int = 0) -> Graph:
-    """The graph after the pass, which computes the same to the bit."""
+    """The graph after the pass. It must compute the same bit for bit."""
     found = cancel_layouts(graph)
     verify.check(found, registry())
     rng = np.random.default_rng(seed)
@@ -155,9 +155,9 @@ def test_branches_meet_in_the_layout_that_most_of_them_have(has_both: bool) -> N
     left = b.pooled(x)
     right = b.pooled(x) if has_both else b.input(1, 3, 3, 3)
     graph = after(b.graph(b.node("add", ADD, left, right)))
-    if has_both:  # the data is laid out once, for both
+    if has_both:  # one change of the data's layout is enough for both
         assert ops(graph) == ["LT", "nn.max_pool2d", "nn.max_pool2d", "add", "LT"]
-    else:  # one change is as good before the sum as after it
+    else:  # one change before the sum is as good as one after it
         assert ops(graph) == ["LT", "nn.max_pool2d", "LT", "add"]
 
 

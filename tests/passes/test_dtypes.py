@@ -1,5 +1,7 @@
-"""Passes on convolutions of int16 and float32: padding and activations move into them, and the
-results stay."""
+"""Passes on convolutions of int16 and float32: padding and activations move into the convolutions.
+
+Results must not change.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def _input(graph: Graph, case: conformance.Case) -> Array:
 
 
 def _changed(graph: Graph, node: Node, kind: TensorType, **attrs: object) -> Graph:
-    """The graph with one node more, in front, and the convolution's attributes changed."""
+    """The graph with a node in front, and with other attributes of the convolution."""
     (conv,) = graph.nodes
     changed = dataclasses.replace(conv, attrs=dataclasses.replace(conv.attrs, **attrs))
     types = {**graph.types, node.inputs[0]: kind}
@@ -51,7 +53,7 @@ def _changed(graph: Graph, node: Node, kind: TensorType, **attrs: object) -> Gra
 
 
 def _padded(case: conformance.Case, value: int) -> Graph:
-    """The last row and columns of the case's data are padding."""
+    """The case's graph with a padding in front that makes the last row and columns of the data."""
     pads = ((0, 0), (0, 1), (0, 2), (0, 0))
     kind = case.inputs[0].type
     smaller = dataclasses.replace(kind, shape=(1, 6, 6, 4))
@@ -99,7 +101,7 @@ def test_a_clamp_moves_into_the_convolution(case: conformance.Case, activation: 
 
 
 def _clamped(values: Array, kind: TensorType, activation: Activation) -> Array:
-    """In real numbers; halves of a stored value away from zero."""
+    """The activation in real numbers; halves of a stored value round away from zero."""
     low, high = (0, 6) if activation is Activation.RELU6 else (-1, 1)
     if kind.dtype is DType.FLOAT32:
         return np.clip(values, np.float32(low), np.float32(high))

@@ -1,4 +1,4 @@
-"""Chains of views, of which some give the stored values another meaning."""
+"""Chains of views, some of which give the stored values another meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE, HALF = Quant((1.0,), (0,)), Quant((0.5,), (3,))
 
 
 def _chain(*steps: tuple[tuple[int, ...], Quant]) -> Graph:
-    """Views of x, one of the other, and a softmax of the last."""
+    """A graph of views, each of the one before, and a softmax of the last one."""
     types = {"x": TensorType((2, 6), DType.INT8, ONE)}
     nodes = []
     last = "x"
@@ -33,7 +33,7 @@ def _chain(*steps: tuple[tuple[int, ...], Quant]) -> Graph:
 
 
 def _views(graph: Graph) -> list[tuple[str, str]]:
-    """Op and input of the views that the softmax needs, and its own input."""
+    """The op and the input of the view that the softmax reads after the pass, if there is one."""
     merged = merge_views(graph)
     check(merged, registry())
     producers = merged.producer_of()

@@ -1,4 +1,4 @@
-"""Each pass on a small graph, and all of them on random ones: results must never change."""
+"""Each pass on a small graph, and all of them on random graphs: results must never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of one value become lookups in tables, and nothing else changes."""
+"""Functions of one value become table lookups, and nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The least peak of a small program, by trying every aligned offset of every buffer.
+"""The least peak of a small program, found by trying every aligned offset of every buffer.
 
-Works on bytes and half steps with nothing in common with the planners: no blocks, no orders.
+It works on bytes and half steps, and shares nothing with the planners.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from microgen.program.types import Program, Role
 
 
 def least_peak(program: Program, alignment: int) -> int:
-    """Bytes of the smallest workspace over all offsets and all choices of in-place pairs."""
+    """The bytes of the smallest workspace over all offsets and all choices of in-place pairs."""
     sizes, births, deaths, pairs = _facts(program)
     peak = max(sizes.values(), default=0)
     while not any(
@@ -58,7 +58,7 @@ def _choices(pairs):
 
 
 def _boxes(sizes, births, deaths, chosen):
-    """(name, bytes, first, last) of each buffer, largest first."""
+    """The (name, bytes, first, last) of each buffer, the largest first."""
     inputs, outputs = {p[1] for p in chosen}, {p[2] for p in chosen}
     boxes = [
         (n, sizes[n], 2 * births[n] + (n in outputs), 2 * deaths[n] + (n not in inputs))

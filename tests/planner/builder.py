@@ -25,8 +25,11 @@ INT8 = TensorType((1,), DType.INT8)
 
 @dataclass
 class Builder:
-    """Collects buffers and calls. ``"input"``, ``"output"`` and ``"constant"`` are the names of
-    what is not planned; every other name is a sid."""
+    """Collects buffers and calls.
+
+    ``"input"``, ``"output"`` and ``"constant"`` are names of tensors that are not planned. Every
+    other name is a sid.
+    """
 
     sizes: dict[str, int] = field(default_factory=dict)
     variables: set[str] = field(default_factory=set)
@@ -41,9 +44,11 @@ class Builder:
         scratch: int = 0,
         in_place: Sequence[tuple[int, int]] = (),
     ) -> Builder:
-        """Add a call; ``writes`` maps new buffers to bytes. ``in_place`` are pairs of (number of
-        the read, number of the write); scratch stands first among the parameters, so that
-        positions of parameters and arguments differ."""
+        """Adds a call. ``writes`` maps new buffers to bytes.
+
+        ``in_place`` are pairs of (number of the read, number of the write). Scratch is the first
+        parameter, so positions of parameters and of arguments differ.
+        """
         k = len(self.calls)
         if isinstance(writes, Mapping):
             self.sizes.update((n, size) for n, size in writes.items() if n != "output")
@@ -73,7 +78,7 @@ class Builder:
         return self
 
     def variable(self, name: str, nbytes: int) -> Builder:
-        """Declare a variable; the calls that read it update it."""
+        """Declares a variable; the calls that read it update it."""
         self.sizes[name] = nbytes
         self.variables.add(name)
         return self
@@ -97,7 +102,10 @@ def _argument(name: str) -> Argument:
 
 
 def chain(sizes: Sequence[int], *, in_place: Sequence[int] = ()) -> Program:
-    """Input -> sid_0 -> sid_1 -> ... -> output; ``in_place`` are the calls that may be so."""
+    """The program input -> sid_0 -> sid_1 -> ... -> output.
+
+    ``in_place`` are the numbers of the calls that may work in place.
+    """
     builder = Builder()
     names = [f"sid_{i}" for i in range(len(sizes))]
     builder.call(["input"], {names[0]: sizes[0]})
@@ -115,5 +123,5 @@ def changed(plan: MemoryPlan, name: str, **changes: Any) -> MemoryPlan:
 
 
 def with_placements(plan: MemoryPlan, placements: Sequence[Any]) -> MemoryPlan:
-    """The plan with other placements, its index kept true to them."""
+    """The plan with other placements and a matching index."""
     return replace(plan, placements=tuple(placements), by_name={p.name: p for p in placements})

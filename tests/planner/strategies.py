@@ -1,5 +1,7 @@
-"""Random programs for property tests: skips, reads repeated, in-place, several outputs, scratch,
-state."""
+"""Random programs for property tests.
+
+They have skips, repeated reads, in-place calls, several outputs, scratch and state.
+"""
 
 from __future__ import annotations
 

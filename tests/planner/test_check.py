@@ -1,4 +1,4 @@
-"""The check names what is wrong with a plan that was broken by hand."""
+"""The check names what is wrong with plans that were broken by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.planner.builder import Builder, chain, changed, with_placements
 
 @pytest.fixture
 def program() -> Program:
-    """B takes a's place; c, d and a scratch buffer live beside it."""
+    """A program in which b takes a's place. c, d and a scratch buffer are live at the same time."""
     builder = Builder().call(["input"], {"a": 64}).call(["a"], {"b": 64}, in_place=[(0, 0)])
     builder.call(["b"], {"c": 32}, scratch=16).call(["b", "c"], {"d": 32})
     return builder.call(["d"], ["output"]).build()

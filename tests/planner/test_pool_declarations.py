@@ -1,4 +1,4 @@
-"""Declarations of pools, as a command line has them."""
+"""Declarations of pools in the form that the command line takes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_refusals(specs: list[str], message: str) -> None:
 def test_pools_that_an_interface_cannot_pass_are_refused_not_dropped(
     asked: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """TVM v0.14 leaves external pools out of packed calls and says nothing."""
+    """TVM v0.14 leaves external pools out of packed calls without an error."""
     monkeypatch.setattr(options, "INTERFACES", ("c", "packed"))
     monkeypatch.setattr(options, "EXECUTORS", ("aot", "graph"))
     with pytest.raises(MicrogenError, match=message):

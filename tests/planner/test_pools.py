@@ -1,4 +1,4 @@
-"""Several pools: spill order, capacities, targets, alignments, and what is said of no room."""
+"""Several pools: spill order, capacities, targets, alignments, and the error without room."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _with_target(program: Program, number: int, target: str) -> Program:
 
 @EVERY
 def test_a_buffer_lies_where_all_its_users_may_read_and_write(algorithm: str) -> None:
-    program = _with_target(chain([64, 64, 64, 64]), 2, "npu")  # reads sid_1, writes sid_2
+    program = _with_target(chain([64, 64, 64, 64]), 2, "npu")  # call 2 reads sid_1 and writes sid_2
     pools = [Pool("host", 0, 16, targets=("c",)), Pool("both", 0, 16, targets=("c", "npu"))]
     made = plan(program, algorithm=algorithm, pools=pools)
     assert _in(made, "host") == {"sid_0", "sid_3"}
@@ -129,7 +129,7 @@ def test_what_has_fewest_pools_goes_first_where_size_alone_fails() -> None:
 
 
 def test_each_pool_has_its_own_alignment_and_offsets_ignore_the_neighbours() -> None:
-    """TVM v0.14 rounds the next offset with the neighbour's alignment, not the buffer's own."""
+    """TVM v0.14 rounds the next offset by the neighbour's alignment instead of the buffer's own."""
     builder = Builder().call(["input"], {"a": 5}).call(["a"], {"b": 5, "c": 100})
     program = builder.call(["a", "b", "c"], ["output"]).build()
     pools = [Pool("tight", 0, 4, capacity=20), Pool("wide", 0, 64)]
@@ -236,12 +236,14 @@ def test_the_check_sees_a_variable_in_the_callers_memory() -> None:
     assert any("state is a variable" in text for text in check.problems(program, outside))
 
 
-# Inputs and outputs in the workspace.
+# Inputs and outputs in the workspace
 
 
 def _io(program: Program, **sizes: int) -> Program:
-    """The program's input and output as ports of so many bytes, planned; its own buffers renamed,
-    as the builder counts no ids of ports."""
+    """The program with input and output as planned ports of so many bytes.
+
+    Its own buffers get other names, because the builder gives ports no ids.
+    """
     program = replace(
         program,
         buffers=tuple(replace(b, name=f"own_{b.name}") for b in program.buffers),
@@ -271,7 +273,7 @@ def test_inputs_live_to_their_last_reader_and_outputs_to_the_end(algorithm: str)
     assert lives[program.outputs[0].buffer] == (4, 7)
     assert program.io_bytes == 0
     if algorithm != "on-demand":
-        assert made.peak < 100 + 64 + 64 + 40  # the output lies where the input was
+        assert made.peak < 100 + 64 + 64 + 40  # the output has the place of the input
 
 
 def test_an_input_read_late_shares_with_nothing_before() -> None:
@@ -308,7 +310,7 @@ def test_plans_with_ports_are_sound(
     assert made.by_name[whole.outputs[0].buffer].last == end
 
 
-# Constants in pools.
+# Constants in pools
 
 
 def _with_constants(*sizes: int) -> Program:

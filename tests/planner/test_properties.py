@@ -1,4 +1,4 @@
-"""What holds for every program and every planner."""
+"""Properties of every program's plan by every planner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes live at each call."""
+"""The number of bytes that are live at each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A generated project with a promise broken, and the checks that see it."""
+"""Breaks one promise of a generated project, and checks which checks fail."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from pathlib import Path
 import microgen
 from microgen.building import builder
 
-Breakage = Callable[[Path], None]  # edits the project that it is given
+Breakage = Callable[[Path], None]  # edits the project in this folder
 
 
 def check(breakage: Breakage, wanted: set[str], sound: Path, project: Path) -> None:
-    """Break a copy of a project, ``project``, and build it: without digests the checks ``wanted``
-    fail and no others, and digests tell, too."""
+    """Breaks a copy of ``sound`` in ``project``, and builds it.
+
+    Without digests exactly the checks ``wanted`` must fail. With digests their check must fail,
+    too.
+    """
     shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
     breakage(project)
     builder.build(project)

@@ -1,8 +1,7 @@
-/* Runs modules of type dnnl_json, from cases.bin, on the board, and writes what they leave in
- * results.bin.
+/* Runs the modules of type dnnl_json in cases.bin on the board, and writes results.bin.
  *
- * A case is as tests/crt/dnnl_json_cases.py packs it, after a word with its length. What is left
- * of it: three codes, bytes of the pool and of the workspace that were needed, then the outputs. */
+ * A case is a word with its length, and the bytes that tests/crt/dnnl_json_cases.py packs. Its
+ * result is three codes, the bytes needed of the pool and of the workspace, and the outputs. */
 #include "platform/io.h"
 #include "dnnl/runtime_dnnl_json.h"
 

@@ -1,4 +1,4 @@
-"""Breaks generated projects with a graph executor: each promise has its own check."""
+"""Breaks generated projects with a graph executor: a check of its own finds each broken promise."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _drop_an_entry(project: Path) -> None:
 
 
 def _exchange_a_function(project: Path) -> None:
-    """For one that takes more stack than the board has."""
+    """Puts a function into the table that takes more stack than the board has."""
     deep = f"""
 static int deep({PACKED})
 {{
@@ -82,7 +82,7 @@ def _make_the_table_writable(project: Path) -> None:
 
 
 def _another_registry(project: Path) -> None:
-    """Which the firmware asks for: the right one is then no part of it."""
+    """Makes the firmware ask for another registry, so the right one is not linked."""
     _edit(project, REGISTRY, r"^static const TVMModule", _OTHER + "static const TVMModule")
     _edit(project, REGISTRY, r"\{\.registry = &tvm_function_registry\}", "{.registry = &other}")
 
@@ -111,7 +111,7 @@ def _graph_edited(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], 
 
 
 def _swap_storages(graph: dict[str, Any]) -> None:
-    """Of two tensors of equal sizes."""
+    """Exchanges the storages of two tensors of equal sizes."""
     ids = graph["attrs"]["storage_id"][1]
     graph["attrs"]["storage_id"][1] = [{5: 10, 10: 5}.get(i, i) for i in ids]
 
@@ -133,7 +133,7 @@ def _widen_a_storage(graph: dict[str, Any]) -> None:
 
 
 def _call_through_a_pointer(project: Path) -> None:
-    """From a function of the executor's family."""
+    """Adds such a call to a function of the executor's family."""
     own = """
 extern int32_t (*volatile anything)(void);
 int32_t (*volatile anything)(void);
@@ -183,7 +183,7 @@ def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_p
 
 
 def test_the_stack_counts_the_deepest_function_of_the_registry(sound: Path, tmp_path: Path) -> None:
-    """An operator with a larger frame moves the bound by as much."""
+    """An operator with a larger frame increases the bound by the same number of bytes."""
     project = tmp_path / "p"
     shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
     source = project / SOURCES / "default_packed.c"

@@ -1,4 +1,4 @@
-"""Breaks firmware that loads modules out of its blob, and sees which checks fail."""
+"""Breaks firmware that loads modules out of its blob, and compares which checks fail."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _edited(name: str, pattern: str, replacement: str) -> Breakage:
 
 
 def _in_blob(old: bytes, new: bytes, *, count: int = 1) -> Breakage:
-    """Other bytes in the blob, as many."""
+    """Replaces bytes in the blob by as many others."""
 
     def breakage(project: Path) -> None:
         path = project / BLOB

@@ -1,5 +1,8 @@
-"""Breaks what the pipeline itself generated, builds it, and sees which checks fail: those of the
-promise that was broken, and no others. Digests are switched off: checks must see for themselves."""
+"""Breaks what the pipeline itself generated, builds it, and compares which checks fail.
+
+Only the checks of the broken promise may fail. Digests are switched off, so that the checks must
+find the error themselves.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def _put_weights_in_ram(project: Path) -> None:
 
 
 def _into_main(project: Path, functions: str, statement: str) -> None:
-    """Add functions to main.c, and a statement to ``infer`` before it returns."""
+    """Adds functions to main.c, and a statement to ``infer`` before it returns."""
     _edit(project, "src/main.c", r"^/\* One inference", f"{functions}\n/* One inference")
     ending = f"    {statement}\n    return status;\n}}"
     _edit(project, "src/main.c", r"    return status;\n\}", ending.replace("\\", r"\\"))

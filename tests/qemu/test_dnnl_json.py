@@ -1,5 +1,7 @@
-"""The C runtime of dnnl_json on emulated boards: what it computes, and the memory it takes there,
-where pointers have 4 bytes."""
+"""The C runtime of dnnl_json on emulated boards.
+
+Tests compare its results, and the memory that it takes where pointers have 4 bytes.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def packed(example: cases.Example) -> bytes:
 
 
 def firmware(board: str, folder: Path) -> Path:
-    """A project that needs the runtime, with another main."""
+    """A built project that contains the runtime, with another main."""
     text = minimal_project.model_files().files[minimal_project.OPERATORS].decode()
     changed = {minimal_project.OPERATORS: f'#include "dnnl/runtime_dnnl_json.h"\n{text}'}
     project = minimal_project.write(folder / "project", board, changed)

@@ -1,5 +1,7 @@
-"""Small float32 and 16x8 networks on a core of each kind, with and without FPU: built, verified,
-run and compared layer by layer."""
+"""Small float32 and 16x8 networks on a core of each kind, with and without FPU.
+
+They are built, verified, run and compared layer by layer.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ BOARDS = [
 
 
 def _float32() -> bytes:
-    """CONV_2D, ADD, DIV (soft float divides through tables of jumps), TANH, MEAN, FULLY_CONNECTED,
-    SOFTMAX."""
+    """CONV_2D, ADD, DIV, TANH, MEAN, FULLY_CONNECTED, SOFTMAX.
+
+    Soft float divides through jump tables.
+    """
     rng = np.random.default_rng(0)
     weights = {
         "w": (4, 3, 3, 2),
@@ -56,7 +60,7 @@ def _float32() -> bytes:
 
 
 def _int16() -> bytes:
-    """DEPTHWISE_CONV_2D, CONV_2D, TANH, CONCATENATION, SOFTMAX of int16 with int8 weights."""
+    """DEPTHWISE_CONV_2D, CONV_2D, TANH, CONCATENATION and SOFTMAX of int16 with int8 weights."""
     rng = np.random.default_rng(1)
     image = (1, 5, 5, 3)
     scales = {"x": 1e-3, "p": 2e-3, "c": 2e-3, "t": 1 / 32768, "j": 1 / 32768, "y": 1 / 32768}

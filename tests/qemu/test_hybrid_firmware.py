@@ -1,4 +1,4 @@
-"""Hybrid layers end to end: they round what floats give them, so every bit before counts."""
+"""Hybrid layers end to end. They round floats, so every bit of their inputs matters."""
 
 from __future__ import annotations
 

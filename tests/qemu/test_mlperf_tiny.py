@@ -18,8 +18,8 @@ from microgen.target import board as boards
 from tests.ops.within import far
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-# Best peer's RAM with input and output, and a third of the careful TensorFlow Lite Micro user's
-# code on Cortex-M4 and M55, in bytes (docs/benchmarks.md).
+# Limits in bytes: the best peer's RAM with input and output, and a third of the careful TensorFlow
+# Lite Micro user's code on Cortex-M4 and M55 (docs/benchmarks.md).
 ARENA = {"kws": 17_654, "vww": 82_946, "resnet": 52_810, "ad": 2_048, "strww": 9_139}
 CODE_M4 = {"kws": 52_900, "vww": 52_900, "resnet": 50_704, "ad": 27_548, "strww": 50_332}
 CODE_M55 = {"kws": 44_204, "vww": 44_204, "resnet": 40_956, "ad": 19_508, "strww": 41_060}
@@ -50,7 +50,7 @@ HELD = {
     **dict.fromkeys(LARGE_BOARDS, tuple(ALL_FILES)),
     **SMALL_BOARDS,
 }
-# In every run of the tests: each network on a core of each kind. The others are slow.
+# Run in every run of the tests: each network on a core of each kind. The others are slow.
 _USUAL = ("mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547", "native")
 _USUAL_FLOAT = ("mps2_an386", "mps3_an547")
 
@@ -66,7 +66,7 @@ CASES = [
     for board, models in HELD.items()
     for model in models
 ]
-RANDOM = 20  # beside the five structured samples
+RANDOM = 20  # in addition to the five structured samples
 RANDOM_FLOAT = 3
 # Boards whose kernels run on another board, too, for which fewer samples show the same.
 _FEWER = {"mps2_an385": 8, "mps2_an500": 8}
@@ -74,7 +74,7 @@ _FEWER = {"mps2_an385": 8, "mps2_an500": 8}
 
 @dataclass(frozen=True)
 class Expected:
-    """What LiteRT gives for 25 samples of a model, for 8 of a float32 one."""
+    """LiteRT's outputs for 25 samples of a model, or for 8 samples of a float32 model."""
 
     inputs: dict[str, Array]
     outputs: list[dict[str, Array]]
@@ -143,7 +143,7 @@ def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
 ) -> None:
     golden = mlperf_models.parent / "reference" / "tflm_golden.npz"
     if not golden.is_file():
-        pytest.skip(f"there is no {golden}: it is kept beside the MLPerf Tiny models")
+        pytest.skip(f"there is no {golden}: it is kept next to the MLPerf Tiny models")
     stem = FILES[model].removesuffix(".tflite")
     with np.load(golden) as arrays:
         given, wanted = arrays[f"{stem}.input0"], arrays[f"{stem}.output0"]

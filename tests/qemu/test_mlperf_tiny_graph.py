@@ -1,4 +1,4 @@
-"""MLPerf Tiny's networks by the graph executor: what LiteRT gives, and at which cost."""
+"""MLPerf Tiny's networks by the graph executor: LiteRT's outputs, and the cost."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_outputs_are_litert_s_and_the_executor_costs_little(
         assert found.instructions is not None
         assert found.per_call is not None
         own = found.instructions[1] - sum(found.per_call[1])
-        limit = 1700 if board == "microbit" else 1000  # docs/executors.md
+        limit = 1700 if board == "microbit" else 1000  # docs/executors.md states it
         assert own / len(made.program.calls) < limit
 
 
 @pytest.mark.parametrize("board", SMALL_BOARDS)
 def test_what_small_boards_hold(board: str, mlperf_models: Path) -> None:
     for model, file in ALL_FILES.items():
-        if model in HELD[board]:  # as with the AOT executor
+        if model in HELD[board]:  # the same as with the AOT executor
             microgen.compile_model(mlperf_models / file, board, executor="graph")
         else:
             with pytest.raises(

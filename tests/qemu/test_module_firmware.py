@@ -1,5 +1,7 @@
-"""Firmware that runs modules out of its blob: verify holds, and the stack bound counts each runtime
-that the tables of loaders lead to."""
+"""Firmware that runs modules out of its blob passes verify.
+
+The stack bound includes every runtime to which the tables of loaders lead.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = NEEDS_NINJA
 NEW = ("module_blob", "module_loaders", "external_functions")
-# Each board and each toolchain in every run; all pairs of them in the slow ones.
+# Each board and each toolchain in every run of the tests; all pairs of them in the slow ones.
 BUILDS = [
     pytest.param("microbit", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM]),
     pytest.param("mps2_an386", "gcc", marks=NEEDS_ARM),
@@ -33,7 +35,7 @@ TOOLCHAINS = ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)]
 
 
 def _generated(folder: Path, board: str, **options: Any) -> Path:
-    """With two runtimes, one of which microgen does not know, and kernels."""
+    """A built project with two runtimes, one of which microgen does not know, and with kernels."""
     project = folder / "p"
     microgen.generate(
         convolution(), board, project, codegen=("toy", "dnnl"), codegen_path=TOY, **options

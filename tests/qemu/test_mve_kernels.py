@@ -1,4 +1,4 @@
-"""The kernels for MVE against the numpy references, on an emulated Cortex-M55, byte for byte."""
+"""The kernels for MVE on an emulated Cortex-M55 equal the numpy references byte for byte."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 BOARD = "mps3_an547"
 DRIVER = Path(__file__).with_name("mve_driver.c")
-GUARD = 32  # bytes after every output, which must stay as they are
+GUARD = 32  # bytes after every output that must not change
 FILLER = 0x5A
 WORDS = 16
-INLINED = 6  # cases of each kernel whose parameters are constants
+INLINED = 6  # cases of each kernel with constant parameters
 RANDOM = 150  # cases of each op
 
 
@@ -42,7 +42,7 @@ RANDOM = 150  # cases of each op
 
 
 def _output(rng: np.random.Generator, data: c.Tensor, weight: c.Tensor, products: int) -> Quant:
-    """Usual scales, and every third time one from the least that there may be upwards."""
+    """A usual scale; every third one is the least possible or some powers of ten above."""
     scale = c.output_scale(data, weight, products)
     if rng.integers(3) == 0:
         scale = c.least_output_scale(data, weight, products) * 10 ** rng.choice([0, 1, 3, 6, 9, 15])
@@ -131,7 +131,7 @@ def _depthwise(seed: int) -> c.Case:
 
 
 def _largest_products() -> c.Case:
-    """Every product as large as the depthwise kernel takes two of in int16, and of one sign."""
+    """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
         TensorType((1, 4, 4, 33), DType.INT8, c.quant(0.1, 127)),
         np.full((1, 4, 4, 33), -128, np.int8),
@@ -144,7 +144,7 @@ def _largest_products() -> c.Case:
 
 
 def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
-    """Sums of which many are scaled exactly to a half, positive and negative."""
+    """A case with many sums that are scaled exactly to a half, positive and negative."""
     ties = np.arange(-100, 100)
     x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(1, 0)), np.zeros((1, 1), np.int8))
     w = _weight(np.random.default_rng(8), (ties.size, 1), None)
@@ -186,7 +186,7 @@ class Call:
         return self.kernel.params(self.case.node, self.case.graph)
 
     def encoded(self, function: int) -> bytes:
-        """The case as mve_driver.c reads it; every array starts at a multiple of 16."""
+        """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype("<i4").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
@@ -211,7 +211,7 @@ def _calls(case: c.Case) -> Iterator[Call]:
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
-            # Scratch starts as garbage, and its end is watched only by what is after it.
+            # Scratch starts as garbage. Writes past its end change only the bytes after it.
             scratch = [np.full(nbytes, 0x77, np.int8)] if nbytes else []
             arguments = (case.inputs[0].array, *constants, output, *scratch)
             yield Call(case, kernel, arguments, 1 + len(constants))
@@ -244,7 +244,7 @@ def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int],
     project = minimal_project.write(at / "project", BOARD)
     shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
     (project / "src" / "functions.inc").write_text(_functions(bodies, used))
-    # The driver is the application's main: -O2 as operators are compiled.
+    # The driver is the application's main. It is compiled with -O2, like operators.
     (project / "src" / "main.c").write_text('#pragma GCC optimize("O2")\n' + DRIVER.read_text())
     elf = build(project).elf
     records = [call.encoded(f) for f, call in zip(functions, calls, strict=True)]
@@ -263,7 +263,7 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
         got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
         array = np.frombuffer(got, np.int8).reshape(expected.shape)
         assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
-        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes after its output"
+        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes past its output"
         found = found[expected.size + GUARD :]
     assert not found
 

@@ -1,4 +1,4 @@
-"""The packed interface on boards: verified, run, and compared layer by layer; what it costs."""
+"""The packed interface on boards: verified, run, and compared layer by layer; its cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _run(tmp_path: Path, board: str, **options: object) -> microgen.RunResult:
 def test_conventions_cost_their_checks_and_nothing_in_the_operators(
     board: str, tmp_path: Path
 ) -> None:
-    """docs/calling-conventions.md has the numbers."""
+    """docs/calling-conventions.md states the numbers."""
     plain = _run(tmp_path, board, interface="c")
     half = _run(tmp_path, board, interface="packed", unpacked_api=True)
     packed = _run(tmp_path, board, interface="packed")
@@ -34,7 +34,7 @@ def test_conventions_cost_their_checks_and_nothing_in_the_operators(
         assert result.per_call is not None
         totals.append(result.instructions[0])
         operators.append(sum(result.per_call[0]))
-    assert max(operators) - min(operators) <= 10  # of one compiler's choices
+    assert max(operators) - min(operators) <= 10  # differences in the compiler's choices
     own = [total - inside for total, inside in zip(totals, operators, strict=True)]
     assert own[0] < 100
     assert 100 < own[1] - own[0] < 300

@@ -1,5 +1,7 @@
-"""Pools in several memories, pools of the caller's, and buffers too large for the fast memory:
-built, verified, run and compared layer by layer."""
+"""Pools in several memories, pools of the caller's, and buffers too large for the fast memory.
+
+They are built, verified, run and compared layer by layer.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def test_two_pools_in_two_memories(tmp_path: Path) -> None:
 def test_pools_of_the_callers(tmp_path: Path) -> None:
     pool = ("fast:2100", "dram:*:external:memory=psram", "weights:*:external:const")
     done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
-    _run(tmp_path / "p")  # layers in dram are read through main's array
+    _run(tmp_path / "p")  # compares layers in dram, which are in main's array
     where = _addresses(tmp_path / "p")
     assert where["pool_dram"] >> 24 == 0x21
     outside = {p.name for p in done.plan.placements if p.pool == "dram"}
@@ -92,7 +94,7 @@ def test_memories_that_a_board_has_not(board: str, pool: str, message: str) -> N
 
 
 def _wide(channels: int) -> bytes:
-    """ABS, NEG, ADD: float32 [1,56,56,channels] in, between and out."""
+    """ABS, NEG and ADD, float32 [1,56,56,channels] throughout."""
     shape = (1, 56, 56, channels)
     tensors = [TensorSpec(name, shape, "float32") for name in ("x", "a", "b", "y")]
     operators = [
@@ -107,8 +109,9 @@ def _wide(channels: int) -> bytes:
     ("channels", "moved"),
     [
         (4, {"arena": "ram", "buffers": "ram"}),
-        (12, {"arena": "ram", "buffers": "sram"}),  # 150,528 bytes each: four of them are too many
-        (32, {"arena": "sram", "buffers": "sram"}),  # 401,408 each, 802,816 between
+        (12, {"arena": "ram", "buffers": "sram"}),  # 150,528 bytes each, and four do not fit
+        # 401,408 bytes each, 802,816 between the layers
+        (32, {"arena": "sram", "buffers": "sram"}),
     ],
 )
 def test_what_the_fast_memory_cannot_hold_moves(

@@ -1,4 +1,4 @@
-"""Two models in one firmware on a board, in one workspace: each as it is alone."""
+"""Two models in one firmware on a board, in one workspace: each computes the same as alone."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _alone(
     inputs: dict[str, Array],
     options: dict[str, object],
 ) -> tuple[microgen.RunResult, int]:
-    """A run of a firmware with that model only, and the bytes of its workspace."""
+    """A run of firmware with only that model, and the bytes of its workspace."""
     project = directory / name
     microgen.generate(file, BOARD, project, name=name, **options)
     own = {k.split(".", 1)[1]: v for k, v in inputs.items() if k.startswith(f"{name}.")}

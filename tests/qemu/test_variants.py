@@ -1,4 +1,4 @@
-"""Kernels that the manifest says were picked for the DSP extension or MVE use its instructions."""
+"""Kernels that the manifest says were chosen for the DSP extension or MVE use its instructions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ KWS = "kws_ref_model.tflite"
 
 _CALLEE = re.compile(r"\tbl\t\w+ <(mg_[^>]+)>")
 
-# By what each variant multiplies. vmlava is objdump's name for vmladava, whose alias it is where
-# no lanes are exchanged.
+# The instructions with which each variant multiplies. vmlava is objdump's name for vmladava; it is
+# an alias if no lanes are exchanged.
 MULTIPLIES = {
     "_dsp": {"dot": "\tsmlad\t", "depthwise": "\tsmlatt\t"},
     "_mve": {"dot": "\tvmlava.s8\t", "depthwise": "\tvmullb.s8\t"},

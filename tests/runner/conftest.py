@@ -1,4 +1,4 @@
-"""Stand-in projects (see ``standin.py``), each built once."""
+"""Projects of stand-in firmware (see ``standin.py``), each built once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.runner import standin
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """``project(board, fault="")``: the folder of a built stand-in."""
+    """A function ``project(board, fault="")`` that returns the folder of a built stand-in."""
     folder = tmp_path_factory.mktemp("standin")
     made: dict[str, Path] = {}
 

@@ -1,5 +1,8 @@
-"""A stand-in for a generated project: a network of four operators on eight bytes, whose ELF is made
-from ``firmware/`` with the compilers alone, so that its instructions can be counted by hand."""
+"""A stand-in for a generated project: a network of four operators on eight bytes.
+
+Its ELF is made from ``firmware/`` with the compilers alone, so its instructions can be counted by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,10 @@ NATIVE = ["gcc", "-O1", str(FIRMWARE / "native_host.c"), str(FIRMWARE / "native_
 
 
 def make(project: Path, board: str, fault: str = "") -> Path:
-    """Make a built project in ``project``; ``fault`` is a symbol that the network's source knows:
-    FAIL, HANG, FAULT, SPAWN (Arm and RISC-V), LOCKUP (Arm), HANG, CRASH (native)."""
+    """Makes a built project in ``project``. ``fault`` is a symbol in the network's source.
+
+    Arm and RISC-V have FAIL, HANG, FAULT and SPAWN, Arm has LOCKUP, too. Native has HANG and CRASH.
+    """
     project.mkdir()
     (project / "microgen.json").write_bytes(manifest(board).dumps())
     _link(project / "build" / "firmware.elf", board, fault)
@@ -58,7 +63,8 @@ def _link(elf: Path, board: str, fault: str) -> None:
 
 
 def manifest(board: str) -> Manifest:
-    """The input -> double -> sid_0 -> double -> sid_1 -> copy -> sid_2; sid_2 + sid_1 -> output."""
+    """The manifest of input -> double -> sid_0 -> double -> sid_1 -> copy -> sid_2; sid_2 + sid_1
+    -> output."""
     return Manifest(
         format=FORMAT,
         microgen="0",

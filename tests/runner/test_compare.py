@@ -1,4 +1,4 @@
-"""The first difference, and how it is said; how near layers come to their bounds."""
+"""The first difference, its text, and how near layers come to their bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANIFEST = standin.manifest("native")
 
 
 def expected(found: dict[str, Array], sample: int = 0) -> Iterator[tuple[int, Expected]]:
-    """Four layers, of which these tensors were found."""
+    """The expected values of four layers, and the tensors that were found."""
     ramp = np.arange(8, dtype=np.int8).reshape(2, 4)
     for call in range(4):
         name, values = f"layer{call}", ramp + np.int8(10 * call)
@@ -40,7 +40,7 @@ def test_the_first_differing_layer_and_element_are_named() -> None:
     wrong = found()
     wrong["layer2"][1, 1] -= 1
     wrong["layer2"][1, 3] += 7
-    wrong["layer3"][0, 0] -= 50  # later, so not the first
+    wrong["layer3"][0, 0] -= 50  # a later layer, so not the first difference
     first = compare(MANIFEST, [*expected(found()), *expected(wrong, 1)]).first
     assert first is not None
     assert (first.sample, first.call, first.index) == (1, 2, (1, 1))

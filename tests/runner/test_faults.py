@@ -1,4 +1,4 @@
-"""Why a run failed, from what it left behind."""
+"""The reason why a run failed, concluded from what it left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The remote protocol against a scripted stub."""
+"""The remote protocol, tested with a scripted stub."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def packet(body: bytes) -> bytes:
 
 
 def answer(connection: socket.socket, answers: dict[bytes, bytes]) -> None:
-    """Acknowledge each command and send its answer, framed if it is not so already."""
+    """Acknowledges each command and sends its answer. The answer is framed unless it already is."""
     pending = b""
     while data := connection.recv(4096):
         pending += data
@@ -48,7 +48,7 @@ def stub(answers: dict[bytes, bytes], limit: float = LIMIT) -> Iterator[Stub]:
     ("body", "data"),
     [
         (b"OK", b"OK"),
-        (b"0* ", b"0000"),  # ' ' is 32: three more
+        (b"0* ", b"0000"),  # ' ' is 32, which means three more
         (b'f*"12', b"ffffff12"),
         (b"a}\x03b}]", b"a#b}"),
         (b"", b""),

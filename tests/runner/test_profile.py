@@ -1,4 +1,4 @@
-"""The plugin's compilation, and what it reports."""
+"""The plugin's compilation and its report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IMAGE = Image(
 )
 
 
-# Stands in for QEMU where only the plugin is made: the answer to --version does not matter.
+# Takes QEMU's place if only the plugin is made: the answer to --version does not matter.
 EMULATOR = "true"
 
 
@@ -37,7 +37,7 @@ EMULATOR = "true"
 def test_the_plugin_is_compiled_once_into_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = tmp_path / "a,b"  # a comma means something to QEMU
+    cache = tmp_path / "a,b"  # a comma has a meaning in QEMU's arguments
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     argument = profile.prepare(tmp_path, IMAGE, MANIFEST, EMULATOR)
     (library,) = (cache / "microgen").iterdir()

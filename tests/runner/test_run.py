@@ -58,7 +58,7 @@ def test_without_inputs_one_inference_runs_and_nothing_is_written(
 @NEEDS_ARM
 @NEEDS_CC
 def test_counts_equal_the_hand_count_in_every_run(project: Project) -> None:
-    # firmware/arm_network.s says at each function how many instructions it takes.
+    # firmware/arm_network.s states the number of instructions of each function.
     calls = (43, 43, 39, 57)
     runner, between_the_timers = 17, 5
     for _ in range(3):

@@ -32,7 +32,7 @@ def test_outputs_and_layers_are_the_models(project: Project) -> None:
 
 @NEEDS_CC
 def test_counts_equal_the_hand_count(project: Project) -> None:
-    # firmware/riscv_network.s says at each function how many instructions it takes.
+    # firmware/riscv_network.s states the number of instructions of each function.
     calls = (59, 59, 57, 75)
     runner, between_the_timers = 22, 5
     result = run(project(BOARD), {"input0": INPUT}, profile=True)

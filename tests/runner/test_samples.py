@@ -1,4 +1,4 @@
-"""Samples: what is accepted, what is refused and in which words."""
+"""Samples: which are accepted, and which are refused with which words."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def truncated(path: Path) -> None:
 def flipped(path: Path) -> None:
     samples.save(path, many(50))
     data = bytearray(path.read_bytes())
-    data[200] ^= 0xFF  # in an array's bytes, which the archive has a checksum of
+    data[200] ^= 0xFF  # inside an array, whose checksum is in the archive
     path.write_bytes(data)
 
 

@@ -1,4 +1,4 @@
-"""Every status that a run function can return is said in words."""
+"""Every status that a run function can return has an explanation in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADER = resources.folder("crt") / "include" / "tvm" / "runtime" / "crt" / "erro
 
 
 def _codes() -> dict[str, int]:
-    """The header's names and numbers."""
+    """The header's names and their numbers."""
     text = HEADER.read_text(encoding="utf-8")
     category = dict(re.findall(r"kTvmErrorCategory(\w+) = (\d+)", text))
     define = r"kTvmError(\w+) =\s+DEFINE_TVM_CRT_ERROR\(kTvmErrorCategory(\w+), (\d+)\)"

@@ -18,7 +18,7 @@ ARM = "mps2_an386"
 
 
 def _claiming(folder: Path, original: Path, qemu: dict[str, Any]) -> Path:
-    """The project with another emulator in its manifest."""
+    """The project with another emulator named in its manifest."""
     folder.mkdir()
     data = json.loads((original / "microgen.json").read_bytes())
     data["board"]["qemu"] |= qemu
@@ -45,6 +45,6 @@ def test_a_project_names_no_emulator_and_no_arguments(
 
 @NEEDS_ARM
 def test_firmware_starts_no_programs_of_the_host(project: Project) -> None:
-    """Where QEMU has no sandbox it would go on, and print "spawned"."""
+    """If QEMU has no sandbox, the firmware would go on and print "spawned"."""
     with pytest.raises(RunError, match="ended by SIGSYS"):
         run(project(ARM, "SPAWN"))

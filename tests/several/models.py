@@ -1,4 +1,4 @@
-"""Small models to be put into one firmware."""
+"""Small models for one firmware."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def stateful() -> bytes:
 
 
 def written(directory: Path) -> dict[str, Path]:
-    """The models' files by name."""
+    """The models' files, keyed by the models' names."""
     files = {
         "kws.tflite": dense(),
         "wide.tflite": dense(40),

@@ -1,4 +1,4 @@
-"""Several models in one firmware, built and run on the host: each as it is alone."""
+"""Several models in one firmware, built and run on the host: each computes the same as alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = NEEDS_NINJA
 
 
 def _inputs(project: Path, *, seed: int = 1) -> dict[str, Array]:
-    """Random samples by full names."""
+    """Random samples of all inputs, keyed by full names."""
     found: dict[str, Array] = {}
     rng = np.random.default_rng(seed)
     for module in manifest.load(project).modules:
@@ -40,7 +40,7 @@ def _generated(directory: Path, *names: str, **options: object) -> Path:
 
 
 def _alone(directory: Path, name: str, inputs: dict[str, Array], **options: object) -> list[Array]:
-    """What a firmware with that model only gives for its inputs among these."""
+    """The outputs of firmware with only that model, for its inputs among these."""
     project = directory / name
     microgen.generate(models.written(directory)[name], "native", project, name=name, **options)
     own = {k.split(".", 1)[1]: v for k, v in inputs.items() if k.startswith(f"{name}.")}
@@ -79,7 +79,7 @@ def test_each_gives_what_it_gives_alone(
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """kws, wide and sum, which have an input x each, with shared kernels."""
+    """kws, wide and sum with shared kernels. Each has an input x."""
     folder = tmp_path_factory.mktemp("several")
     made = _generated(folder, "kws", "wide", "sum", optimize="flash", shared_workspace=True)
     microgen.build(made)
@@ -149,7 +149,7 @@ def test_a_model_that_fails_is_named(tmp_path: Path) -> None:
 
 
 def _with_bytes_in_front(directory: Path) -> Path:
-    """A project that links the shared bytes in front of one model's symbols, not after."""
+    """A project that links the shared bytes before one model's symbols instead of after them."""
     project = _generated(directory, "digits", "kws", shared_workspace=True)
     cmake = project / "CMakeLists.txt"
     folder = "  model/codegen/host/src"

@@ -1,4 +1,4 @@
-"""Names of modules: made, and refused where C or a file system could not tell two apart."""
+"""Names of modules. They are refused if C or a file system could not distinguish two of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_names_that_do_not_fit(names: tuple[str, ...], files: list[str], message
 def test_names_alike(names: tuple[str, str], words: str, tmp_path: Path) -> None:
     files = models.written(tmp_path)
     pairs = [(files["kws"], names[0]), (files["wide"], names[1])]
-    if not words:  # they only look alike
+    if not words:  # they look alike but differ
         assert len(microgen.compile_models(pairs, "native").models) == 2
         return
     with pytest.raises(MicrogenError, match=words) as caught:
@@ -79,7 +79,7 @@ def test_external_functions_have_the_names_that_models_give_them(tmp_path: Path)
 
 
 def test_what_comments_quote_does_not_clash(tmp_path: Path) -> None:
-    """A tensor may be called like another module's symbols: C sees the sanitised name only."""
+    """A tensor may have the name of another module's symbol: C sees only the sanitised name."""
     (tmp_path / "one.tflite").write_bytes(models.dense(tensor="x;tvmgen_b_run"))
     files = models.written(tmp_path)
     pairs = [(tmp_path / "one.tflite", "a"), (files["wide"], "b")]

@@ -1,4 +1,4 @@
-"""The project of several models: its files, its manifest, its library."""
+"""A project of several models: its files, its manifest, its library."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A code generator for ``--codegen-path tests/toy_codegen``: relu by a runtime of its own, whose
-payload, ``string symbol, u64 limit``, microgen does not know."""
+"""A code generator for ``--codegen-path tests/toy_codegen``: it computes relu by its own runtime.
+
+microgen does not know its payload, ``string symbol, u64 limit``.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ tvm_crt_error_t toy_run(void *module, uint32_t function, const mg_module_call *c
 
 
 class Toy(ExternalCodegen):
-    """Takes nn.relu."""
+    """A code generator that takes only nn.relu."""
 
     name = "toy"
     support = Support("toy", {"nn.relu": lambda _: None})
@@ -90,7 +92,7 @@ class Toy(ExternalCodegen):
     def compile(
         self, functions: Sequence[ExternalFunction], board: Board
     ) -> Sequence[LoadedModule]:
-        """A module each."""
+        """One module for each function."""
         pool_bytes = 16 if board.cpu.pointer_bytes == 4 else 24
         return [
             LoadedModule(

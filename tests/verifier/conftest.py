@@ -1,4 +1,4 @@
-"""A small firmware and its manifest, made by hand, so that verify is tested without the emitter."""
+"""A small handmade firmware and its manifest, so that tests of verify do not need the emitter."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def manifest_for(board: Board) -> Manifest:
 
 @dataclass
 class Project:
-    """The firmware's sources as text, to be changed before ``build``."""
+    """The firmware's sources as text, which tests change before ``build``."""
 
     root: Path
     board: Board
@@ -136,13 +136,13 @@ class Project:
         return self.root / "build" / "firmware.elf"
 
     def edit(self, name: str, old: str, new: str) -> Project:
-        """Replace a text that stands in a source."""
+        """Replaces a text in a source."""
         assert old in self.sources[name]
         self.sources[name] = self.sources[name].replace(old, new)
         return self
 
     def add(self, code: str) -> Project:
-        """Add C code that defines ``int32_t extra(int32_t n)``, which main calls."""
+        """Adds C code that defines ``int32_t extra(int32_t n)``, which main calls."""
         self.sources["extra.c"] = f"#include <stdint.h>\nint32_t extra(int32_t n);\n{code}\n"
         self.flags.append("-DEXTRA")
         return self
@@ -170,7 +170,8 @@ class Project:
         return ["clang", f"--target={cpu.triple}", *cpu.flags("llvm"), "-fuse-ld=lld"]
 
     def compile_with_clang(self, name: str) -> str:
-        """With -o, clang writes the frames of all sources into one file: compile each alone."""
+        """Compiles one source: with -o, clang would write the frames of all sources into one
+        file."""
         flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-ffreestanding"]
         flags += ["-fomit-frame-pointer", *self.flags] if name.endswith(".c") else []
         flags += ["-meabi", "gnu"] if self.board.cpu.architecture == "arm" else []
@@ -204,7 +205,7 @@ class Project:
         return self
 
     def patch(self, old: bytes, new: bytes) -> Project:
-        """Change bytes that stand once in the ELF file."""
+        """Changes bytes that occur once in the ELF file."""
         data = self.elf.read_bytes()
         assert data.count(old) == 1
         assert len(old) == len(new)
@@ -230,7 +231,7 @@ def _sources(board: Board) -> dict[str, str]:
 
 
 def _constants() -> str:
-    """The constants as C, from the arrays themselves."""
+    """The constants as C, made from the arrays."""
     lines = ['#include "model.h"']
     for record in CONSTANTS:
         arrays = [PARAMETERS[name] for name in record.sources]
@@ -258,13 +259,13 @@ def _filled(text: str, board: Board) -> str:
 
 @pytest.fixture
 def compiler() -> str:
-    """Whose compiler and linker build the firmware; a module's tests may be given others."""
+    """The compiler and linker that build the firmware. Test modules may override it."""
     return "gcc"
 
 
 @pytest.fixture
 def project(tmp_path: Path, compiler: str) -> Callable[..., Project]:
-    """A function that lays out the firmware for a board; it is not built yet."""
+    """A function that lays out the firmware for a board, without building it."""
 
     def make(board_name: str = "mps2_an386") -> Project:
         board = boards.load(board_name)

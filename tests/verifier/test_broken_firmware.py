@@ -1,4 +1,4 @@
-"""Each way to break a firmware fails its own named check, and no other."""
+"""Each way to break firmware fails its own named check, and no other."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_segment_outside_of_every_memory(project: Make) -> None:
     broken = project().edit(
         "board.ld", "ram (rw) : ORIGIN = 536870912", "ram (rw) : ORIGIN = 0x60000000"
     )
-    # The stack lies there too, and with it the initial stack pointer.
+    # The stack and the initial stack pointer are there, too.
     assert failed(broken.build()) == ["vector_table", "arena", "segments"]
 
 
@@ -174,7 +174,7 @@ def test_flash_exceeded(project: Make) -> None:
 def test_ram_exceeded(project: Make) -> None:
     broken = project("microbit").edit("board.ld", "LENGTH = 16384", "LENGTH = 32768")
     broken.add("int8_t t[20000]; int32_t extra(int32_t n) { return t[n & 4095]++; }")
-    # The stack lies above it, and with it the initial stack pointer.
+    # The stack and the initial stack pointer are above it.
     assert failed(broken.build()) == ["vector_table", "sections_fit"]
 
 

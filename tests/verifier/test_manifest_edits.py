@@ -1,5 +1,7 @@
-"""Every edit of ``microgen.json`` is noticed; and which would be by somebody who writes its digest
-anew, too."""
+"""Every edit of ``microgen.json`` is noticed.
+
+These tests also say which edits are noticed if the editor computes the digest anew.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ Way = tuple[str | int, ...]
 
 _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(None): None}
 
-# What can be edited unnoticed with the digest written anew, by reason. "*" is any element.
+# Values that can be edited unnoticed with a new digest, by reason. "*" is any element.
 _READ_BY_PEOPLE = """
 calls.*.kernel calls.*.layer calls.*.op calls.*.reason calls.*.refusals calls.*.refusals.*
 constants.*.layer constants.*.ctype estimate.flash estimate.ram estimate.flash_least
@@ -64,7 +66,7 @@ ALLOWED = {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built project, whose manifest tests may change."""
+    """A built project. Tests may change its manifest."""
     folder = tmp_path_factory.mktemp("edits") / "project"
     microgen.generate(DIGITS, "mps2_an386", folder)
     microgen.build(folder)
@@ -72,7 +74,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ways(value: Any, way: Way = ()) -> Iterator[Way]:
-    """The ways to every value below one."""
+    """The paths to all values below a value."""
     items: Any = value.items() if isinstance(value, dict) else ()
     items = enumerate(value) if isinstance(value, list) else items
     for key, below in items:
@@ -87,7 +89,7 @@ def _kind(way: Way) -> str:
 
 
 def _kinds(data: Any) -> dict[str, list[Way]]:
-    """The first and the last value of each kind."""
+    """The paths to the first and the last value of each kind."""
     found: dict[str, list[Way]] = {}
     for way in _ways(data):
         found.setdefault(_kind(way), []).append(way)
@@ -105,7 +107,7 @@ def _other(value: Any) -> Any:
 
 
 def _edited(data: Any, way: Way) -> Iterator[Any]:
-    """The manifest with a value deleted, emptied and changed."""
+    """The manifest with a value deleted, emptied or changed."""
     for make in (None, lambda old: _EMPTY[type(old)], _other):
         edited = copy.deepcopy(data)
         holder: Any = functools.reduce(lambda at, key: at[key], way[:-1], edited)
@@ -158,7 +160,7 @@ def test_verify_says_that_the_manifest_was_edited(project: Path) -> None:
         path.write_text(json.dumps(data))
         check = verifier.verify(project).check("project_files")
         assert (check.status, check.found) == ("failed", "microgen.json has changed")
-    path.write_text(json.dumps(json.loads(original)))  # laid out in another way, it says the same
+    path.write_text(json.dumps(json.loads(original)))  # only the layout of the JSON differs
     assert verifier.verify(project).ok
     path.write_text(original)
 
@@ -168,7 +170,7 @@ def test_verify_says_that_the_manifest_was_edited(project: Path) -> None:
 def test_which_edits_are_noticed_without_the_digest(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the others each has its reason above."""
+    """The reasons for the others are above."""
     monkeypatch.setattr(verifier, "disassemble", functools.cache(verifier.disassemble))
     monkeypatch.setattr(verifier.elf, "load", functools.cache(verifier.elf.load))
 

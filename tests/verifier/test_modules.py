@@ -1,4 +1,4 @@
-"""The checks of modules on ELFs with other bytes: each payload is held to the partition."""
+"""The checks of modules on ELFs with changed bytes: each payload must agree with the partition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ BOTH = {"module_blob", "external_functions"}
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models: a JSON graph and a payload that microgen does not know, and the guide's text."""
+    """A built project of two models: one has a JSON graph and an unknown payload, the other the
+    guide's text."""
     project = tmp_path_factory.mktemp("modules") / "p"
     microgen.generate_models(
         [(convolution(), "a"), (BYOC_GUIDE, "b")],

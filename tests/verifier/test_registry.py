@@ -1,4 +1,4 @@
-"""The check of the function registry, on what the pipeline generated and on broken ones."""
+"""The check of the function registry, on generated firmware and on broken ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _failed(project: Path, elf: Path) -> list[str]:
 
 
 def _patched(sound: Path, tmp_path: Path, symbol: str, offset: int, data: bytes) -> Path:
-    """The ELF with other bytes at an offset of an object."""
+    """The ELF with other bytes at an offset in an object."""
     path = sound / "build" / "firmware.elf"
     elf = elf_reader.load(path)
     (found,) = elf.named(symbol)

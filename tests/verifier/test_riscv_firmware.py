@@ -1,4 +1,4 @@
-"""RISC-V firmware: the same checks, on the same model, with other instructions."""
+"""RISC-V firmware: the same checks and the same model, with other instructions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_bound_is_the_deepest_path_and_the_trap_handler(project: Make) -> None:
     steps = [step.rsplit(" ", 1) for step in result.path]
     cut = next(i for i, (name, _) in enumerate(steps) if name == "exception frame")
     thread, handler = (sum(int(n) for _, n in part) for part in (steps[:cut], steps[cut + 1 :]))
-    assert steps[cut][1] == "0"  # hardware pushes nothing
+    assert steps[cut][1] == "0"  # the hardware pushes nothing
     assert steps[cut + 1 :] == [["Trap_Handler", "0"], ["on_trap", "16"]]
     assert result.nbytes == -(-thread // 16) * 16 + handler
     assert [name for name, _ in steps[:3]] == ["Reset_Handler", "main", "tvmgen_default_run"]
@@ -263,7 +263,7 @@ def step(text: str, **known: Value) -> Registers:
         ("auipc\ta0,0x1", Value("const", 0x80001100)),
         ("lui\ta0,0xffffb", Value("const", 0xFFFFB000)),
         ("add\ta0,sp,-2000", Value("sp", -2016)),
-        ("add\ta0,a1,a2", Value("indexed", 0x80001000)),  # a2 is not known
+        ("add\ta0,a1,a2", Value("indexed", 0x80001000)),  # the value of a2 is not known
         ("lw\ta0,0(a1)", Value("const", 0x42)),
         ("lw\ta0,4(a1)", None),
         ("mv\ta0,sp", Value("sp", -16)),

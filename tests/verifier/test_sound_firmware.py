@@ -1,4 +1,4 @@
-"""A sound firmware passes, however it was compiled; reports have their documented form."""
+"""Sound firmware passes, however it was compiled; reports have their documented form."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sizes_add_up(project: Make) -> None:
     assert sizes.weights == 64 + 16 + 16 + 4
     assert (sizes.arena, sizes.stack) == (256, 4096)
     assert sizes.code == sizes.flash - sizes.weights > 0
-    # input 16, output 112, status 4
+    # 132 = 16 of input + 112 of output + 4 of status
     assert sizes.ram == pytest.approx(256 + 4096 + 132, abs=16)
     assert sizes.top("ram").startswith("stack 4096, tvmgen_default_global_workspace 256")
 

@@ -1,4 +1,4 @@
-"""The stack bound: against the compiler's own frames, and on code that has none."""
+"""The stack bound, compared with the compiler's own frames, and on code that has none."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_switches_are_followed(project: Make, board: str, level: str) -> None:
 def test_clangs_tables_of_bytes_and_half_words_on_armv6m(
     project: Make, statement: str, load: str
 ) -> None:
-    # With debug information clang 14 makes tables of words instead.
+    # With debug information, clang 14 makes tables of words instead.
     cases = "".join(
         f"case {i}: p[{i}] = near(n * {i * i + 3}); {statement}break;\n" for i in range(7)
     )
@@ -236,7 +236,7 @@ def test_a_stack_pointer_that_is_rounded_down_is_as_low_as_it_may_be(
 
 
 def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
-    # A loop over more code than a Thumb-1 branch reaches: GCC closes it with `bl`.
+    # A loop over more code than a Thumb-1 branch can reach, so GCC closes it with `bl`.
     steps = "".join(f"p[{i}] += n * {i + 3};\n" for i in range(600))
     built = project("microbit")
     built.flags = ["-O0"]

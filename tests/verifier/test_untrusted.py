@@ -1,4 +1,4 @@
-"""Projects from elsewhere: verify runs nothing that they name, and reads nothing outside them."""
+"""Untrusted projects: verify runs nothing that they name, and reads nothing outside of them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_only_what_generation_chooses_may_differ() -> None:
 
 
 def _escapes(root: Path, outside: Path) -> dict[str, str]:
-    """What leads out of a project, and what verify says of it."""
+    """Paths that lead out of a project, and what verify says about each."""
     (root / "link").symlink_to(outside)
     (root / "folder").symlink_to(outside.parent)
     os.mkfifo(root / "pipe")

@@ -1,4 +1,4 @@
-"""What a project has for Zephyr, as far as it can be seen without Zephyr."""
+"""A project's files for Zephyr, as far as they can be checked without Zephyr."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_west_and_microgen_do_not_share_a_build_directory_unnoticed(tmp_path: Pa
     as_west = ["cmake", "-S", project, "-B", elf.parent, "-DWEST_PYTHON=python3", "-DBOARD=any"]
     refused = toolchain.run(as_west, seconds=60)
     assert not refused.ok
-    said = " ".join(refused.output.split())  # CMake breaks lines where the path makes them long
+    said = " ".join(refused.output.split())  # CMake breaks lines if the path makes them long
     assert "holds a bare-metal build: choose another directory" in said
     assert "west build -d build-zephyr" in refused.output
     assert build(project).elf.is_file()

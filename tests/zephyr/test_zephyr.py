@@ -1,4 +1,4 @@
-"""Generated projects built and run by Zephyr: outputs and end are those of bare metal."""
+"""Generated projects built and run by Zephyr: their outputs and ends equal those on bare metal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
     pytest.skip(
-        "set ZEPHYR_BASE to a west workspace's Zephyr and have west in PATH: docs/zephyr.md",
+        "set ZEPHYR_BASE to a west workspace's Zephyr and put west into PATH: docs/zephyr.md",
         allow_module_level=True,
     )
 
@@ -37,7 +37,7 @@ WARNINGS_ARE_ERRORS = "-DCONFIG_COMPILER_WARNINGS_AS_ERRORS=y"
 
 
 def west(project: Path, build: Path, board: str, *arguments: str) -> toolchain.Finished:
-    """``west build``; Debian's Arm compiler unless the environment chooses another."""
+    """Runs ``west build``, with Debian's Arm compiler unless the environment chooses another."""
     compiler = str(shutil.which("arm-none-eabi-gcc")).removesuffix("gcc")
     defaults = {"ZEPHYR_TOOLCHAIN_VARIANT": "cross-compile", "CROSS_COMPILE": compiler}
     settings = [f"{name}={value}" for name, value in defaults.items() if name not in os.environ]
@@ -56,7 +56,7 @@ def run(project: Path, build: Path, board: str) -> toolchain.Finished:
 
 
 def lines(console: str) -> list[str]:
-    """What the application printed about outputs."""
+    """The lines in which the application printed outputs."""
     return re.findall(r"^microgen: output .*?(?=\r?$)", console, re.M)
 
 
@@ -71,7 +71,7 @@ def digits(
 
 
 def check_samples(board: str, project: Path, build: Path) -> None:
-    """Structured and random samples give the same bytes as on bare metal."""
+    """Checks that structured and random samples give the same bytes as on bare metal."""
     ports = manifest.load(project).inputs
     inputs = stimuli.samples(ports, random=5)
     batch = samples.pack(ports, inputs)
@@ -152,7 +152,7 @@ def test_other_executors_give_the_same_bytes(options: dict[str, str], tmp_path: 
 
 
 def exit_code(build: Path, board: str) -> int | None:
-    """The program's own: of ``west build -t run`` only Ninja's is seen."""
+    """The program's own exit code. ``west build -t run`` returns only Ninja's."""
     qemu = boards.load(board).qemu
     assert qemu is not None
     options = ["-display", "none", "-semihosting-config", "enable=on,target=native", "-kernel"]

@@ -1,9 +1,9 @@
 /* Runs command streams from a file on heap buffers of exact size.
  *
- * Usage: driver CASES OUTPUTS. CASES is, until it ends, uint32 numbers and bytes: the count of
- * memories; for each 1 if it is written, its size, its bytes; the count of streams; for each its
- * size and its bytes. OUTPUTS gets, for each stream, the status, and the memories that are written,
- * which have their bytes from CASES before each. */
+ * Usage: driver CASES OUTPUTS. CASES repeats the following uint32 numbers and bytes until it ends:
+ * the count of memories; for each memory 1 if it may be written, its size and its bytes; the count
+ * of streams; for each stream its size and its bytes. OUTPUTS gets, for each stream, the status and
+ * the memories that may be written. These have their bytes from CASES again before each stream. */
 #include "microgen/accelerator.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint32_t number(FILE *file)
     return value;
 }
 
-/* A buffer that ends where the data ends, so that AddressSanitizer sees every step beyond. */
+/* A buffer that ends where the data ends, so that AddressSanitizer finds every access past it. */
 static void *read_bytes(FILE *file, size_t size)
 {
     void *const bytes = malloc(size);

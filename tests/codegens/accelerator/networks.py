@@ -25,7 +25,7 @@ def lookup(b: Builder, data: str) -> str:
 
 
 def everything() -> Graph:
-    """Every command once or more: a branch, scratch, constants as operands, two outputs."""
+    """A graph with every command, a branch, scratch, constant operands and two outputs."""
     b = Builder(5)
     image, row = b.input(1, 5, 4, 3), b.input(2, 6)
     first = b.conv(image, 4, activation=Activation.RELU)
@@ -38,7 +38,7 @@ def everything() -> Graph:
 
 
 def random_layer(seed: int) -> Graph:
-    """One operator, of random geometry and quantization."""
+    """A graph of one operator with random geometry and quantization."""
     return canonical_padding(_random_layer(Builder(seed)))
 
 

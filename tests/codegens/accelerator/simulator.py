@@ -1,4 +1,4 @@
-"""Runs command streams on the host, with sanitizers, as ``driver.c`` says."""
+"""Runs command streams on the host, with sanitizers, in the form that ``driver.c`` describes."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ MALFORMED, UNSUPPORTED = 0x0780, 0x0781
 
 @dataclass(frozen=True)
 class Job:
-    """A graph as a stream, and the memories that it is run on."""
+    """A graph as a stream, and the memories for it."""
 
     graph: Graph
     stream: bytes
-    memories: tuple[tuple[bool, bytes], ...]  # whether it is written; its bytes
+    memories: tuple[tuple[bool, bytes], ...]  # whether it may be written, and its bytes
 
     @property
     def written(self) -> int:
-        """Bytes of what may be written."""
+        """The number of bytes that may be written."""
         return sum(len(data) for is_written, data in self.memories if is_written)
 
     @property
     def untouched(self) -> bytes:
-        """What may be written, as it is before."""
+        """The bytes that may be written, before the run."""
         return b"".join(data for is_written, data in self.memories if is_written)
 
     def outputs(self, written: bytes) -> dict[str, bytes]:
-        """The graph's outputs in what was written: they lie after the scratch."""
+        """The graph's outputs in the written bytes: they come after the scratch."""
         found, end = {}, len(written)
         for name in reversed(self.graph.outputs):
             start = end - self.graph.types[name].nbytes
@@ -52,8 +52,10 @@ class Job:
 
 
 def job(graph: Graph, inputs: Mapping[str, Array], given: Sequence[Command] = ()) -> Job:
-    """The graph, all of whose nodes the accelerator takes, on these inputs; ``given`` are commands
-    in place of those of its nodes."""
+    """A job of the graph on these inputs; the accelerator must take all of its nodes.
+
+    ``given`` are commands to use instead of the nodes' own.
+    """
     function = ExternalFunction("f", graph, None, {}, Origin("test", "f"))
     made = given or [commands.command(node, graph) for node in graph.nodes]
     places = memories.of(function, made)
@@ -66,7 +68,7 @@ def job(graph: Graph, inputs: Mapping[str, Array], given: Sequence[Command] = ()
 
 
 def resealed(changed: bytes) -> bytes:
-    """A stream whose size and checksum are right again, if it is long enough to have them."""
+    """The stream with its size and checksum corrected, if it is long enough to have them."""
     if len(changed) < HEADER.size:
         return changed
     magic, version, count, _, _ = HEADER.unpack_from(changed)
@@ -75,7 +77,7 @@ def resealed(changed: bytes) -> bytes:
 
 
 def run(jobs: Sequence[tuple[Job, Sequence[bytes]]]) -> list[list[tuple[int, bytes]]]:
-    """Status and written bytes of each stream, which are run on their job's memories."""
+    """The status and the written bytes of each stream, run on its job's memories."""
     with tempfile.TemporaryDirectory() as folder:
         cases, outputs = Path(folder, "cases"), Path(folder, "outputs")
         cases.write_bytes(b"".join(_section(own, streams) for own, streams in jobs))
@@ -110,7 +112,7 @@ def _number(value: int) -> bytes:
 
 @functools.cache
 def driver() -> Path:
-    """The driver, compiled once in a process."""
+    """The driver, compiled once per process."""
     folder = Path(tempfile.mkdtemp())
     command = [host_cc(), *WARNINGS, *SANITIZERS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     own = str(Path(__file__).with_name("driver.c"))

@@ -1,4 +1,4 @@
-"""Commands that are wrong in one thing: each is refused before anything is written."""
+"""Commands with one error each: every one is refused before anything is written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tools import NEEDS_CC
 
 pytestmark = NEEDS_CC
 
-# What a parameter may not be, by how its name ends; the first that fits.
+# Wrong values of parameters by the end of their names. The longest end that fits decides.
 WRONG = {
     "_shift": (31, -32),
     "left_shift": (23, -1),
@@ -42,7 +42,7 @@ WRONG = {
     "dilation_width": (0, 32768),
     "stride_height": (0, 32768),
     "stride_width": (0, 32768),
-    "": (0, -1, 2**30),  # extents
+    "": (0, -1, 2**30),  # sizes
 }
 
 
@@ -55,7 +55,7 @@ GRAPH = networks.everything()
 
 
 def _fields(index: int) -> list[str]:
-    """The name of each parameter of a command."""
+    """The names of all parameters of a command."""
     node = GRAPH.nodes[index]
     (kernel,) = (k for k in kernels()[node.op] if k.symbol in OPCODES)
     ((_, fields),) = kernel.calls(node, GRAPH)
@@ -101,7 +101,7 @@ def _array(values: Array, at: int, value: int) -> Array:
 
 
 def test_each_table_with_a_wrong_entry_is_refused() -> None:
-    """The last multiplier, shift and bias of each layer with weights."""
+    """The wrong entries are the last multiplier, shift and bias of each layer with weights."""
     named = []
     for index, node in enumerate(GRAPH.nodes):
         right = commands.command(node, GRAPH)
@@ -137,7 +137,7 @@ def test_each_operand_left_out_or_of_another_size_is_refused() -> None:
 
 @pytest.mark.parametrize("channels", [2, 1])
 def test_groups_must_divide_the_channels(channels: int) -> None:
-    """Of the input, 3, and of the output, 4."""
+    """The input has 3 channels and the output 4."""
     right = commands.command(GRAPH.nodes[0], GRAPH)
     parameters = list(right.parameters)
     parameters[_fields(0).index("filter_channels")] = channels
@@ -148,13 +148,13 @@ def test_groups_must_divide_the_channels(channels: int) -> None:
 
 
 def _is_right(place: int, op: str, other: Array | None) -> bool:
-    """What is broadcast may be longer than is read."""
+    """Whether the operand is right after all: a broadcast one may be longer than is read."""
     return op in ("add", "multiply") and place < 2 and other is not None and other.nbytes > 4
 
 
 @pytest.mark.parametrize("place", [1, 2, 3, 4])
 def test_weights_and_tables_must_be_constants(place: int) -> None:
-    """As what is checked must not change while it is used."""
+    """They are checked, so they must not change while they are used."""
     right = commands.command(GRAPH.nodes[0], GRAPH)
     operands = list(right.operands)
     table = operands[place]

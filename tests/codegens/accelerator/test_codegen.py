@@ -1,4 +1,4 @@
-"""What the accelerator takes, what it refuses and why, and what is generated for it."""
+"""What the accelerator takes, what it refuses and why, and the code that is generated for it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_weights_that_are_computed_are_refused() -> None:
 
 
 def test_sums_that_may_leave_int32_are_refused() -> None:
-    """Whatever the weights are: the kernel itself would look at them."""
+    """The weights do not matter, though the kernel itself would look at them."""
     b = Builder()
     graph = b.graph(b.dense(b.input(1, 70_000), 1))
     weight = graph.nodes[0].inputs[1]
@@ -108,7 +108,7 @@ def test_the_project_has_its_driver() -> None:
     for source in ("", "_check", "_compute", "_stream"):
         assert (
             build.count(f"  crt/src/accelerator/accelerator{source}.c\n") == 2
-        )  # of bare metal, of Zephyr
+        )  # bare metal's and Zephyr's
     assert "a driver that is part of" in files["README.md"].decode()
 
 

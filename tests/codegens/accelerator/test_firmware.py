@@ -1,4 +1,4 @@
-"""Firmware that runs on the simulated accelerator, alone, with the kernels, and with a device."""
+"""Firmware that runs on the simulated accelerator: alone, with the kernels, and with a device."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INVALID_STATE = 0x0400  # kTvmErrorSessionInvalidState
 def _same_as_builtin(
     graph: Graph, board: str, folder: Path, *, merge: bool, executor: str = "aot"
 ) -> Compiled:
-    """What a graph's inputs give on the accelerator is what they give on the kernels."""
+    """Checks that the accelerator computes the same outputs as the kernels."""
     inputs = {
         name: np.stack([values(graph, seed)[name] for seed in range(3)]) for name in graph.inputs
     }
@@ -139,7 +139,7 @@ def _replaced(project: Path, driver: str) -> None:
 @pytest.mark.parametrize("executor", ["aot", "graph"])
 @pytest.mark.parametrize("board", BOARDS[:2])
 def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Path) -> None:
-    """The status is returned, what was begun is ended, and nothing is computed after."""
+    """The status is returned, everything that was begun is ended, and nothing more is computed."""
     project = tmp_path / "p"
     options = {"merge_regions": True, "executor": executor}
     made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, **options)
@@ -172,7 +172,7 @@ struct tvmgen_default_devices tvmgen_default_contexts = {.accelerator = &device}
 @pytest.mark.parametrize("left_out", ["Activate", "Open"])
 @pytest.mark.parametrize("board", BOARDS[:2])
 def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_path: Path) -> None:
-    """Its functions refuse to run: the hooks are what makes them work."""
+    """Its functions refuse to run, because only the hooks make them work."""
     project = tmp_path / "p"
     microgen.generate(DIGITS, board, project, codegen=ACCELERATOR)
     hooks = [f"int32_t TVMDeviceAccelerator{left_out}(void *c)\n{{\n    (void)c; return 0;\n}}\n"]
@@ -232,7 +232,7 @@ int main(void)
 
 @NEEDS_NINJA
 def test_a_graph_that_is_run_without_the_devices_is_an_error(tmp_path: Path) -> None:
-    """By the executor's own functions, after the model's: they know of no contexts."""
+    """The program calls the executor's own functions after the model's. They pass no contexts."""
     project = tmp_path / "p"
     microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR, executor="graph")
     main = project / "src" / "main.c"

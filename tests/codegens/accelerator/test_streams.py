@@ -60,7 +60,7 @@ def _commands(graph: Graph) -> list[commands.Command]:
 
 
 def _all_refused(own: Job, streams: list[bytes]) -> list[int]:
-    """The statuses of streams none of which may succeed or write."""
+    """The statuses of the streams. None of them may succeed or write."""
     (found,) = simulator.run([(own, streams)])
     for status, written in found:
         assert status in (MALFORMED, UNSUPPORTED)
@@ -69,7 +69,8 @@ def _all_refused(own: Job, streams: list[bytes]) -> list[int]:
 
 
 def test_a_changed_byte_is_refused() -> None:
-    """Every byte, to several values: magic, version, sizes, or the checksum of the rest."""
+    """Every byte is changed to several values: of the magic, the version, the sizes, and the rest,
+    which the checksum covers."""
     own = _job(networks.everything())
     _all_refused(
         own,
@@ -91,7 +92,7 @@ def test_a_stream_cut_short_is_refused() -> None:
 
 
 def _ends(own: Job) -> set[int]:
-    """Where commands end: a stream may be cut there, and only there."""
+    """The ends of commands. A stream may be cut only there."""
     at = HEADER.size + 4 * len(own.memories)
     ends = {at}
     for made in _commands(own.graph):
@@ -102,7 +103,7 @@ def _ends(own: Job) -> set[int]:
 
 
 def _survives(own: Job, streams: list[bytes]) -> int:
-    """How many of the streams are accepted; the others write nothing."""
+    """The number of streams that are accepted. The others write nothing."""
     (found,) = simulator.run([(own, streams)])
     for status, written in found:
         assert status in (0, MALFORMED, UNSUPPORTED)
@@ -111,8 +112,11 @@ def _survives(own: Job, streams: list[bytes]) -> int:
 
 
 def test_mutants_with_a_right_checksum_do_no_harm() -> None:
-    """Each byte in turn to many values, each word to extreme ones: the simulator reads and writes
-    within the memories, stays within int32 and ends, whatever a stream says."""
+    """The simulator reads and writes only within the memories, does not overflow int32, and ends,
+    whatever a stream says.
+
+    Each byte in turn is changed to many values, and each word to extreme ones.
+    """
     own = _job(networks.everything())
     rng = np.random.default_rng(0)
     mutants = []
@@ -131,7 +135,7 @@ def test_mutants_with_a_right_checksum_do_no_harm() -> None:
 
 
 def _mutant(data: bytes, rng: np.random.Generator) -> bytes:
-    """Several words changed, swapped or copied from elsewhere."""
+    """The stream with several words changed, swapped or copied from elsewhere."""
     words = np.frombuffer(data[HEADER.size :], "<i4").copy()
     for _ in range(int(rng.integers(1, 5))):
         at, other = rng.integers(len(words), size=2)

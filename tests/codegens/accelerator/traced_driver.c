@@ -1,5 +1,5 @@
-/* The accelerator's hooks after those of a tracing device, which print and fail as they are told.
- */
+/* Each hook calls a tracing device's hook and, unless that fails, the accelerator's. The tracing
+ * device prints its calls, and fails when it is told to. */
 #include "devices.h"
 
 #include "microgen/accelerator.h"

@@ -1,4 +1,4 @@
-"""Random functions of the generator's operators, and what numpy says that they compute."""
+"""Random functions of the generator's operators, and what numpy computes for them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _shape(rng: np.random.Generator) -> tuple[int, ...]:
 
 
 def _result(rng: np.random.Generator, groups: list[Group]) -> tuple[Expr, list[Array]]:
-    """The last value, or a tuple of some values of all groups, the same one twice perhaps."""
+    """The last value, or a tuple of random values of all groups, which may have one twice."""
     if rng.random() < 0.5:
         last, value = groups[-1].values[-1]
         return last, [value]

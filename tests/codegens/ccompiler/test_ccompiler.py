@@ -1,4 +1,4 @@
-"""The C of the guide's graph, letter for letter; what is refused; outputs of every kind."""
+"""The C of the guide's graph, character for character; what is refused; outputs of every kind."""
 
 from __future__ import annotations
 

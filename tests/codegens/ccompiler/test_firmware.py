@@ -1,4 +1,4 @@
-"""The generator's functions in firmwares, beside the built-in kernels."""
+"""The generator's functions in firmware, together with the built-in kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BOARDS = [
 
 
 def _checked(model: Path, board: str, folder: Path, **options: object) -> microgen.Compiled:
-    """The compiled model, whose firmware verifies and computes what numpy does."""
+    """The compiled model, after its firmware was verified and computed what numpy does."""
     project = folder / "project"
     compiled = microgen.generate(model, board, project, codegen=("ccompiler",), **options)
     report = microgen.verify(project)
@@ -62,7 +62,7 @@ def test_the_graph_executor_calls_it(board: str, tmp_path: Path) -> None:
 
 
 def _mixed(folder: Path) -> Path:
-    """Built-in kernels before, between and after, constants, and two outputs."""
+    """A model with built-in kernels before, between and after functions, and with two outputs."""
     x = relay.var("x", shape=(2, 6))
     weight = relay.const(np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6))
     start = relay.sigmoid(x)
@@ -87,7 +87,7 @@ def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize("seed", [3000, 3003, 3007, 3012, 3014, 3025])
 @pytest.mark.parametrize("board", BOARDS)
 def test_random_functions(board: str, seed: int, tmp_path: Path) -> None:
-    """As tests of the functions alone do, now out of a firmware, from the model's text."""
+    """Functions like those of test_random.py, in firmware that is made from the model's text."""
     drawn = made("main", seed)
     assert drawn.function.relay is not None
     model = tmp_path / "random.relay"

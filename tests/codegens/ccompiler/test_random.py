@@ -27,7 +27,7 @@ def _compiled(functions: list[Made]) -> tuple[CSource, list[native.Case]]:
 
 
 def _same(found: Array, expected: Array) -> bool:
-    """Equal to the bit; every NaN is like the others."""
+    """Whether arrays are equal bit for bit; all NaNs are equal."""
     if found.dtype == np.float32 and np.isnan(expected).any():
         nan = np.isnan(expected)
         return np.array_equal(np.isnan(found), nan) and _same(found[~nan], expected[~nan])

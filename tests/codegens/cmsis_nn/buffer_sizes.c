@@ -1,5 +1,5 @@
-/* What CMSIS-NN's functions say of convolutions: 18 numbers each, as test_buffers.py has them; 4
- * sizes each are written. */
+/* The sizes that CMSIS-NN's functions return for convolutions. Each convolution is 18 numbers, in
+ * the order of test_buffers.py; its 4 sizes are written. */
 #include "arm_nnfunctions.h"
 
 #include <stdint.h>

@@ -26,7 +26,7 @@ Shape4 = tuple[int, int, int, int]
 
 
 def all_cases(seeds: range) -> Iterator[c.Case]:
-    """A case of each kind for each seed, but those that the op itself refuses."""
+    """A case of each kind for each seed, except those that the op itself refuses."""
     for make in _KINDS:
         for seed in seeds:
             rng = np.random.default_rng([seed, _KINDS.index(make)])
@@ -59,7 +59,7 @@ def _size(rng: Rng, kernel: Pair, dilation: Pair) -> Pair:
 def _weighted(
     rng: Rng, op: str, attrs: Attrs, x: c.Tensor, w: c.Tensor, products: int, outputs: int
 ) -> c.Case:
-    """With usual scales, or every third time one from the least that there may be upwards."""
+    """A case with a usual output scale, or every third time one from the least possible upwards."""
     scale = c.output_scale(x, w, products)
     if rng.integers(3) == 0:
         scale = c.least_output_scale(x, w, products) * 10 ** rng.choice([0, 1, 3, 6, 9])
@@ -101,7 +101,7 @@ def _conv2d_any(rng: Rng) -> c.Case:
 
 
 def _conv2d_wide(rng: Rng) -> c.Case:
-    """Many channels, and outputs of odd and even numbers."""
+    """A case with many channels, and an odd or even number of outputs."""
     kernel = _pair(rng, 1, 4)
     data = (1, *_size(rng, kernel, (1, 1)), int(rng.integers(9, 70)))
     weight = (int(rng.integers(1, 40)), *kernel, data[3])
@@ -117,14 +117,15 @@ def _conv2d_pointwise(rng: Rng) -> c.Case:
 
 
 def _conv2d_pointwise_padded(rng: Rng) -> c.Case:
-    """Padded at the bottom and at the right only."""
+    """A case with padding only at the bottom and at the right."""
     depth, filters, bottom, right = (int(n) for n in rng.integers([1, 1, 0, 0], [20, 9, 3, 3]))
     data, weight = (1, *_pair(rng, 1, 7), depth), (filters, 1, 1, depth)
     return _conv2d(rng, data, weight, _pair(rng, 1, 4), (1, 1), (0, 0, bottom, right))
 
 
 def _conv2d_row(rng: Rng) -> c.Case:
-    """One row, kernels of one row, strides times channels divisible by 4 most times."""
+    """A case of one row and kernels of one row. Strides times channels are mostly multiples of
+    4."""
     width = int(rng.integers(1, 8))
     data = (int(rng.integers(1, 3)), 1, width + int(rng.integers(0, 9)), int(rng.choice([3, 4, 8])))
     weight = (int(rng.integers(1, 12)), 1, width, data[3])
@@ -142,7 +143,7 @@ def _depthwise_any(rng: Rng) -> c.Case:
 
 
 def _depthwise_simple(rng: Rng) -> c.Case:
-    """What the forms for one batch and multiplier 1 take, 3x3 among them."""
+    """A case for the functions that take one batch and multiplier 1, such as the one for 3x3."""
     kernel = (3, 3) if rng.integers(2) else _pair(rng, 1, 6)
     channels = int(rng.choice([int(rng.integers(1, 40)), 124, 125, 130, 250]))
     data = (1, *_size(rng, kernel, (1, 1)), channels)
@@ -150,7 +151,8 @@ def _depthwise_simple(rng: Rng) -> c.Case:
 
 
 def _depthwise_3x3(rng: Rng) -> c.Case:
-    """Padded as the form for 3x3 takes it at the top and at the left, and any way elsewhere."""
+    """A case with padding that the function for 3x3 takes at the top and left, and any
+    elsewhere."""
     top, left, bottom, right = (int(n) for n in rng.integers(0, [2, 2, 3, 3]))
     data = (1, *_pair(rng, 2, 9), int(rng.integers(1, 20)))
     window: tuple[Pair, Pair, Padding] = (_pair(rng, 1, 3), (1, 1), (top, left, bottom, right))
@@ -211,7 +213,7 @@ def _multiply(rng: Rng) -> c.Case:
 
 
 def _elementwise(rng: Rng, op: str, attrs: Attrs, power: int) -> c.Case:
-    """Every fourth time an operand is a constant."""
+    """A case in which an operand is a constant every fourth time."""
     shape = (int(rng.integers(1, 4)), int(rng.integers(1, 40)))
     lhs, rhs = (c.int8(rng, shape, c.random_quant(rng)) for _ in range(2))
     scale = lhs.type.scale * rhs.type.scale ** (power - 1) * 10 ** rng.uniform(-1, 3)

@@ -1,4 +1,4 @@
-"""Compiles cases with the codegen, and runs what it makes of them on the host and on boards."""
+"""Compiles cases with the codegen, and runs the functions on the host and on boards."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ NEEDS_TREE = pytest.mark.skipif(
     not TREE, reason="CMSIS_NN_PATH does not name a source tree of CMSIS-NN"
 )
 _MVE_DRIVER = Path(__file__).parents[2] / "qemu" / "mve_driver.c"
-GUARD = 32  # bytes after every output on a board, which must stay as they are
+GUARD = 32  # bytes after every output on a board that must not change
 _FILLER = 0x5A
-_ARGUMENTS = 29  # of a function at most
+_ARGUMENTS = 29  # the most that a function has
 _WORDS = _ARGUMENTS + 3
 _LENIENT = ("-fno-sanitize=shift",)  # CMSIS-NN shifts negative numbers to the left
 
 
 @dataclass(frozen=True)
 class Example:
-    """An external function with inputs and the outputs that it must have."""
+    """An external function with inputs and the outputs that it must compute."""
 
     name: str
     graph: Graph
@@ -64,13 +64,13 @@ def functions(examples: Sequence[Example]) -> list[ExternalFunction]:
 
 
 def compiled(examples: Sequence[Example], board: Board) -> CSource:
-    """What the codegen makes of the examples on a board."""
+    """The codegen's source for the examples on a board."""
     (source,) = CODEGEN.configured({"path": TREE}).compile(functions(examples), board)
     return source
 
 
 def check(examples: Sequence[Example], board: str, folder: Path) -> None:
-    """Every example has its outputs, run on the host with sanitizers or on a board's emulator."""
+    """Checks the outputs of all examples, on the host with sanitizers or on a board's emulator."""
     target = boards.load(board)
     source = compiled(examples, target)
     if target.is_host:
@@ -91,7 +91,7 @@ def _first_output(function: CFunction, example: Example) -> int:
 
 
 def _write(source: CSource, folder: Path) -> None:
-    """The codegen's files, and its code after prototypes."""
+    """Writes the codegen's files, and its code after prototypes."""
     for name, contents in source.files.items():
         path = folder / "cmsis" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def table(rows: str) -> str:
 
 
 def _compare(example: Example, found: bytes) -> bytes:
-    """What is left of ``found`` after the example's only output."""
+    """The rest of ``found`` after the example's only output, which is compared."""
     (expected,) = example.outputs
     array = np.frombuffer(found[: expected.nbytes], expected.dtype).reshape(expected.shape)
     wrong = np.argwhere(array != expected)
@@ -149,14 +149,16 @@ def _run_on_board(source: CSource, examples: Sequence[Example], board: Board, fo
     for example in examples:
         found = _compare(example, found)
         guard, found = found[:GUARD], found[GUARD:]
-        assert guard == bytes([_FILLER]) * GUARD, f"{example.name}: fails, or writes after"
+        assert guard == bytes([_FILLER]) * GUARD, (
+            f"{example.name}: fails, or writes past its output"
+        )
     assert not found
 
 
 def run_on_board(
     source: CSource, calls: str, records: Sequence[bytes], board: Board, folder: Path
 ) -> bytes:
-    """What mve_driver.c writes if it has ``calls`` and is given ``records``."""
+    """What mve_driver.c writes when it is built with ``calls`` and reads ``records``."""
     _write(source, folder)
     project = minimal_project.write(folder / "project", board.name)
     shutil.copytree(folder / "cmsis", project / "cmsis")
@@ -177,7 +179,7 @@ def run_on_board(
 
 
 def _board_functions(source: CSource, pairs: Sequence[tuple[CFunction, Example]]) -> str:
-    """Calls that spoil the bytes after the output if the function fails."""
+    """Functions that call the cases, and change the bytes after the output if the case fails."""
     lines = [_prototypes(source)]
     for i, (function, example) in enumerate(pairs):
         output = _first_output(function, example)
@@ -198,7 +200,7 @@ def _more_cmake(source: CSource) -> str:
 
 
 def board_record(index: int, arrays: Sequence[Array], output: int) -> bytes:
-    """A case as mve_driver.c reads it; every array starts at a multiple of 16."""
+    """A case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
     parts = [array.tobytes() for array in arrays]
     parts[output] += bytes([_FILLER]) * GUARD
     offsets, body = [], b""

@@ -1,4 +1,4 @@
-"""A small network whose nodes are all CMSIS-NN's, as one external function."""
+"""A small network as one external function. CMSIS-NN takes all of its nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NONE, _DOUBLE = Activation.NONE, Rounding.DOUBLE
 
 
 class _Network:
-    """Nodes as they are added, each of the tensors that the last ones left."""
+    """A graph in the making; each node reads tensors of the nodes before."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ class _Network:
 
 
 def residual(seed: int) -> Example:
-    """Two convolutions that are added, scaled by a constant, pooled, and classified."""
+    """A network that adds two convolutions, scales the sum, pools it and classifies."""
     net = _Network(seed)
     rng = net.rng
     x = net.tensor("x", (1, 7, 6, 3), c.quant(0.02, -3))

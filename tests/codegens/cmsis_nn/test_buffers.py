@@ -1,4 +1,4 @@
-"""The sizes of buffers equal what CMSIS-NN's own functions return, compiled for each form."""
+"""The sizes of buffers equal those that CMSIS-NN's own functions return, compiled for each form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ CODE = Path(__file__).with_name("buffer_sizes.c")
 
 
 def _cases() -> list[Case]:
-    """Random convolutions, ordinary ones of one group: the wrapper's size for others is wrong."""
+    """Random convolutions, without ordinary ones of several groups: the wrapper's size is wrong
+    there."""
     ops = ("nn.conv2d", "nn.depthwise_conv2d")
     found = [case for case in cases.all_cases(range(100)) if case.op in ops]
     return [case for case in found if case.op == ops[1] or _window(case).groups == 1]

@@ -1,4 +1,4 @@
-"""Which nodes the codegen takes, what it takes of CMSIS-NN's tree, and what it says without one."""
+"""Which nodes the codegen takes, which of CMSIS-NN's files it uses, and its error without them."""
 
 from __future__ import annotations
 

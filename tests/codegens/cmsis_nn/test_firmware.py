@@ -1,4 +1,4 @@
-"""Firmware that CMSIS-NN computes gives the bytes of the built-in kernels."""
+"""Firmware that uses CMSIS-NN gives the same bytes as the built-in kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOARDS = [
     pytest.param("microbit", marks=NEEDS_ARM),
     pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
 ]
-# The layers that each MLPerf network has, and those that the litert profile rounds once.
+# The number of layers of each MLPerf network, and of those that the litert profile rounds once.
 MLPERF = {
     "kws_ref_model": (12, 1),
     "pretrainedResnet_quant": (15, 1),
@@ -48,7 +48,7 @@ def _generated(
 
 
 def _outputs(folder: Path, *, sanitize: bool = False) -> dict[str, bytes]:
-    """What the firmware computes of random samples, which equals the references."""
+    """The firmware's outputs for random samples, which equal the references'."""
     result = microgen.run(folder, compare=True, sanitize=sanitize)
     assert all(verdict.ok for verdict in result.verdicts), [*map(str, result.verdicts)]
     assert result.samples > 1

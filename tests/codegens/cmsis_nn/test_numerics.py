@@ -1,4 +1,4 @@
-"""What CMSIS-NN computes equals the numpy references byte for byte, in all of its three forms."""
+"""CMSIS-NN's results equal the numpy references byte for byte, in all of its three forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = harness.NEEDS_TREE
 
-# The boards with the plain, the DSP and the MVE form.
+# Boards for the plain, the DSP and the MVE form.
 BOARDS = [
     pytest.param(name, marks=[NEEDS_NINJA, NEEDS_ARM])
     for name in ("mps2_an385", "mps2_an386", "mps3_an547")

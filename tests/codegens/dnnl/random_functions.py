@@ -1,4 +1,4 @@
-"""Functions of dnnl's operators, drawn at random: both layouts, branches, composite functions."""
+"""Random functions of dnnl's operators: both layouts, branches, composite functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KERNEL_LAYOUTS = ("OIHW", "HWIO", "OHWI", "HWOI")
 
 
 class _Maker:
-    """Images of one layout first, then matrices that pooled images become."""
+    """Draws operators on images of one layout first, and then on matrices."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ class _Maker:
                 steps -= 1
 
     def _flatten(self) -> None:
-        """A matrix from here on: a parameter of the next function, as reshape is not dnnl's."""
+        """Goes on with matrices. They come from a new parameter, because reshape is not dnnl's."""
         shape = [int(n) for n in self.rng.integers(1, 6, 2)]
         self.params.append(relay.var("m", shape=shape))
         self.live = [self.params[-1]]
@@ -106,7 +106,7 @@ class _Maker:
         return self._finished("dense", x, self.constant(units, shape[1]), options)
 
     def _finished(self, root: str, x: Expr, weight: Expr, options: dict[str, object]) -> Expr:
-        """The root by itself, or a composite function."""
+        """The root operator by itself, or in a composite function."""
         build = getattr(relay.nn, root)
         if self.rng.random() < 0.3:
             return build(x, weight, **options)
@@ -191,9 +191,9 @@ class _Maker:
 
     def _unary(self, x: Expr, _shape: tuple[int, ...]) -> Expr:
         kind = self.one_of("relu", "clip", "tanh", "sigmoid", "exp", "abs", "leaky", "log", "sqrt")
-        if kind in ("log", "sqrt"):  # of positive numbers
+        if kind in ("log", "sqrt"):  # of positive numbers only
             return getattr(relay, kind)(relay.add(relay.abs(x), relay.const(0.5)))
-        if kind == "exp":  # of numbers that do not grow
+        if kind == "exp":  # its argument must be small
             return relay.exp(relay.tanh(x))
         if kind == "leaky":
             return relay.nn.leaky_relu(x, alpha=float(self.rng.uniform(0, 0.5)))
@@ -211,7 +211,7 @@ class _Maker:
 
 
 def random_function(seed: int) -> IRModule:
-    """A module whose @main dnnl's runtime can run, its types inferred."""
+    """A module whose @main dnnl's runtime can run, with types inferred."""
     return relay.infer_type(IRModule.from_expr(_Maker(seed).function()))
 
 

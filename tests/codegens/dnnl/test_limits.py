@@ -1,4 +1,4 @@
-"""Functions that no predicate has seen, because a model brings them, and functions too large."""
+"""Functions that a model brings, so that no predicate has seen them, and functions too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions, serialized and read back, compute what the graph of the same function does."""
+"""Functions that are serialized and read back compute the same as the graph of the function."""
 
 from __future__ import annotations
 

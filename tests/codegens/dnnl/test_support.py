@@ -1,4 +1,4 @@
-"""What the runtime takes, and the reason for what it does not."""
+"""What the runtime takes, and the reasons for its refusals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _answer(call: Expr) -> str | None:
 
 def test_what_has_a_predicate_has_a_meaning() -> None:
     assert OPERATORS.keys() == reference.OPERATORS
-    assert "nn.bias_add" not in OPERATORS  # the notes keep it on the host
+    assert "nn.bias_add" not in OPERATORS  # in the notes it runs on the host
 
 
 @pytest.mark.parametrize("seed", range(40))

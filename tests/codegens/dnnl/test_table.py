@@ -1,4 +1,4 @@
-"""The pattern table merges what it should, and what it merges computes the same."""
+"""The pattern table merges what it should, and the merged operators compute the same."""
 
 from __future__ import annotations
 

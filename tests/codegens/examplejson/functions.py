@@ -29,7 +29,7 @@ def @main(%input0: Tensor[(10, 10), float32], %input1: Tensor[(10, 10), float32]
 
 
 def external(source: str | IRModule, symbol: str = "subgraph_0") -> ExternalFunction:
-    """The main function of a module, or of its text, under a name."""
+    """The main function of a module or of its text, under another name."""
     module = relay.infer_type(relay.parse(source) if isinstance(source, str) else source)
     assert module.types is not None
     graph = from_module(module, file="m.relay")
@@ -37,19 +37,19 @@ def external(source: str | IRModule, symbol: str = "subgraph_0") -> ExternalFunc
 
 
 def compiled(*functions: ExternalFunction, board: str = "mps2_an386") -> LoadedModule:
-    """The one module that becomes of them."""
+    """The one module that the codegen makes of the functions."""
     (made,) = CODEGEN.compile(functions, boards.load(board))
     assert isinstance(made, LoadedModule)
     return made
 
 
 def text_of(*functions: ExternalFunction) -> str:
-    """The text that becomes of them."""
+    """The text that the codegen makes of the functions."""
     return payload_text(compiled(*functions).payload)
 
 
 def payload_text(payload: bytes) -> str:
-    """The text of a payload, the guide's ``GetSource``."""
+    """The text of a payload: the guide's ``GetSource``."""
     stream = Stream(payload, ModelError, "ExampleJSON", "")
     text = ExampleJson.loads(stream).graph
     stream.end("string")
@@ -57,7 +57,7 @@ def payload_text(payload: bytes) -> str:
 
 
 def random_module(seed: int) -> IRModule:
-    """A function of the codegen's operators, values shared, now and then several results."""
+    """A function of the codegen's operators, with shared values and sometimes several results."""
     rng = random.Random(seed)
     shape = tuple(rng.choice((1, 2, 3, 5)) for _ in range(rng.randrange(1, 5)))
     params = [relay.var(f"x{i}", shape=shape) for i in range(rng.randrange(1, 5))]

@@ -1,4 +1,4 @@
-"""Relay functions as ExampleJSON: the guide's text to the byte, what is refused and why."""
+"""Relay functions as ExampleJSON: the guide's text byte for byte, and what is refused and why."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ PARAMS = (
 
 
 def _module(body: str) -> relay.IRModule:
-    """A function of those of ``PARAMS`` that the body has."""
+    """A function with those parameters of ``PARAMS`` that the body uses."""
     params = [p for p in re.split(r", (?=%)", PARAMS) if f"{p.split(':')[0]}" in body]
     source = f"def @main({', '.join(params)}) {{ {body.replace('meta[relay.Constant][0]', '%c')} }}"
     if "meta" not in body:

@@ -1,4 +1,4 @@
-"""Firmware whose parts a text in its blob computes: the guide's graph, and random ones."""
+"""Firmware in which a text in the blob says what is computed: the guide's graph, random ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_random_networks(board: str, merge: bool, seed: int, tmp_path: Path) -> 
 
 
 def ran(folder: Path, elf: Path, inputs: dict[str, Array]) -> list[Array]:
-    """What an ELF computes of one sample; ``microgen.run`` would refuse a changed one."""
+    """An ELF's outputs for one sample; ``microgen.run`` would refuse a changed ELF."""
     given = {name: array[np.newaxis] for name, array in inputs.items()}
     return [array[0] for array in runner.run(folder, given, elf=elf).outputs.values()]
 

@@ -1,4 +1,4 @@
-"""The graphs that the notes show, from the functions that they show."""
+"""The graphs in the notes, made from the notes' functions."""
 
 from __future__ import annotations
 

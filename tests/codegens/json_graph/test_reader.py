@@ -1,4 +1,4 @@
-"""Texts that are no graphs are refused, each in one line that says where."""
+"""Texts that are not graphs are refused, each in one line that says where the error is."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_mutated_texts_are_graphs_or_refused(
 
 
 def _is_read(text: str) -> bool:
-    """Whether a text is a graph; it comes back then, and is refused in one line otherwise."""
+    """Whether a text is a graph. It must survive writing and reading, or be refused in one line."""
     try:
         graph = json_graph.loads(text)
     except MicrogenError as error:

@@ -1,4 +1,4 @@
-"""TVM's form of attributes, constants, tuples, lets and composite functions."""
+"""The form that TVM gives attributes, constants, tuples, lets and composite functions."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_deep_functions_need_no_stack() -> None:
     ],
 )
 def test_what_has_no_form_is_refused(body: Expr, what: str | None) -> None:
-    if what is None:  # nested tuples that are only flattened are fine
+    if what is None:  # nested tuples are fine if they are only flattened
         assert _serialized(body).graph.heads == ((0, 0, 0), (0, 0, 0))
         return
     with pytest.raises(UnsupportedError, match=what) as found:

@@ -1,7 +1,7 @@
 """One maker per kind of TFLite operator: it adds a random one to a network.
 
-Found by folder: each module has ``MAKERS``, rows of operators, dtypes and the function that adds
-one. To have another operator in the networks, write its row.
+Makers are found by folder: each module has ``MAKERS``, rows of operators, dtypes and the function
+that adds one. To put another operator into the networks, write a row for it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ Make = Callable[[Network, str, str], None]
 @dataclass(frozen=True)
 class Maker:
     """``make(network, code, dtype)`` appends an operator of that name that reads data of that
-    dtype; UnfitError where it cannot. Of one of these kinds there are ``often`` times as many.
+    dtype.
 
-    The dtype ``hybrid`` is float32 data with int8 weights.
+    It raises UnfitError if it cannot. A kind is drawn with a weight of ``often``. The dtype
+    ``hybrid`` is float32 data with int8 weights.
     """
 
     codes: tuple[str, ...]
@@ -45,7 +46,7 @@ def registry() -> Mapping[tuple[str, str], Maker]:
 
 
 def pick_data(net: Network, dtype: str, rank: int | None = None) -> str:
-    """Data of a layer that has weights; hybrid ones quantize it, so it must be exact."""
+    """Data for a layer with weights. Hybrid layers quantize it, so it must be exact there."""
     if dtype != "hybrid":
         return net.pick(dtype, rank)
     return net.pick("float32", rank, lambda name: name not in net.shaken)

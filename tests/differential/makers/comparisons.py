@@ -1,4 +1,4 @@
-"""Operators that compare, operate on bool, or choose by it."""
+"""Operators that compare, that operate on bool, or that choose by a condition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _compare(net: Network, code: str, dtype: str) -> None:
 
 
 def _partly_equal(net: Network, lhs: str) -> str:
-    """A constant that has some values of a sample."""
+    """A constant that shares some values with a sample."""
     own = net.values[lhs][-1]
     others = stock.sample(net.rng, net.dtype(lhs), own.shape)
     chosen = np.where(net.rng.random(own.shape) < 0.5, own, others)
@@ -52,7 +52,7 @@ def _select_v2(net: Network, code: str, dtype: str) -> None:
 
 
 def _select(net: Network, code: str, dtype: str) -> None:
-    """A condition of the same shape, of the first dimension, or of none."""
+    """A SELECT whose condition has the same shape, only the first dimension, or no dimension."""
     lhs = net.pick(dtype)
     shape = net.shape(lhs)
     if not shape:

@@ -29,7 +29,7 @@ def _groups(net: Network, depth: int) -> int:
 
 
 def _bias_type(net: Network, dtype: str) -> tuple[bool, dict[str, OptionValue]]:
-    """Whether biases are int64, and the option that says what they are, which int32 ones need."""
+    """Whether biases are int64, and the option that declares their type, which int32 ones need."""
     if dtype != "int16":
         return False, {}
     if net.chance(0.3):
@@ -56,7 +56,7 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     rng, filters = net.rng, stock.depth(net.rng)
     kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
     same = net.chance(0.6)
-    # The least output that a convolution makes this data of, and what its last stride may skip.
+    # The least output size for which a convolution gives this data; its last stride may skip more.
     least = (np.array(size) - 1) * stride + (1 if same else kernel)
     shape = (batches, *(int(n) for n in least + rng.integers(0, stride)), filters)
     wide, declared = _bias_type(net, dtype)

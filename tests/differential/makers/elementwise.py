@@ -1,4 +1,4 @@
-"""Operators of two tensors that are broadcast."""
+"""Operators of two tensors that are broadcast to each other."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _OPTIONS = {
 
 
 def other_operand(net: Network, lhs: str, *, same: bool = False) -> str:
-    """Another tensor that is broadcast to that one: computed, fed or constant.
+    """Another tensor that can be broadcast to ``lhs``: computed, fed or constant.
 
-    ``same``: of the same quantization.
+    With ``same`` it has the same quantization.
     """
     dtype, shape = net.dtype(lhs), net.shape(lhs)
     if net.chance(0.4):
@@ -59,7 +59,7 @@ def _broadcast(net: Network, lhs: str, rhs: str) -> Shape:
 
 
 def _divide(net: Network, code: str, dtype: str) -> None:
-    """Divisors that are constants, of which none is 0, or tensors that happen to have none."""
+    """A DIV whose divisors are constants without a 0, or tensors that happen to have none."""
     lhs = net.pick(dtype)
     rhs = net.pick(dtype, None, lambda name: _is_divisor(net, name), shape=net.shape(lhs), low=1)
     if net.chance(0.5):

@@ -1,4 +1,4 @@
-"""Operators that put elements in another order, or tensors together."""
+"""Operators that change the order of elements, or join tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.differential.stock import Array
 
 
 def _alike(net: Network, like: str, shape: Shape) -> str:
-    """A tensor of that shape, of one dtype and quantization with another."""
+    """A tensor of that shape with the dtype and quantization of ``like``."""
     if net.chance(0.5):
         return net.constant_like(like, shape)
     wanted = net.quantization(like)

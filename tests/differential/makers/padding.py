@@ -15,7 +15,7 @@ def _pad(net: Network, code: str, dtype: str) -> None:
         raise UnfitError("a scalar")
     amounts = net.rng.integers(0, 3, (len(shape), 2)) * (net.rng.random((len(shape), 1)) < 0.7)
     if len(shape) == 4 and net.chance(0.5):
-        amounts[[0, 3]] = 0  # as it stands before convolutions
+        amounts[[0, 3]] = 0  # pads height and width only, as before convolutions
     is_symmetric = net.chance(0.5)
     if code == "MIRROR_PAD":
         amounts = np.minimum(amounts, shape[:, None] - (not is_symmetric))

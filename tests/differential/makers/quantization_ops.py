@@ -33,7 +33,7 @@ def _dequantize(net: Network, code: str, dtype: str) -> None:
 
 
 def _cast(net: Network, code: str, dtype: str) -> None:
-    """A quantized output has a scale, or none: what it means is left to its reader."""
+    """A CAST. A quantized output has a scale or none: its reader decides what it means."""
     data = net.pick(dtype)
     to = str(net.one_of([other for other in EVERY if other != dtype]))
     output = net.output(to, net.shape(data))

@@ -1,4 +1,4 @@
-"""Operators that make one value of several."""
+"""Operators that compute one value of several."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _position(net: Network, code: str, dtype: str) -> None:
     output = net.output(net.one_of(["int32", "int64"]), (*shape[:axis], *shape[axis + 1 :]))
     table = "ArgMaxOptions" if code == "ARG_MAX" else "ArgMinOptions"
     wide = net.dtype(output) == "int64"
-    options = {"outputType": 4 if wide else 2}  # of the schema's TensorType
+    options = {"outputType": 4 if wide else 2}  # values of the schema's TensorType
     net.add(code, [data, net.constant(np.array([axis], np.int32))], output, table, options)
 
 

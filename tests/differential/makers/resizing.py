@@ -23,7 +23,7 @@ def _resize(net: Network, code: str, dtype: str) -> None:
 
 
 def _gather(net: Network, code: str, dtype: str) -> None:
-    """Indices that are constants, or computed ones that happen to fit."""
+    """A GATHER whose indices are constants, or computed ones that happen to fit."""
     data = net.pick(dtype)
     shape = net.shape(data)
     if not shape:

@@ -1,4 +1,4 @@
-"""Operators that change a shape, or tell it."""
+"""Operators that change a shape, or return it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _fill(net: Network, code: str, dtype: str) -> None:
 
 
 def _shape(net: Network, code: str, dtype: str) -> None:
-    """The shape, of which at once something is made: it is a constant."""
+    """A SHAPE. Its output is a constant, so something is made of it at once."""
     data = net.pick(dtype)
     shape = net.shape(data)
     if not shape:

@@ -8,7 +8,7 @@ from tests.differential import stock
 from tests.differential.makers import ALL, Maker
 from tests.differential.network import Network, UnfitError
 
-# Outputs that have one scale and zero point only, by operator and dtype.
+# The only scale and zero point that an output may have, by operator and dtype.
 _FIXED = {
     ("LOGISTIC", "int8"): (1 / 256, -128),
     ("LOGISTIC", "int16"): (1 / 32768, 0),
@@ -19,7 +19,7 @@ _FIXED = {
     ("SOFTMAX", "int16"): (1 / 32768, 0),
     ("L2_NORMALIZATION", "int8"): (1 / 128, 0),
 }
-_KEEPING = ("NEG",)  # stored values are negated, whatever they mean
+_KEEPING = ("NEG",)  # stored values are negated, so the quantization is kept
 _TABLES = {
     "LEAKY_RELU": "LeakyReluOptions",
     "SOFTMAX": "SoftmaxOptions",
@@ -41,7 +41,7 @@ def _rows(net: Network, code: str, dtype: str) -> None:
 
 
 def _positive(net: Network, code: str, dtype: str) -> None:
-    """Functions that negative values have not, some of them not 0 either."""
+    """Functions that are not defined for negative values; some are not defined for 0, either."""
     low, quantization = 1, None
     if dtype in ("int8", "int16"):
         quantization = stock.quantization(net.rng, dtype)
@@ -77,7 +77,7 @@ def _prelu(net: Network, code: str, dtype: str) -> None:
     if len(shape) < 2:
         raise UnfitError("no channels")
     kept = (*(n if net.chance(0.3) else 1 for n in shape[1:-1]), shape[-1])
-    alphas = "int8" if dtype == "int16" else dtype  # LiteRT takes int16 ones for int8
+    alphas = "int8" if dtype == "int16" else dtype  # LiteRT reads int16 ones as int8
     values = stock.sample(net.rng, alphas, kept)
     quantization = (float(np.float32(2.0 ** net.rng.uniform(-9, -5))), int(net.rng.integers(-9, 9)))
     scaled = quantization if alphas == "int8" else None

@@ -116,7 +116,7 @@ function measured
     pop {r4, r5, r6, pc}
     .size measured, . - measured
 
-@ Start calls a helper, whose instructions must not count either.
+@ Start calls a helper, whose instructions must not be counted, either.
 function TVMPlatformTimerStart
     push {r4, lr}
     bl TVMPlatformTimerStop

@@ -124,7 +124,7 @@ function measured
     ret
     .size measured, . - measured
 
-# Start calls a helper, whose instructions must not count either.
+# Start calls a helper, whose instructions must not be counted, either.
 function TVMPlatformTimerStart
     addi sp, sp, -16
     sw ra, 12(sp)

@@ -1,6 +1,8 @@
-"""A model format for tests: layers as JSON (``.toy``), with constants beside them (``.weights``).
+"""A model format for tests: layers as JSON (``.toy``), with constants in a second file
+(``.weights``).
 
-Images are NCHW. It is what docs/frontends.md describes, and nothing else in microgen knows of it.
+Images are NCHW. docs/frontends.md describes such a format, and nothing else in microgen knows this
+one.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ class _Toy(Format):
     def load(self, path: Path, request: Request) -> Graph:
         from microgen.frontends.toy import convert
 
-        del request  # a toy says everything itself
+        del request  # a toy model contains everything itself
         graph: Graph = convert.load(self.files(path), file=path.name)
         return graph
 

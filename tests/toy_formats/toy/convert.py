@@ -1,4 +1,4 @@
-"""A toy model -> the graph."""
+"""Converts a toy model to a graph."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from microgen.ir.graph import DType, Graph, TensorType
 
 
 def load(files: Mapping[str, bytes], *, file: str) -> Graph:
-    """The graph of a model, whose files are given by suffix."""
+    """The graph of a model. Its files are keyed by suffix."""
     try:
         model = json.loads(files[".toy"])
     except ValueError as error:
-        raise ModelError(f"is no JSON: {error}", where=file) from None
+        raise ModelError(f"is not JSON: {error}", where=file) from None
     builder, moved = GraphBuilder(), Moved()
     values: dict[str, Tensor] = {}
     for name, shape in model["inputs"].items():

@@ -27,7 +27,7 @@ class Layer(Operator):
         self.operands = operands
 
     def finished(self, value: Tensor) -> Tensor:
-        """The result under the layer's name."""
+        """Gives the result the layer's name."""
         found = self.named(value, {value.name: self.name})
         assert isinstance(found, Tensor)
         return found

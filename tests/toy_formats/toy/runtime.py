@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.ir.graph import Array
 
-SHIFT = 0.0  # what a test has it be off by
+SHIFT = 0.0  # an error that tests add to outputs
 
 
 class Runtime:
@@ -20,13 +20,13 @@ class Runtime:
     profile = "litert"
 
     def lacking(self) -> str:
-        """Nothing."""
+        """The missing library: there is none."""
         return ""
 
     def layers(
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
-        """Every layer of each sample."""
+        """The tensors of every layer for each sample."""
         model, weights = json.loads(files[".toy"]), json.loads(files[".weights"])
         for sample in samples:
             values = {name: np.array(numbers, np.float32) for name, numbers in weights.items()}
@@ -37,7 +37,7 @@ class Runtime:
             yield values
 
     def slack(self, op: str, inputs: Sequence[Array]) -> float:
-        """None."""
+        """The tolerance for its own choices: there is none."""
         del op, inputs
         return 0.0
 

@@ -1,4 +1,4 @@
-"""One importer per toy operator."""
+"""Importers of the toy operators, one for each."""
 
 from __future__ import annotations
 

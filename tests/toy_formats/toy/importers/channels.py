@@ -1,4 +1,4 @@
-"""Pools and softmax of NCHW images, and one value per channel."""
+"""Pools and softmax of NCHW images, and operators with one value per channel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def _pool(layer: Layer) -> Tensor:
 
 
 def _bias(layer: Layer) -> Tensor:
-    """Twice the second operand for each channel of the first: a constant, if the operand is one."""
+    """Adds twice the second operand along the channels of the first.
+
+    The sum of the second operand with itself is a constant if the operand is one.
+    """
     data, bias = layer.operands
     twice = layer.emit("add", AddAttrs(Activation.NONE), (bias, bias), hint="twice")
     spread = layouts.along(layer, twice, _CHANNELS, len(data.shape))

@@ -1,5 +1,5 @@
     .file "default_memory.S"
-    /* Some content: ld drops the local symbols of an object that has none. */
+    /* Some content, because ld drops the local symbols of an object that has none. */
     .section .tvm.plan,"",%progbits /* bytes, or ld drops the local symbols */
     .asciz "microgen"
     .section .bss.noinit.tvm, "aw", %nobits
