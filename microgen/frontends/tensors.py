@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from microgen.errors import UnsupportedError
-from microgen.ir.graph import MAX_BYTES, Array, Attrs, DType, Graph, Node, TensorType, frozen
+from microgen.ir.graph import (
+    MAX_BYTES,
+    Array,
+    Attrs,
+    DType,
+    Graph,
+    Node,
+    TensorType,
+    frozen,
+    live_nodes,
+)
 from microgen.ops import budget
 from microgen.ops.base import Operands
 
@@ -136,13 +146,7 @@ class GraphBuilder:
 
     def drop_dead(self, outputs: Sequence[Tensor]) -> None:
         """Keep only the nodes that the outputs depend on."""
-        live = {tensor.name for tensor in outputs}
-        kept: list[Node] = []
-        for node in reversed(self.nodes):
-            if live & set(node.outputs):
-                live.update(node.inputs)
-                kept.append(node)
-        self.nodes = kept[::-1]
+        self.nodes = list(live_nodes(self.nodes, (tensor.name for tensor in outputs)))
 
     def graph(
         self,

@@ -180,6 +180,17 @@ class Graph:
         return dataclasses.replace(self, **changes)
 
 
+def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...]:
+    """The nodes, given and returned in execution order, that the tensors ``outputs`` depend on."""
+    live = set(outputs)
+    kept: list[Node] = []
+    for node in reversed(tuple(nodes)):
+        if not live.isdisjoint(node.outputs):
+            live.update(node.inputs)
+            kept.append(node)
+    return tuple(reversed(kept))
+
+
 def frozen(array: Array) -> Array:
     """The array made read-only, so that no stage can change an array that another stage has.
 
