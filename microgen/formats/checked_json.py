@@ -58,7 +58,7 @@ class Place:
         """A whole number, not negative."""
         number = int(self._of(int))
         if not 0 <= number < 1 << 63:
-            self.refuse("is no number from 0 to 2^63 - 1")
+            self.refuse("is not a number from 0 to 2^63 - 1")
         return number
 
     def is_object(self) -> bool:

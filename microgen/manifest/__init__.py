@@ -171,5 +171,5 @@ def _read(project: Path) -> dict[str, Any]:
     except ModelError as error:
         raise ProjectError(error.what, where=str(path), hint="generate again") from error
     if not place.is_object():
-        raise ProjectError("is no JSON object", where=str(path), hint="generate again")
+        raise ProjectError("is not a JSON object", where=str(path), hint="generate again")
     return dict(place.value)

@@ -164,7 +164,7 @@ def test_one_output_may_have_a_name_too() -> None:
     ("names", "message"),
     [
         ('"a", "b"', "output_tensor_names has 2 names, @main has 4 outputs"),
-        ("1, 2, 3, 4", "output_tensor_names is no list of strings"),
+        ("1, 2, 3, 4", "output_tensor_names is not a list of strings"),
     ],
 )
 def test_names_that_are_not_the_outputs_are_refused(names: str, message: str) -> None:

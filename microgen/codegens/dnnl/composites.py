@@ -71,7 +71,7 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
     this case the operands in ``outside`` remain outside. ValueError if the name does not fit."""
     wanted = parse(name)
     if wanted is None:
-        raise ValueError(f"is {name}, which is no pattern of dnnl's")
+        raise ValueError(f"is {name}, which is not a pattern of dnnl's")
     inner, activation = result, None
     if wanted.activation:
         activation = _call(result, LAST.get(wanted.activation, wanted.activation))

@@ -120,7 +120,7 @@ def _shapes(attrs: Place) -> tuple[Shape, ...]:
 def _shape(place: Place) -> Shape:
     shape = tuple(item.size() for item in place.items())
     if len(shape) > _MAX_RANK or max(shape, default=0) > _MAX_DIM:
-        place.refuse(f"has above {_MAX_RANK} axes, or one above {_MAX_DIM}")
+        place.refuse(f"has more than {_MAX_RANK} axes, or one longer than {_MAX_DIM}")
     return shape
 
 
@@ -129,7 +129,7 @@ def _dtypes(attrs: Place) -> tuple[str, ...]:
     found = _texts(place)
     for dtype in found:
         if dtype not in _DTYPES:
-            place.refuse(f"has {dtype[:40]!r}, which is no dtype")
+            place.refuse(f"has {dtype[:40]!r}, which is not a dtype")
     return found
 
 

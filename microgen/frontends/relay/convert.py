@@ -103,7 +103,9 @@ class _Conversion:
         """The names of the outputs in ``output_tensor_names``, which TVM's frontends give @main."""
         found = main.attrs.get("output_tensor_names", ())
         if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
-            raise ModelError("output_tensor_names is no list of strings", where=self._where(main))
+            raise ModelError(
+                "output_tensor_names is not a list of strings", where=self._where(main)
+            )
         if found and len(found) != count:
             what = f"output_tensor_names has {len(found)} names, @main has {count} outputs"
             raise ModelError(what, where=self._where(main))

@@ -66,7 +66,11 @@ def test_the_random_functions_have_every_operator() -> None:
 _X = relay.var("x", shape=(2, 3))
 _W = relay.var("w", shape=(4, 3))
 _WRONG: list[tuple[str, Expr, str]] = [
-    ("dnnl.dense_gelu", relay.nn.dense(_X, _W), "the call is dnnl.dense_gelu, which is no pattern"),
+    (
+        "dnnl.dense_gelu",
+        relay.nn.dense(_X, _W),
+        "the call is dnnl.dense_gelu, which is not a pattern",
+    ),
     ("dnnl.dense_relu", relay.nn.dense(_X, _W), "the call has no nn.relu in its place"),
     ("dnnl.conv2d_relu", relay.nn.relu(_X), "the call is dnnl.conv2d_relu without an nn.conv2d"),
     (

@@ -152,7 +152,7 @@ def test_composites_that_are_taken(name: str, root: Expr) -> None:
 @pytest.mark.parametrize(
     ("name", "root", "reason"),
     [
-        ("dnnl.conv2d_gelu", _CONV, "is no pattern of dnnl's"),
+        ("dnnl.conv2d_gelu", _CONV, "is not a pattern of dnnl's"),
         ("dnnl.dense_bias", _SUM, "is dnnl.dense_bias without an nn.dense in its place"),
         ("dnnl.conv2d_relu", _SUM, "has no nn.relu in its place"),
         ("dnnl.conv2d_bias", relay.add(_CONV, _weight(8, 9)), "is not one value per channel of"),

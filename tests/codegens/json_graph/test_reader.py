@@ -80,7 +80,7 @@ _CASES: list[tuple[_Path, Any, str]] = [
     ((*_KERNEL, "inputs", 0), [2, 0, 0], "nodes[2].inputs[0] names node 2; 2 stand before"),
     ((*_KERNEL, "inputs", 0), [0, 0, 1], "nodes[2].inputs[0] has version 1, expected 0"),
     ((*_KERNEL, "inputs", 0), [0], "nodes[2].inputs[0] has 1 numbers"),
-    ((*_KERNEL, "inputs", 0), [-1, 0, 0], "nodes[2].inputs[0][0] is no number from 0"),
+    ((*_KERNEL, "inputs", 0), [-1, 0, 0], "nodes[2].inputs[0][0] is not a number from 0"),
     ((*_KERNEL, "inputs", 0), [True, 0, 0], "nodes[2].inputs[0][0] is true or false"),
     ((*_ATTRS, "num_inputs"), "3", "nodes[2].attrs counts num_inputs 3, num_outputs 1, expected"),
     ((*_ATTRS, "num_outputs"), _GONE, "nodes[2].attrs counts num_inputs 2, expected"),
@@ -91,13 +91,17 @@ _CASES: list[tuple[_Path, Any, str]] = [
     ((*_ATTRS, "mode"), [["a"], ["b"]], "nodes[2].attrs.mode is no list of one item"),
     ((*_ATTRS, "mode"), [[1]], "nodes[2].attrs.mode[0][0] is a whole number, expected a text"),
     ((*_ATTRS, "dtype"), [["float32", "float32"]], "has 1 shapes and 2 dtypes"),
-    ((*_ATTRS, "dtype"), [["float33"]], "nodes[2].attrs.dtype has 'float33', which is no dtype"),
+    ((*_ATTRS, "dtype"), [["float33"]], "nodes[2].attrs.dtype has 'float33', which is not a dtype"),
     ((*_ATTRS, "dtype"), _GONE, "nodes[2].attrs has no field 'dtype'"),
     ((*_ATTRS, "shape"), [[]], "has 0 shapes and 1 dtypes"),
     ((*_ATTRS, "shape"), [[2, 3]], "nodes[2].attrs.shape[0][0] is a whole number"),
-    ((*_ATTRS, "shape"), [[[2**31]]], "nodes[2].attrs.shape[0][0] has above 32 axes, or one above"),
-    ((*_ATTRS, "shape"), [[[1] * 33]], "nodes[2].attrs.shape[0][0] has above 32 axes"),
-    ((*_ATTRS, "shape"), [[[2, -3]]], "nodes[2].attrs.shape[0][0][1] is no number from 0"),
+    (
+        (*_ATTRS, "shape"),
+        [[[2**31]]],
+        "nodes[2].attrs.shape[0][0] has more than 32 axes, or one longer than",
+    ),
+    ((*_ATTRS, "shape"), [[[1] * 33]], "nodes[2].attrs.shape[0][0] has more than 32 axes"),
+    ((*_ATTRS, "shape"), [[[2, -3]]], "nodes[2].attrs.shape[0][0][1] is not a number from 0"),
 ]
 
 
