@@ -16,7 +16,7 @@ extern "C" {
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
-    float least_length; /* positive: what shorter rows are divided by */
+    float least_length; /* positive; shorter rows are divided by this */
 } mg_l2_normalize_f32_params;
 
 /* Normalises each row of input [outer_size][depth] into output [outer_size][depth]. A row whose sum
