@@ -2,9 +2,9 @@
 /* A simulated accelerator for int8 networks: what the code generator `accelerator` compiles for.
  *
  * It runs command streams, in a format of its own, on memories that the caller passes. It is a
- * device of TVM's API: streams run between Activate and Open on one side and Close and Deactivate
- * on the other. Results equal those of microgen's kernels bit for bit, because it computes with
- * them. It knows nothing about the network.
+ * device of TVM's API: a stream runs after Activate and Open, and before Close and Deactivate.
+ * Results equal those of microgen's kernels bit for bit, because it computes with them. It knows
+ * nothing about the network.
  *
  * A stream is never trusted. Whatever its bytes are, the device reads and writes nothing outside
  * the memories. It writes nothing at all unless every command of the stream is valid. */

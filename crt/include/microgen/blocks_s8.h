@@ -104,10 +104,10 @@ MG_INLINE mg_sums mg_bias_4(const int32_t *bias, int32_t c)
 /* The output of channel c: mg_requantize, the offset and the clamp in fewer steps. It is exact for
  * scales below 1/2 and sums x of magnitude below 2^30.
  *
- * x is doubled first, so that the high word of the product, rounded, is the result of the first
- * rounding. The second rounding subtracts 1 from negative values, adds half and shifts. Here only
- * the last bit is left to shift out after adding 1, and twice the output offset is added in the
- * same step. */
+ * x is doubled first, so the rounded high word of the product is the result of the first rounding.
+ * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
+ * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
+ * bit. */
 MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x)
 {
     const int32_t high = mg_smmulr(2 * x, s->multiplier[c]);

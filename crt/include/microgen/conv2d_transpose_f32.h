@@ -15,10 +15,9 @@ extern "C" {
 #endif
 
 typedef struct {
-    mg_conv2d_shape
-        shape; /* strides and padding are those of the convolution in the opposite direction */
-    float activation_min; /* finite */
-    float activation_max; /* finite, activation_min or more */
+    mg_conv2d_shape shape; /* with strides and padding of the forward convolution */
+    float activation_min;  /* finite */
+    float activation_max;  /* finite, activation_min or more */
 } mg_conv2d_transpose_f32_params;
 
 /* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its

@@ -15,8 +15,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    mg_conv2d_shape
-        shape; /* strides and padding are those of the convolution in the opposite direction */
+    mg_conv2d_shape shape;  /* with strides and padding of the forward convolution */
     int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */

@@ -21,8 +21,8 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]. Output channel c reads input channel c /
- * (output_channels / input_channels).
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
+ * c / (output_channels / input_channels).
  *
  * Each output is the sum of the products in the order of the taps, plus the bias, clamped. Padding
  * is 0. bias [output_channels] may be NULL. Output must not overlap the input. */

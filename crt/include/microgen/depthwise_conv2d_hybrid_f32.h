@@ -21,8 +21,8 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
  * int8, with weight [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]. Output channel c reads input channel c /
- * (output_channels / input_channels).
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
+ * c / (output_channels / input_channels).
  *
  * bias [output_channels] may be NULL. scale [output_channels] contains the weight's scales. scratch
  * must have input_height * input_width * input_channels bytes. Output must not overlap the input.

@@ -23,8 +23,8 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]. Output channel c reads input channel c /
- * (output_channels / input_channels).
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
+ * c / (output_channels / input_channels).
  *
  * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
  * microgen/requantize_s16.h describes them. Output must not overlap the input. kernel_width must be

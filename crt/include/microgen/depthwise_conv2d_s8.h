@@ -39,10 +39,10 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]. output_channels is input_channels *
- * depth_multiplier, and output channel c reads input channel c / depth_multiplier. With v = input +
- * input_offset, an output is clamp(requantize(bias + sum of v * weight) + output_offset). Padding
- * adds nothing to the sum.
+ * [batches][output_height][output_width][output_channels]. output_channels is
+ * input_channels * depth_multiplier, and output channel c reads input channel c / depth_multiplier.
+ * With v = input + input_offset, an output is clamp(requantize(bias + sum of v * weight) +
+ * output_offset). Padding adds nothing to the sum.
  *
  * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
  * microgen/requantize.h describes them. Rounding is double. Output must not overlap the input. The

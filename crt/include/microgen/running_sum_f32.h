@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of float32 values whose error does not grow with their number. */
+/* Sums of float32 values with an error that does not grow with the number of values. */
 #ifndef MICROGEN_RUNNING_SUM_F32_H
 #define MICROGEN_RUNNING_SUM_F32_H
 

@@ -29,7 +29,8 @@ extern "C" {
 #define MG_ACCELERATOR_MAX_OPERANDS 6U
 #define MG_ACCELERATOR_MAX_PARAMETERS 24U
 
-/* Of a tensor, in bytes. Indices of its elements, and sums of them, then fit int32. */
+/* The maximum size of a tensor in bytes. It keeps indices of elements, and sums of indices, within
+ * int32. */
 #define MG_ACCELERATOR_MAX_TENSOR 0x7FFFFF
 
 typedef enum {
@@ -44,12 +45,12 @@ typedef enum {
     MG_ACCELERATOR_DEPTHWISE_CONV2D
 } mg_accelerator_opcode;
 
-/* `read` is NULL where there is none, `write` where it is read-only. */
+/* `read` is NULL if the operand is absent, and `write` if it is read-only. */
 typedef struct {
     const void *read;
     void *write;
     uint32_t bytes;
-    bool is_constant; /* in memory 0, which nobody writes */
+    bool is_constant; /* in memory 0, which is never written */
 } mg_accelerator_operand;
 
 typedef struct {
@@ -66,14 +67,14 @@ typedef struct {
     uint32_t count;
 } mg_accelerator_stream;
 
-/* Reads all before the first command. Returns 0, or an error as mg_accelerator_run does. */
+/* Reads everything before the first command. Returns 0, or an error of mg_accelerator_run. */
 int32_t mg_accelerator_begin(mg_accelerator_stream *stream, const uint8_t *bytes, uint32_t nbytes,
                              const mg_accelerator_memory *memories, uint32_t count);
 
 bool mg_accelerator_at_end(const mg_accelerator_stream *stream);
 
-/* Reads the next command, whose operands then lie inside the memories. Its opcode may be any.
- * Returns 0, or kTvmErrorExecutorGraphMalformed, at the end, too. */
+/* Reads the next command and checks that its operands are inside the memories. It does not check
+ * the opcode. Returns 0, or kTvmErrorExecutorGraphMalformed, also at the end of the stream. */
 int32_t mg_accelerator_next(mg_accelerator_stream *stream, mg_accelerator_command *command);
 
 #ifdef __cplusplus
