@@ -13,7 +13,7 @@ extern "C" {
  * \brief Input tensor image size (in bytes) for TVM module "default"
  */
 #define TVMGEN_DEFAULT_IMAGE_SIZE 64
-/* image: int8[1,8,8,1]; an element stands for SCALE * (element - ZERO_POINT) */
+/* image: int8[1,8,8,1]; real value: SCALE * (element - ZERO_POINT) */
 #define TVMGEN_DEFAULT_IMAGE_COUNT 64
 #define TVMGEN_DEFAULT_IMAGE_TYPE int8_t
 #define TVMGEN_DEFAULT_IMAGE_RANK 4
@@ -25,7 +25,7 @@ extern "C" {
  * \brief Output tensor output size (in bytes) for TVM module "default"
  */
 #define TVMGEN_DEFAULT_OUTPUT_SIZE 10
-/* probabilities: int8[1,10]; an element stands for SCALE * (element - ZERO_POINT) */
+/* probabilities: int8[1,10]; real value: SCALE * (element - ZERO_POINT) */
 #define TVMGEN_DEFAULT_OUTPUT_COUNT 10
 #define TVMGEN_DEFAULT_OUTPUT_TYPE int8_t
 #define TVMGEN_DEFAULT_OUTPUT_RANK 2
@@ -64,8 +64,8 @@ int32_t tvmgen_default_run(
 #define TVMGEN_DEFAULT_WORKSPACE_SIZE 3072
 
 /*
- * The structs' pointers with the types of their elements: TVM's structs have void *, and no const.
- * Inputs are only read.
+ * These functions give the structs' pointers the types of their elements, because TVM's structs have
+ * only void *. A run only reads inputs.
  */
 static inline void tvmgen_default_set_image(
     struct tvmgen_default_inputs *inputs,
@@ -94,8 +94,8 @@ static inline int8_t *tvmgen_default_get_output(
 }
 
 /*!
- * \brief value / scale, rounded to nearest, halves away from zero, plus zero_point, saturated; least for NaN:
- *        the same bits as from a quantize operator of the network
+ * \brief value / scale, rounded to nearest, ties away from zero, plus zero_point, saturated; least for NaN.
+ *        A quantize operator of the network gives the same bits.
  */
 static inline int32_t tvmgen_default_quantized(
     float value,
@@ -125,7 +125,8 @@ static inline int32_t tvmgen_default_quantized(
 }
 
 /*
- * From real values to elements, and back. Unused ones take no memory; used ones need floating point.
+ * Conversion from real values to elements, and back. The functions need floating point. Unused ones
+ * take no memory.
  */
 
 static inline int8_t tvmgen_default_quantize_image(float value)
