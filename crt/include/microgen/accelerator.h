@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A simulated accelerator for int8 networks: what the code generator `accelerator` compiles for.
+/* A simulated accelerator for int8 networks, the target of the code generator `accelerator`.
  *
  * It runs command streams, in a format of its own, on memories that the caller passes. It is a
  * device of TVM's API: a stream runs after Activate and Open, and before Close and Deactivate.

@@ -19,7 +19,7 @@ typedef struct {
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128, int16: 0 */
     int32_t lhs_multiplier; /* the operand's scale, Q31 as microgen/requantize.h says */
-    int32_t lhs_shift;      /* 0 or less: the scale is less than 1 */
+    int32_t lhs_shift;      /* 0 or less, because the scale is less than 1 */
     int32_t rhs_offset;     /* the same for the right operand */
     int32_t rhs_multiplier;
     int32_t rhs_shift;

@@ -276,7 +276,7 @@ MG_INLINE float mg_f32_tanh(float x)
 /* 1 / (1 + exp(-x)) within 1.80 ULP. */
 MG_INLINE float mg_f32_sigmoid(float x)
 {
-    const float e = mg_f32_exp(-mg_f32_abs(x)); /* at most 1: 1 + e loses little */
+    const float e = mg_f32_exp(-mg_f32_abs(x)); /* at most 1, so 1 + e loses little */
     const float lower = e / (1.0F + e);
     return (mg_bits_of_f32(x) >= MG_F32_SIGN) ? e - e * lower : 1.0F - lower;
 }

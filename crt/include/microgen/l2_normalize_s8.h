@@ -19,8 +19,8 @@ typedef struct {
     int32_t input_offset; /* minus the input's zero point: -127 to 128 */
 } mg_l2_normalize_s8_params;
 
-/* Normalises each row of input [outer_size][depth] into output of the same shape, whose scale is
- * 1/128 and whose zero point is 0. A row of zeros remains zero.
+/* Divides each row of input [outer_size][depth] by its Euclidean length into output of the same
+ * shape, whose scale is 1/128 and whose zero point is 0. A row of zeros remains zero.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence through a long short-term memory, int8, with the Arm DSP extension. */
+/* A long short-term memory (LSTM) over sequences, int8, with the Arm DSP extension. */
 #ifndef MICROGEN_LSTM_S8_DSP_H
 #define MICROGEN_LSTM_S8_DSP_H
 

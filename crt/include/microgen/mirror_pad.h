@@ -78,7 +78,8 @@ MG_INLINE void mg_mirror_pad_row(const mg_mirror_pad_params *p, const void *inpu
     }
 }
 
-/* The combined input index of the axes up to `axis`, from `outer`, that of the axes before it. */
+/* The combined input index of the axes up to `axis`, where `outer` is that of the axes before
+ * it. */
 MG_INLINE int32_t mg_mirror_pad_step(const mg_mirror_pad_params *p, int32_t outer, int32_t axis,
                                      int32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Int16 values negated. */
+/* Negation of int16 values. */
 #ifndef MICROGEN_NEGATIVE_S16_H
 #define MICROGEN_NEGATIVE_S16_H
 

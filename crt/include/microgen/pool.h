@@ -20,7 +20,7 @@ typedef struct {
     int32_t pool_width;
     int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
-    int32_t pad_top;        /* less than pool_height: no window is empty */
+    int32_t pad_top;        /* less than pool_height, so that no window is empty */
     int32_t pad_left;       /* less than pool_width */
     int32_t activation_min; /* within the type */
     int32_t activation_max; /* the same; activation_min or more */
@@ -37,7 +37,7 @@ typedef struct {
     int32_t pool_width;
     int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
-    int32_t pad_top;      /* less than pool_height: no window is empty */
+    int32_t pad_top;      /* less than pool_height, so that no window is empty */
     int32_t pad_left;     /* less than pool_width */
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */

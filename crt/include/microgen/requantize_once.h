@@ -11,7 +11,7 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-/* Which way ties go. */
+/* The direction in which ties are rounded. */
 enum {
     MG_TIES_UPWARD = 0, /* TVM's UPWARD */
     MG_TIES_AWAY = 1    /* from zero: TVM's TONEAREST */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels that add two quantized tensors of different scales share. */
+/* Parameters and scaling of the kernels that add two quantized tensors of different scales. */
 #ifndef MICROGEN_SCALED_SUM_H
 #define MICROGEN_SCALED_SUM_H
 
@@ -21,7 +21,7 @@ typedef struct {
     int32_t output_offset;  /* the output's zero point: -128 to 127 */
     int32_t left_shift;     /* bits by which operands are shifted left: 0 to 22, int16: 0 to 15 */
     int32_t lhs_multiplier; /* Q31, as microgen/requantize.h says; the same below */
-    int32_t lhs_shift;      /* 0 or less: operands are scaled by at most 1 */
+    int32_t lhs_shift;      /* 0 or less, because operands are scaled by at most 1 */
     int32_t rhs_multiplier;
     int32_t rhs_shift; /* 0 or less */
     int32_t output_multiplier;

@@ -21,8 +21,8 @@ typedef struct {
     int32_t shift;      /* as microgen/requantize.h says */
 } mg_softmax_s16_params;
 
-/* Computes softmax of each row of input [outer_size][depth] into output [outer_size][depth], whose
- * scale is 1/32768.
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output);

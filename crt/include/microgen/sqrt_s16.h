@@ -17,7 +17,7 @@ extern "C" {
 typedef struct {
     int32_t size; /* elements */
     int32_t input_significand;
-    int32_t input_exponent; /* -149 to 89: the real values are normal float32 numbers */
+    int32_t input_exponent; /* -149 to 89, so that real values are normal float32 numbers */
     int32_t output_significand;
     int32_t output_exponent; /* -172 to 104 */
 } mg_sqrt_s16_params;

@@ -21,12 +21,12 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* The header of a kernel without parameters of its own, on elements of type T:
+/* Declares a kernel on elements of type T, without parameters of its own, and defines its body:
  *
  *     void kernel(const kernel_params *p, const T *input, T *output);
  *
- * computes function(x) of each value of input [size] into output [size]; `T function(T)` is inline.
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+ * It computes function(x) for each value of input [size] into output [size]. `T function(T)` must be
+ * inline. Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_UNARY_KERNEL(kernel, T, function)                                                       \
     typedef mg_unary_params kernel##_params;                                                       \
     void kernel(const kernel##_params *p, const T *input, T *output);                              \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command streams of the simulated accelerator, read in place: numbers little-endian, byte by
- * byte, never past the end.
+/* Reads command streams of the simulated accelerator in place and never past the end. Numbers are
+ * little-endian and read byte by byte.
  *
  *     u32 magic "MGAC" | u16 version | u16 memories | u32 bytes of the stream | u32 CRC-32 of what
  *     follows | u32 bytes of each memory | commands
  *
  * A command is u8 opcode | u8 operands | u16 parameters | operands | i32 parameters. An operand is
- * u32 memory | u32 offset | u32 bytes; memory MG_ACCELERATOR_ABSENT, with zeros, is none.
+ * u32 memory | u32 offset | u32 bytes. An absent operand has memory MG_ACCELERATOR_ABSENT and zeros.
  *
- * The parameters are the fields of the kernel's structure, in order; operands are the kernel's
- * pointers, in order, the output last. */
+ * The parameters are the fields of the kernel's structure, in order. The operands are the kernel's
+ * pointers, in order, with the output last. */
 #ifndef MICROGEN_ACCELERATOR_STREAM_H
 #define MICROGEN_ACCELERATOR_STREAM_H
 

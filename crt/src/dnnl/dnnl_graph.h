@@ -62,7 +62,7 @@ typedef enum {
 /* Bits of `flags`. */
 #define MG_DNNL_INCLUDES_PADDING 1U /* an average */
 #define MG_DNNL_IS_CENTERED 2U      /* a normalisation, which adds beta */
-#define MG_DNNL_IS_SCALED 4U        /* and multiplies by gamma */
+#define MG_DNNL_IS_SCALED 4U        /* a normalisation, which multiplies by gamma */
 #define MG_DNNL_TRANSPOSES_A 8U     /* a product of matrices */
 #define MG_DNNL_TRANSPOSES_B 16U
 

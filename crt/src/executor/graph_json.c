@@ -172,7 +172,7 @@ bool mg_graph_dtype(const mg_text *text, DLDataType *dtype)
     return true;
 }
 
-/* The whole */
+/* The whole graph */
 
 /* Reads a value of "attrs": [type, value]. Returns the position of its type, and leaves `list` at
  * the value. */

@@ -18,7 +18,7 @@ static char raw(const mg_json *json)
     return json->at < json->end ? *json->at : '\0';
 }
 
-/* The next character that is not white space. */
+/* Moves to the next character that is not white space, and returns it. */
 static char peek(mg_json *json)
 {
     char c = raw(json);

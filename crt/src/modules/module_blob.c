@@ -4,7 +4,7 @@
 #include "modules/module_loaders.h"
 #include "modules/module_tree.h"
 
-/* Not the importer of any module. */
+/* The importer of a module that has none. */
 #define NOBODY UINT32_MAX
 
 static tvm_crt_error_t malformed_if(bool condition)
