@@ -25,8 +25,8 @@ typedef struct {
  *
  *     void kernel(const kernel_params *p, const T *input, T *output);
  *
- * It computes function(x) for each value of input [size] into output [size]. `T function(T)` must be
- * inline. Output may be the same buffer as the input; otherwise they must not overlap. */
+ * It computes function(x) for each value of input [size] into output [size]. `T function(T)` must
+ * be inline. Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_UNARY_KERNEL(kernel, T, function)                                                       \
     typedef mg_unary_params kernel##_params;                                                       \
     void kernel(const kernel##_params *p, const T *input, T *output);                              \

@@ -6,7 +6,8 @@
  *     follows | u32 bytes of each memory | commands
  *
  * A command is u8 opcode | u8 operands | u16 parameters | operands | i32 parameters. An operand is
- * u32 memory | u32 offset | u32 bytes. An absent operand has memory MG_ACCELERATOR_ABSENT and zeros.
+ * u32 memory | u32 offset | u32 bytes. An absent operand has memory MG_ACCELERATOR_ABSENT, and its
+ * offset and bytes are 0.
  *
  * The parameters are the fields of the kernel's structure, in order. The operands are the kernel's
  * pointers, in order, with the output last. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The payload of a const loader: arrays and their names, then symbols and the names of the constants
- * with which each is initialised. A count of 8 bytes precedes each list:
+/* The payload of a const loader: arrays and their names, then symbols and the names of the
+ * constants with which each is initialised. A count of 8 bytes precedes each list:
  *
  *     names, arrays (param_file.h), symbols, for each symbol a list of names
  *
