@@ -14,7 +14,7 @@ typedef struct {
     int32_t columns;       /* of the right matrix and of the output's */
     int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
     int32_t lhs_row;       /* elements between rows */
-    int32_t lhs_column; /* between columns; for a transposed matrix, row and column are swapped */
+    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */
     int32_t rhs_stride[3]; /* the same for the right operand */
     int32_t rhs_row;
     int32_t rhs_column;

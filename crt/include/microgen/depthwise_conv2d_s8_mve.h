@@ -31,7 +31,7 @@ typedef struct {
     const int8_t **tap; /* [kernel_height][kernel_width]: the input pixel of each tap, or `zeros` */
     int32_t *start;     /* [output_channels]: bias + input_offset * sum of weights */
     int8_t *zeros;      /* [input_channels]: zero points */
-    uint8_t *place; /* [output_channels]: the input channel, counted from its vector's first one */
+    uint8_t *place;     /* [output_channels]: input channel relative to its vector's first one */
 } mg_depthwise_conv2d_s8_mve_tables;
 
 MG_INLINE mg_depthwise_conv2d_s8_mve_tables

@@ -214,7 +214,7 @@ MG_INLINE float mg_f32_exp(float x)
     const uint32_t bits = mg_bits_of_f32(x);
     const uint32_t magnitude = mg_magnitude_of_f32(x);
 
-    if (magnitude > 0x42D00000U) { /* 104: the result is 0 or infinity from smaller magnitudes on */
+    if (magnitude > 0x42D00000U) { /* above 104 the result is 0 or infinity */
         if (magnitude > MG_F32_INFINITY) {
             return x;
         }

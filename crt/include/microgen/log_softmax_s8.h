@@ -14,11 +14,11 @@ extern "C" {
 #endif
 
 typedef struct {
-    int32_t outer_size;       /* rows */
-    int32_t depth;            /* elements of a row: 1 to 4095 */
-    int32_t input_multiplier; /* Q31: from the input's scale to Q5.26 */
-    int32_t input_left_shift; /* input_multiplier * 2^input_left_shift; 0 to 31 */
-    int32_t diff_min; /* smaller differences to the row's maximum are treated as -infinity */
+    int32_t outer_size;         /* rows */
+    int32_t depth;              /* elements of a row: 1 to 4095 */
+    int32_t input_multiplier;   /* Q31: from the input's scale to Q5.26 */
+    int32_t input_left_shift;   /* input_multiplier * 2^input_left_shift; 0 to 31 */
+    int32_t diff_min;           /* smaller differences to the row's maximum become -infinity */
     int32_t reverse_multiplier; /* Q31: from Q5.26 back to the input's scale */
     int32_t reverse_shift;      /* -31 to 0 */
 } mg_log_softmax_s8_params;
@@ -44,8 +44,8 @@ MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
  * an integer plus (a) or minus (b) a quarter. log(r) is a quotient of polynomials. */
 MG_INLINE int32_t mg_log_softmax_s8_log(int32_t x)
 {
-    const int32_t log_2 = 1488522236;     /* log(2) as Q0.31, like all constants up to alpha_f */
-    const int32_t sqrt_half = 1518500250; /* 2^(-1/2) */
+    const int32_t log_2 = 1488522236;          /* log(2) as Q0.31, like those below */
+    const int32_t sqrt_half = 1518500250;      /* 2^(-1/2) */
     const int32_t sqrt_sqrt_half = 1805811301; /* 2^(-1/4) */
     const int32_t alpha_n = 117049297;         /* 11/240 * 2^(1/4) */
     const int32_t alpha_d = 127690142;         /* 1/20 * 2^(1/4) */

@@ -32,13 +32,12 @@ typedef struct {
     int32_t input_shift[4];
     int32_t recurrent_multiplier[4]; /* from sums over the output state to Q3.12 */
     int32_t recurrent_shift[4];
-    int32_t peephole_multiplier[4]; /* from products with the cell state to Q3.12; the cell gate has
-                                       none */
-    int32_t peephole_shift[4];
-    int32_t cell_bits; /* integer bits of the cell state: 0 to 6 */
-    int32_t cell_clip; /* largest magnitude of the cell state, or 0 */
     int32_t
-        hidden_multiplier; /* from the product of gate and tanh, both Q0.15, to the hidden state */
+        peephole_multiplier[4]; /* from products with the cell state to Q3.12; unused for cell */
+    int32_t peephole_shift[4];
+    int32_t cell_bits;         /* integer bits of the cell state: 0 to 6 */
+    int32_t cell_clip;         /* largest magnitude of the cell state, or 0 */
+    int32_t hidden_multiplier; /* from gate * tanh, both Q0.15, to the hidden state */
     int32_t hidden_shift;
     int32_t hidden_offset;         /* added to the hidden state */
     int32_t projection_offset;     /* added to the hidden state before it is projected */

@@ -17,8 +17,8 @@ typedef struct {
     int32_t before[6];       /* blocks of padding before the input on each axis */
     int32_t output_shape[6]; /* at least before + input_shape on each axis */
     int32_t block;           /* elements of the axes after the padded ones, copied together */
-    int32_t edge;          /* 1: the mirrored part repeats the block at the edge; 0: it does not */
-    int32_t element_bytes; /* 1, 2, 4 or 8 */
+    int32_t edge;            /* 1: the block at the edge is repeated; 0: it is not */
+    int32_t element_bytes;   /* 1, 2, 4 or 8 */
 } mg_mirror_pad_params;
 
 /* Copies input [input_shape][block] into output [output_shape][block] at `before`, and fills the

@@ -139,8 +139,8 @@ MG_INLINE void mg_mve_pixels(const mg_mve_layer *p, const int8_t *const row[MG_M
                 : [depth] "r"(p->depth)
                 : "lr", "q0", "q1", "q2", "memory");
 #else
-        for (int32_t k = 0; k < p->depth; k++) { /* in C, because without optimisation the assembly
-                                                    would need too many registers */
+        /* In C, because without optimisation the assembly would need too many registers. */
+        for (int32_t k = 0; k < p->depth; k++) {
             weights += w[k];
             sum_a += w[k] * a[k];
             sum_b += w[k] * b[k];

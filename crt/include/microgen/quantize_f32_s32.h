@@ -32,8 +32,7 @@ MG_INLINE int32_t mg_round_f32_s32(float x)
         return INT32_MAX;
     }
     const int32_t whole = (int32_t)x;
-    const float rest =
-        x - (float)whole; /* exact; 0 if x is so large that all floats are integers */
+    const float rest = x - (float)whole; /* exact; 0 if all floats near x are integers */
     if (rest >= 0.5F) {
         return whole + 1;
     }

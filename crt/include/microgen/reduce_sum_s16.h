@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6];   /* as microgen/reduction.h says */
-    int32_t multiplier; /* Q31, input scale / output scale, also divided by the count for a mean */
+    int32_t multiplier; /* Q31, input scale / output scale; for a mean, also / count */
     int32_t shift;      /* as microgen/requantize.h says */
 } mg_reduce_sum_s16_params;
 

@@ -14,10 +14,10 @@ extern "C" {
 #endif
 
 typedef struct {
-    int32_t shape[6];   /* as microgen/reduction.h says */
-    int32_t bias;       /* minus the input's zero point times the number of values summed */
-    int32_t multiplier; /* Q31, input scale / output scale, also divided by the count for a mean */
-    int32_t shift;      /* as microgen/requantize.h says */
+    int32_t shape[6];      /* as microgen/reduction.h says */
+    int32_t bias;          /* minus the input's zero point times the number of values summed */
+    int32_t multiplier;    /* Q31, input scale / output scale; for a mean, also / count */
+    int32_t shift;         /* as microgen/requantize.h says */
     int32_t output_offset; /* the output's zero point */
     int32_t is_unsigned;   /* 1: input and output are read as uint8, as LiteRT does for sums */
 } mg_reduce_sum_s8_params;

@@ -18,7 +18,7 @@ typedef struct {
     int32_t depth;            /* elements of a row: 1 to 4095 */
     int32_t input_multiplier; /* Q31: from beta * input scale to Q5.26 */
     int32_t input_left_shift; /* input_multiplier * 2^input_left_shift; 0 to 31 */
-    int32_t diff_min; /* smaller differences to the row's maximum are treated as -infinity */
+    int32_t diff_min;         /* smaller differences to the row's maximum become -infinity */
 } mg_softmax_s8_params;
 
 /* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
