@@ -39,8 +39,8 @@ typedef struct {
 } mg_lstm_f32_weights;
 
 /* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
- * [batches][outputs] and cell_state [batches][cells] are those before the first step; they are
- * updated to those after the last.
+ * [batches][outputs] and cell_state [batches][cells] are the states before the first step, and
+ * become those after the last.
  *
  * scratch must have space for `cells` floats, the hidden state of one step. No two buffers may
  * overlap. */

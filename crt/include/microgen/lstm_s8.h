@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Arrays have an element for each gate: input, forget, cell, output. microgen/requantize.h
- * describes multipliers and shifts. */
+/* Arrays have an element for each gate: input, forget, cell, output. The cell gate has no peephole.
+ * microgen/requantize.h describes multipliers and shifts. */
 typedef struct {
     int32_t batches;
     int32_t steps;
@@ -32,8 +32,7 @@ typedef struct {
     int32_t input_shift[4];
     int32_t recurrent_multiplier[4]; /* from sums over the output state to Q3.12 */
     int32_t recurrent_shift[4];
-    int32_t
-        peephole_multiplier[4]; /* from products with the cell state to Q3.12; unused for cell */
+    int32_t peephole_multiplier[4]; /* from products with the cell state to Q3.12 */
     int32_t peephole_shift[4];
     int32_t cell_bits;         /* integer bits of the cell state: 0 to 6 */
     int32_t cell_clip;         /* largest magnitude of the cell state, or 0 */
@@ -59,8 +58,8 @@ typedef struct {
 } mg_lstm_s8_weights;
 
 /* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
- * [batches][outputs] and cell_state [batches][cells] are those before the first step; they are
- * updated to those after the last. Arithmetic and roundings are those of TFLite's int8 LSTM.
+ * [batches][outputs] and cell_state [batches][cells] are the states before the first step, and
+ * become those after the last. Arithmetic and roundings are those of TFLite's int8 LSTM.
  *
  * scratch must have space for `cells` bytes, the hidden state of one step. Sums of products must
  * fit int32, partial sums included. No two buffers may overlap. */

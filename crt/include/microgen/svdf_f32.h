@@ -23,8 +23,9 @@ typedef struct {
     float activation_max;
 } mg_svdf_f32_params;
 
-/* Computes output [batches][units] from input [batches][features] and state [batches][units *
- * rank][memory]. Each memory, oldest value first, moves on by one value.
+/* Computes output [batches][units] from input [batches][features] and state
+ * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
+ * appends the latest.
  *
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. No two buffers may overlap. */

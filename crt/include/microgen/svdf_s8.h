@@ -28,8 +28,9 @@ typedef struct {
     int32_t time_shift;
 } mg_svdf_s8_params;
 
-/* Computes output [batches][units] from input [batches][features] and state [batches][units *
- * rank][memory]. Each memory, oldest value first, moves on by one value.
+/* Computes output [batches][units] from input [batches][features] and state
+ * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
+ * appends the latest.
  *
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. A sum of features must fit int32, partial sums included. Sums over time are taken modulo

@@ -2,8 +2,8 @@
 /* A device that only records the calls of its hooks. A generated project uses it until there is a
  * driver, and tests use it, too.
  *
- * Every hook prints a line on the console: "microgen: device <name> <Hook>", followed by "
- * status=<n>" if it fails. A buffer of fixed size keeps the last calls.
+ * Every hook prints a line on the console: "microgen: device <name> <Hook>", followed by
+ * " status=<n>" if it fails. A buffer of fixed size keeps the last calls.
  *
  * A hook fails if a file microgen_devices.txt in the current directory says so. The file contains
  * pairs of decimal numbers. The first is the number of a call, counted from 1 over all devices; the
