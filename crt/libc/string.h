@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For compilers that come without a C library: what crt/src/platform/freestanding.c implements. */
+/* For compilers without a C library: the functions that crt/src/platform/freestanding.c
+ * implements. */
 #ifndef MICROGEN_LIBC_STRING_H
 #define MICROGEN_LIBC_STRING_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/module.h"
 
-/* A handle is an index with this bit: never NULL. A function's has its module's in the upper half.
- */
+/* A handle is an index with this bit set, so it is never NULL. A function's handle contains its
+ * module's handle in the upper half. */
 #define IS_HANDLE 0x8000U
 #define INDEX 0x7fffU
 

@@ -5,7 +5,7 @@
 
 #define LAST_ERROR_BYTES 64U
 
-/* Weak: a program without a system library may use packed functions, too. */
+/* Weak, because a program without a system library may use packed functions, too. */
 extern const TVMModule *TVMSystemLibEntryPoint(void) __attribute__((weak));
 
 static char last_error[LAST_ERROR_BYTES];
@@ -25,7 +25,7 @@ const char *TVMGetLastError(void)
     return last_error;
 }
 
-/* A handle as any other, so that it can be freed and called for again. */
+/* Returns an ordinary handle, which can be freed and requested again. */
 static int system_lib(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value,
                       int *ret_tcode, void *resource_handle)
 {
@@ -51,7 +51,7 @@ static int system_lib(TVMValue *args, int *type_codes, int num_args, TVMValue *r
 static const TVMBackendPackedCFunc global_functions[] = {system_lib};
 static const TVMFuncRegistry globals = {"\1\0runtime.SystemLib\0", global_functions};
 
-/* A handle of a global function has no module in its upper half. */
+/* The handle of a global function has this bit instead of a module in its upper half. */
 #define GLOBAL_BIT 0x8000U
 
 int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out)

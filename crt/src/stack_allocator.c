@@ -11,7 +11,7 @@
 #define CHECK_DEFAULT 0U
 #endif
 
-/* Bytes from `value` to the next aligned one. */
+/* The number of bytes from `value` to the next aligned value. */
 static size_t padding(size_t value)
 {
     return (ALIGNMENT - (value & (ALIGNMENT - 1U))) & (ALIGNMENT - 1U);
@@ -67,7 +67,8 @@ tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *tvm_runtime_workspa
 tvm_crt_error_t StackMemoryManager_Free_Body(tvm_workspace_t *tvm_runtime_workspace, void *ptr,
                                              uint8_t do_lifo_check)
 {
-    /* Addresses: `ptr` may point anywhere, where comparing pointers means nothing. */
+    /* Compares integers, because `ptr` may point anywhere, and comparing unrelated pointers is
+     * undefined. */
     const uintptr_t start = (uintptr_t)tvm_runtime_workspace->workspace;
     const size_t offset = (uintptr_t)ptr - start;
     const size_t used = in_use(tvm_runtime_workspace);

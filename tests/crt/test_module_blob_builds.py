@@ -109,7 +109,8 @@ def test_python_knows_what_the_loader_takes(
 
 def test_its_header_says_how_large_a_module_is() -> None:
     comment = (CRT / "src" / "modules/module_types.h").read_text()
-    found = re.search(r"A module has (\d+) bytes where pointers have 4, and (\d+) where", comment)
+    comment = re.sub(r"\n \* ", " ", comment)
+    found = re.search(r"A module has (\d+) bytes if pointers have 4 bytes, and (\d+) if", comment)
     assert found
     for text, pointer_bytes in zip(found.groups(), (4, 8), strict=True):
         ten = loader_pool_bytes(10, 0, pointer_bytes) - loader_pool_bytes(0, 0, pointer_bytes)

@@ -28,7 +28,7 @@ def test_bare_metal_and_zephyr_both_build_the_driver(project: Path) -> None:
 
 def test_the_driver_says_that_it_is_to_be_replaced(project: Path) -> None:
     driver = (project / "src" / "devices.c").read_text()
-    assert "Replace this file by your driver" in driver
+    assert "Replace this file with one for your driver" in driver
     assert driver.index("npu0_context = ") < driver.index("npu1_context = ")
     assert "`src/devices.c`" in (project / "README.md").read_text()
 

@@ -93,7 +93,7 @@ def _put_weights_in_ram(project: Path) -> None:
 
 def _into_main(project: Path, functions: str, statement: str) -> None:
     """Adds functions to main.c, and a statement to ``infer`` before it returns."""
-    _edit(project, "src/main.c", r"^/\* One inference", f"{functions}\n/* One inference")
+    _edit(project, "src/main.c", r"^/\* Runs one inference", f"{functions}\n/* Runs one inference")
     ending = f"    {statement}\n    return status;\n}}"
     _edit(project, "src/main.c", r"    return status;\n\}", ending.replace("\\", r"\\"))
 

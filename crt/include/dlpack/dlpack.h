@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DLPack's tensor: the names and the layout that TVM's C interfaces exchange, no more. */
+/* DLPack's tensor: only the names and the layout that TVM's C interfaces use. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef enum {
     kDLCPU = 1,
-    kDLExtDev = 12 /* for devices without a number of their own */
+    kDLExtDev = 12 /* for devices that have no number of their own */
 } DLDeviceType;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 
 typedef enum {
     kDLInt = 0,
-    kDLUInt = 1, /* a bool has 1 bit and takes a byte */
+    kDLUInt = 1, /* a bool has 1 bit and occupies a byte */
     kDLFloat = 2,
     kDLOpaqueHandle = 3,
     kDLBfloat = 4
@@ -40,7 +40,7 @@ typedef struct {
     int32_t ndim;
     DLDataType dtype;
     int64_t *shape;       /* [ndim] */
-    int64_t *strides;     /* [ndim], in elements; NULL: compact, last axis innermost */
+    int64_t *strides;     /* [ndim], in elements; NULL: compact, with the last axis innermost */
     uint64_t byte_offset; /* of the first element from data */
 } DLTensor;
 

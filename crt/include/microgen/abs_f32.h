@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_abs_f32 computes |x| of each value, as microgen/unary.h says. */
+/* mg_abs_f32 computes |x| of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_abs_f32, float, mg_f32_abs)
 
 #ifdef MG_ABS_F32_IMPLEMENTATION /* the out-of-line form */

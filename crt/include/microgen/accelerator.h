@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A simulated accelerator for int8 networks: what the code generator `accelerator` compiles for.
+/* A simulated accelerator for int8 networks, the target of the code generator `accelerator`.
  *
- * It takes command streams, which only it understands, and computes them on memories that it is
- * handed. It is a device of TVM's API: a stream is run between Activate, Open and Close,
- * Deactivate. It computes with microgen's own kernels, bit for bit, but knows nothing of the
- * network.
+ * It runs command streams, in a format of its own, on memories that the caller passes. It is a
+ * device of TVM's API: a stream runs after Activate and Open, and before Close and Deactivate.
+ * Results equal those of microgen's kernels bit for bit, because it computes with them. It knows
+ * nothing about the network.
  *
- * A stream is never trusted. Whatever its bytes are, nothing outside the memories is read or
- * written, and nothing at all is written unless every command of it is valid. */
+ * A stream is never trusted. Whatever its bytes are, the device reads and writes nothing outside
+ * the memories. It writes nothing at all unless every command of the stream is valid. */
 #ifndef MICROGEN_ACCELERATOR_H
 #define MICROGEN_ACCELERATOR_H
 
@@ -22,11 +22,11 @@ extern "C" {
 typedef enum {
     MG_ACCELERATOR_OFF,
     MG_ACCELERATOR_ACTIVE, /* after Activate, and after Close */
-    MG_ACCELERATOR_OPEN    /* after Open: takes streams */
+    MG_ACCELERATOR_OPEN    /* after Open: runs streams */
 } mg_accelerator_state;
 
-/* The device, which hooks and functions are passed as its context. All zeros: off. The numbers
- * count what succeeded. */
+/* The state of the device, which hooks and functions receive as their context. All zeros is the
+ * state `off`. The numbers count successful calls. */
 typedef struct {
     mg_accelerator_state state;
     uint32_t activations;
@@ -37,20 +37,21 @@ typedef struct {
 
 /* The hooks. `context` must be an mg_accelerator.
  *
- * Each returns 0; kTvmErrorFunctionCallInvalidArg if there is no context;
- * kTvmErrorSessionInvalidState, and changes nothing, unless the device is off (Activate), active
- * (Open), open (Close). Deactivate takes any state but off: after an error, Close may be missing.
- */
+ * Each returns 0, or kTvmErrorFunctionCallInvalidArg if there is no context. Activate requires the
+ * state off, Open active and Close open; otherwise they return kTvmErrorSessionInvalidState and
+ * change nothing. Deactivate accepts every state except off, because after an error Close may not
+ * have been called. */
 int32_t mg_accelerator_activate(void *context);
 int32_t mg_accelerator_open(void *context);
 int32_t mg_accelerator_close(void *context);
 int32_t mg_accelerator_deactivate(void *context);
 
-/* Runs the stream of `nbytes` on `count` memories, which must be those that it was made for.
+/* Runs the stream of `nbytes` bytes on `count` memories, which must be the ones that the stream was
+ * generated for.
  *
  * Returns 0; kTvmErrorFunctionCallInvalidArg if a pointer is missing; kTvmErrorSessionInvalidState
  * unless the device is open; kTvmErrorExecutorGraphUnsupported for a version or a command that it
- * does not know; kTvmErrorExecutorGraphMalformed for any other stream that is none. */
+ * does not know; kTvmErrorExecutorGraphMalformed for any other invalid stream. */
 int32_t mg_accelerator_run(void *context, const uint8_t *stream, uint32_t nbytes,
                            const mg_accelerator_memory *memories, uint32_t count);
 

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* A memory that a stream addresses. Number 0 holds constants, aligned to 4; the others may have any
- * alignment. */
+/* A memory that a stream addresses. Number 0 contains constants and is aligned to 4 bytes; the
+ * others may have any alignment. */
 typedef struct {
     const void *read;
-    void *write; /* the same bytes, NULL if they are read-only */
+    void *write; /* the same bytes, or NULL if they are read-only */
     uint32_t bytes;
 } mg_accelerator_memory;
 

@@ -16,21 +16,21 @@ extern "C" {
 
 typedef mg_scaled_sum_params mg_add_s8_params;
 
-/* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], each requantized from its
- * own scale with double rounding.
+/* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
+ * requantized from its own scale, and the sum to the output's scale, with double rounding.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 
-/* A sum of scaled operands, as the output stores it. */
+/* The stored output value of a sum of scaled operands. */
 MG_INLINE int8_t mg_stored_sum_s8(const mg_scaled_sum_params *p, int32_t sum)
 {
     return mg_offset_and_clamp(mg_requantize(sum, p->output_multiplier, p->output_shift),
                                p->output_offset, p->activation_min, p->activation_max);
 }
 
-/* The sum of two stored values, as the output stores it. */
+/* The stored output value of the sum of two stored values. */
 MG_INLINE int8_t mg_add_s8_element(const mg_add_s8_params *p, int8_t lhs, int8_t rhs)
 {
     return mg_stored_sum_s8(p, mg_scaled_left(p, lhs) + mg_scaled_right(p, rhs));

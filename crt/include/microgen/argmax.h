@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 typedef struct {
-    int32_t outer_size;   /* elements of the axes before, multiplied */
-    int32_t axis_size;    /* values that are compared: at least 1 */
-    int32_t inner_size;   /* elements of the axes after, multiplied */
+    int32_t outer_size;   /* product of the sizes of the axes before */
+    int32_t axis_size;    /* number of values compared, at least 1 */
+    int32_t inner_size;   /* product of the sizes of the axes after */
     int32_t is_minimum;   /* 1: the least value; 0: the greatest */
     int32_t output_bytes; /* 4: positions are int32; 8: int64 */
 } mg_argmax_params;
 
-/* output[index] = position. */
+/* Stores output[index] = position. */
 MG_INLINE void mg_argmax_store(const mg_argmax_params *p, void *output, int32_t index,
                                int32_t position)
 {
@@ -33,12 +33,12 @@ MG_INLINE void mg_argmax_store(const mg_argmax_params *p, void *output, int32_t 
     }
 }
 
-/* The kernel `symbol` of values of `type`: its prototype, and its body as `symbol`_body.
+/* Declares the kernel `symbol` for values of `type`, and defines its body as `symbol`_body.
  *
- * It writes the position of the extreme along the middle axis of input
- * [outer_size][axis_size][inner_size] into output [outer_size][inner_size]: of equal values the
- * first. Nothing is more extreme than NaN that comes first, and no other NaN counts. Output must be
- * aligned to its elements and not overlap the input. */
+ * The kernel writes the position of the extreme value along the middle axis of input
+ * [outer_size][axis_size][inner_size] into output [outer_size][inner_size]. Of equal values the
+ * first one wins. If the first value of a row is NaN, its position is the result; any other NaN is
+ * ignored. Output must be aligned to its elements and must not overlap the input. */
 #define MG_ARGMAX(symbol, type)                                                                    \
     typedef mg_argmax_params symbol##_params;                                                      \
     void symbol(const symbol##_params *p, const type *input, void *output);                        \

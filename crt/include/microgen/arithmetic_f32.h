@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise arithmetic of float32 tensors with broadcasting, as in IEEE 754. */
+/* Elementwise arithmetic of float32 tensors with broadcasting, according to IEEE 754. */
 #ifndef MICROGEN_ARITHMETIC_F32_H
 #define MICROGEN_ARITHMETIC_F32_H
 
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4]; /* the same */
     float activation_min;  /* finite */
     float activation_max;  /* finite, activation_min or more */
@@ -26,7 +26,7 @@ MG_INLINE float mg_activated_f32(const mg_arithmetic_f32_params *p, float x)
     return mg_clamp_f32(x, p->activation_min, p->activation_max);
 }
 
-/* Sums, differences, products and quotients, clamped. */
+/* Sums, differences, products and quotients, clamped to [activation_min, activation_max]. */
 MG_ELEMENTWISE(mg_add_f32, mg_arithmetic_f32_params, float, float, mg_activated_f32(p, lhs + rhs))
 MG_ELEMENTWISE(mg_subtract_f32, mg_arithmetic_f32_params, float, float,
                mg_activated_f32(p, lhs - rhs))

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* A sum of scaled operands, as the output stores it. */
+/* The stored output value of a sum of scaled operands. */
 MG_INLINE int32_t mg_stored_sum_s16(const mg_scaled_sum_params *p, int32_t sum)
 {
     return mg_offset_and_clamp_wide(mg_requantize(sum, p->output_multiplier, p->output_shift),

@@ -14,13 +14,13 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t activation_min; /* any */
     int32_t activation_max; /* activation_min or more */
 } mg_arithmetic_s32_params;
 
-/* x in two's complement, clamped. */
+/* x as a two's complement number, clamped. */
 MG_INLINE int32_t mg_activated_s32(const mg_arithmetic_s32_params *p, uint32_t x)
 {
     const int32_t value = (int32_t)x;

@@ -15,9 +15,9 @@ extern "C" {
 
 typedef mg_pool_f32_params mg_avg_pool2d_f32_params;
 
-/* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding is ignored; values are added row by
- * row. Output must not overlap the input. */
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Values are added row
+ * by row. Means are clamped. Output must not overlap the input. */
 void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_avg_pool2d_f32_add(float sum, float value)

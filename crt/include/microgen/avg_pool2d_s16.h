@@ -14,9 +14,10 @@ extern "C" {
 
 typedef mg_pool_params mg_avg_pool2d_s16_params;
 
-/* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding is ignored; ties are rounded away
- * from zero. A window's sum must fit int32. Output must not overlap the input. */
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded to
+ * nearest, ties away from zero, and clamped. A window's sum must fit int32. Output must not overlap
+ * the input. */
 void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int32_t mg_avg_pool2d_s16_add(int32_t sum, int16_t value)

@@ -14,9 +14,9 @@ extern "C" {
 
 typedef mg_pool_params mg_avg_pool2d_s32_params;
 
-/* Averages windows of input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Padding is ignored; quotients are
- * truncated. A window's sum is modulo 2^32. Output must not overlap the input. */
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Sums are taken
+ * modulo 2^32, and quotients are truncated, then clamped. Output must not overlap the input. */
 void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output);
 
 MG_INLINE uint32_t mg_avg_pool2d_s32_add(uint32_t sum, int32_t value)

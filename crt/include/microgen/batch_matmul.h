@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the matrices of a batch lie, for products of any element type. */
+/* Positions of the matrices of a batch, for products of any element type. */
 #ifndef MICROGEN_BATCH_MATMUL_H
 #define MICROGEN_BATCH_MATMUL_H
 
@@ -13,8 +13,8 @@ typedef struct {
     int32_t depth;         /* columns of the left matrix, rows of the right one */
     int32_t columns;       /* of the right matrix and of the output's */
     int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
-    int32_t lhs_row;       /* elements from one row to the next */
-    int32_t lhs_column;    /* from one column to the next; a transposed matrix has these swapped */
+    int32_t lhs_row;       /* elements between rows */
+    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */
     int32_t rhs_stride[3]; /* the same for the right operand */
     int32_t rhs_row;
     int32_t rhs_column;
@@ -31,7 +31,7 @@ MG_INLINE int32_t mg_batch_count(const mg_batch_matmul_shape *s)
     return s->batches[0] * s->batches[1] * s->batches[2];
 }
 
-/* The matrices of which the product is the output's number `batch`. */
+/* The two matrices whose product is matrix number `batch` of the output. */
 MG_INLINE mg_matrices mg_matrices_at(const mg_batch_matmul_shape *s, int32_t batch)
 {
     const int32_t c = batch % s->batches[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of float32 matrices, the batches broadcast. */
+/* Products of float32 matrices, with broadcast batches. */
 #ifndef MICROGEN_BATCH_MATMUL_F32_H
 #define MICROGEN_BATCH_MATMUL_F32_H
 
@@ -18,7 +18,7 @@ typedef struct {
 
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
  * [batches[0]][batches[1]][batches[2]][rows][columns]. Products are added in the order of the
- * depth. Output must not overlap an operand. */
+ * depth, starting from the first. Output must not overlap an operand. */
 void mg_batch_matmul_f32(const mg_batch_matmul_f32_params *p, const float *lhs, const float *rhs,
                          float *output);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of int16 matrices with int64 accumulators, the batches broadcast. */
+/* Products of int16 matrices with int64 accumulators and broadcast batches. */
 #ifndef MICROGEN_BATCH_MATMUL_S16_H
 #define MICROGEN_BATCH_MATMUL_S16_H
 
@@ -15,18 +15,18 @@ extern "C" {
 
 typedef struct {
     mg_batch_matmul_shape shape;
-    int32_t multiplier; /* from sums to the output, as mg_requantize_reduced takes it */
+    int32_t multiplier; /* output = sum * multiplier * 2^(shift - 31), by mg_requantize_reduced */
     int32_t shift;      /* -31 to 14 */
 } mg_batch_matmul_s16_params;
 
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
  * [batches[0]][batches[1]][batches[2]][rows][columns], scaled by mg_requantize_reduced.
  *
- * Output must not overlap an operand. Sums of products must stay below 2^47. */
+ * Output must not overlap an operand. The magnitude of every sum of products must be below 2^47. */
 void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
                          const int16_t *rhs, int16_t *output);
 
-/* The product of a row and a column, as the output stores it. */
+/* The stored output value of the product of a row and a column. */
 MG_INLINE int16_t mg_batch_matmul_s16_element(const mg_batch_matmul_s16_params *p,
                                               const int16_t *row, const int16_t *column)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of int8 matrices with int32 accumulators, the batches broadcast. */
+/* Products of int8 matrices with int32 accumulators and broadcast batches. */
 #ifndef MICROGEN_BATCH_MATMUL_S8_H
 #define MICROGEN_BATCH_MATMUL_S8_H
 
@@ -18,8 +18,8 @@ typedef struct {
     int32_t depth;         /* columns of the left matrix, rows of the right one */
     int32_t columns;       /* of the right matrix and of the output's */
     int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
-    int32_t lhs_row;       /* elements from one row to the next */
-    int32_t lhs_column;    /* from one column to the next; a transposed matrix has these swapped */
+    int32_t lhs_row;       /* elements between rows */
+    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */
     int32_t rhs_stride[3]; /* the same for the right operand */
     int32_t rhs_row;
     int32_t rhs_column;
@@ -33,11 +33,11 @@ typedef struct {
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
  * [batches[0]][batches[1]][batches[2]][rows][columns], requantized with double rounding.
  *
- * Output must not overlap an operand. The sum of products must stay within int32. */
+ * Output must not overlap an operand. The sum of products must fit int32, partial sums included. */
 void mg_batch_matmul_s8(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                         int8_t *output);
 
-/* The product of a row and a column, as the output stores it. */
+/* The stored output value of the product of a row and a column. */
 MG_INLINE int8_t mg_batch_matmul_s8_element(const mg_batch_matmul_s8_params *p, const int8_t *row,
                                             const int8_t *column)
 {
@@ -50,7 +50,7 @@ MG_INLINE int8_t mg_batch_matmul_s8_element(const mg_batch_matmul_s8_params *p, 
                                INT8_MIN, INT8_MAX);
 }
 
-/* One batch: output [rows][columns]. */
+/* Computes one matrix of the batch, output [rows][columns]. */
 MG_INLINE void mg_batch_matmul_s8_matrix(const mg_batch_matmul_s8_params *p, const int8_t *lhs,
                                          const int8_t *rhs, int8_t *output)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the specialised int8 kernels: four output channels at a time, so that an input value
- * is loaded once for four products, in plain C or with the Arm DSP extension (`dsp`, a constant
- * where it is inlined). */
+/* What the specialised int8 kernels share. They compute four output channels at a time, so that an
+ * input value is loaded once for four products. They do so in plain C or with the Arm DSP
+ * extension, as `dsp` says, which is a constant after inlining. */
 #ifndef MICROGEN_BLOCKS_S8_H
 #define MICROGEN_BLOCKS_S8_H
 
@@ -20,8 +20,8 @@ typedef struct {
     int32_t d;
 } mg_sums;
 
-/* How accumulators become outputs. Of a scale below 1/2, `rounding_shift` is the shift to the right
- * less one. */
+/* How accumulators become outputs. Scales are below 1/2, and `rounding_shift` is the shift to the
+ * right minus one. */
 typedef struct {
     const int32_t *multiplier;
     const int8_t *rounding_shift;
@@ -30,7 +30,7 @@ typedef struct {
     int32_t activation_max;
 } mg_scaling;
 
-/* sum + the products of n values, plus offset, with n weights. */
+/* sum + the sum of (value + offset) * weight over n values and n weights. */
 MG_INLINE int32_t mg_dot(int32_t sum, const int8_t *values, const int8_t *weight, int32_t n,
                          int32_t offset)
 {
@@ -40,7 +40,7 @@ MG_INLINE int32_t mg_dot(int32_t sum, const int8_t *values, const int8_t *weight
     return sum;
 }
 
-/* One value times the weights of four channels, `step` apart. */
+/* sums + the products of one value with the weights of four channels, which are `step` apart. */
 MG_INLINE mg_sums mg_times_1(mg_sums sums, int32_t value, const int8_t *weight, int32_t step)
 {
     sums.a += value * weight[0];
@@ -50,14 +50,15 @@ MG_INLINE mg_sums mg_times_1(mg_sums sums, int32_t value, const int8_t *weight, 
     return sums;
 }
 
-/* Four values, the even and the odd ones as int16 pairs, times four weights. */
+/* sum + the products of four values with four weights. The values are in two pairs of int16, the
+ * even and the odd ones. */
 MG_INLINE int32_t mg_times_4(int32_t sum, uint32_t even, uint32_t odd, const int8_t *weight)
 {
     const uint32_t bytes = mg_load_4_s8(weight);
     return mg_smlad(odd, mg_sxtb16_odd(bytes), mg_smlad(even, mg_sxtb16(bytes), sum));
 }
 
-/* mg_dot for four channels: their weights are `step` apart. */
+/* mg_dot for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums mg_dot_4(mg_sums sums, const int8_t *values, const int8_t *weight, int32_t step,
                            int32_t n, int32_t offset, int dsp)
 {
@@ -100,12 +101,13 @@ MG_INLINE mg_sums mg_bias_4(const int32_t *bias, int32_t c)
     return sums;
 }
 
-/* The output of channel c: mg_requantize, the offset and the clamp in fewer steps, exact for a
- * scale below 1/2 and a sum x of magnitude below 2^30.
+/* The output of channel c: mg_requantize, the offset and the clamp in fewer steps. It is exact for
+ * scales below 1/2 and sums x of magnitude below 2^30.
  *
- * With one doubling before, the first rounding is that of a product's high word. The second adds
- * half, less one if negative, and shifts; here the last bit is shifted out after adding 1, and
- * twice the offset with it. */
+ * x is doubled first, so the rounded high word of the product is the result of the first rounding.
+ * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
+ * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
+ * bit. */
 MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x)
 {
     const int32_t high = mg_smmulr(2 * x, s->multiplier[c]);
@@ -117,8 +119,8 @@ MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x)
     return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
 }
 
-/* The same for mg_requantize_upward: the high word is rounded down, so that only adding 1 rounds.
- */
+/* The same for mg_requantize_upward. The high word is rounded down, so adding 1 is the only
+ * rounding. */
 MG_INLINE int8_t mg_scaled_upward(const mg_scaling *s, int32_t c, int32_t x)
 {
     const int32_t twice = mg_shift_right(mg_smmul(2 * x, s->multiplier[c]), s->rounding_shift[c]);
@@ -126,7 +128,7 @@ MG_INLINE int8_t mg_scaled_upward(const mg_scaling *s, int32_t c, int32_t x)
     return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
 }
 
-/* The outputs of channels c to c + 3. */
+/* Stores the outputs of channels c to c + 3. */
 MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output)
 {
     output[c] = mg_scaled(s, c, sums.a);
@@ -135,7 +137,7 @@ MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *
     output[c + 3] = mg_scaled(s, c + 3, sums.d);
 }
 
-/* mg_scaled or, if `upward` (a constant where it is inlined), mg_scaled_upward. */
+/* mg_scaled, or mg_scaled_upward if `upward`, which is a constant after inlining. */
 MG_INLINE int8_t mg_scaled_as(const mg_scaling *s, int32_t c, int32_t x, int upward)
 {
     if (upward != 0) {
@@ -144,7 +146,7 @@ MG_INLINE int8_t mg_scaled_as(const mg_scaling *s, int32_t c, int32_t x, int upw
     return mg_scaled(s, c, x);
 }
 
-/* The same of mg_store_4. */
+/* mg_store_4 with the same choice of rounding. */
 MG_INLINE void mg_store_4_as(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output,
                              int upward)
 {

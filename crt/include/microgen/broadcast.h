@@ -7,26 +7,28 @@
 
 #include "microgen/inline.h"
 
-/* The parameters of a kernel that has no others, and the first of every other one. */
+/* The parameters of a kernel without others, and the first fields of every other kernel's
+ * parameters. */
 typedef struct {
     int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4]; /* the same */
 } mg_broadcast_params;
 
-/* Offset of element [n][y][x][c] in an operand. */
+/* Index of element [n][y][x][c] in an operand. */
 MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y, int32_t x,
                                   int32_t c)
 {
     return n * stride[0] + y * stride[1] + x * stride[2] + c * stride[3];
 }
 
-/* output[i] = element(p, left, right) for each element of the output, in order, where p points to
- * a struct with shape[4] of the output, and lhs_stride[4] and rhs_stride[4] in elements (0 where
- * the operand is broadcast). Both elements are read before the result is written, so the output
- * may be the same buffer as an operand that has its shape.
+/* output[i] = element(p, left, right) for each element of the output, in order. p points to a
+ * struct with shape[4] of the output, and lhs_stride[4] and rhs_stride[4] in elements (0: the
+ * operand is broadcast along this axis). Both elements are read before the result is written, so
+ * the output may be the same buffer as an operand that has its shape.
  *
- * A macro, so that `element` is inlined at every optimisation level, for any types. */
+ * This is a macro so that `element` works for any types and is inlined at every optimisation
+ * level. */
 #define MG_BROADCAST(element, p, lhs, rhs, output)                                                 \
     do {                                                                                           \
         int32_t i_ = 0;                                                                            \
@@ -44,12 +46,13 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
         }                                                                                          \
     } while (0)
 
-/* The kernel `symbol` of two operands: its prototype, and its body as `symbol`_body.
+/* Declares the kernel `symbol` of two operands, and defines its body as `symbol`_body.
  *
- * The kernel computes output [shape[0]][shape[1]][shape[2]][shape[3]] of type `out`: `result`, an
- * expression in p, the parameters (a `params`), and lhs and rhs, an element of each operand, which
- * are of type `in`. Output may be the same buffer as an operand that has the output's shape, if
- * `in` and `out` are of one size; otherwise it must not overlap an operand. */
+ * The kernel computes output [shape[0]][shape[1]][shape[2]][shape[3]] of type `out`. Each element
+ * is the expression `result` of p, lhs and rhs: p points to the parameters, of type `params`, and
+ * lhs and rhs are one element of each operand, of type `in`. Output may be the same buffer as an
+ * operand that has the output's shape if `in` and `out` have the same size; otherwise it must not
+ * overlap an operand. */
 #define MG_ELEMENTWISE(symbol, params, in, out, result)                                            \
     typedef params symbol##_params;                                                                \
     void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output);              \

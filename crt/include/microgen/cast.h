@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of one type as those of another. */
+/* Conversion of numbers from one type to another. */
 #ifndef MICROGEN_CAST_H
 #define MICROGEN_CAST_H
 
@@ -21,15 +21,15 @@ typedef struct {
     int32_t output_is_bool;  /* 1: bool, a byte that is 0 or 1 */
 } mg_cast_params;
 
-/* Converts input [size] to output [size]. Integers that do not fit lose their upper bits; floats
- * are truncated towards zero and saturated, NaN becomes the greatest integer; bool is whether a
- * number is not 0; integers become the nearest float, ties to even.
+/* Converts input [size] to output [size]. An integer that does not fit loses its upper bits. A
+ * float becomes an integer by truncation towards zero and saturation; NaN becomes the greatest
+ * integer. An integer becomes the nearest float, ties to even. A bool is 1 if the number is not 0.
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
 void mg_cast(const mg_cast_params *p, const void *input, void *output);
 
-/* Both conversions of int64 do without the compiler's helpers, which compute in double. */
+/* The two conversions of int64 avoid the compiler's helpers, because these compute in double. */
 
 MG_INLINE float mg_cast_int64_to_float(int64_t x)
 {
@@ -37,7 +37,8 @@ MG_INLINE float mg_cast_int64_to_float(int64_t x)
     float unit = 1.0F;
 
     while (magnitude > INT32_MAX) {
-        /* The last bit tells that something was cut off, so that the float is rounded once. */
+        /* The last bit records whether a 1 was shifted out, so that the float is rounded only
+         * once. */
         magnitude = (magnitude >> 1) | (magnitude & 1U);
         unit *= 2.0F;
     }
@@ -58,7 +59,7 @@ MG_INLINE int64_t mg_cast_float_to_int64(float x)
         return INT64_MIN;
     }
     high = (int32_t)(x / word);
-    rest = x - (float)high * word; /* exact, and of the sign of x */
+    rest = x - (float)high * word; /* exact, with the sign of x */
     return (int64_t)high * 4294967296 +
            ((rest < 0.0F) ? -(int64_t)(uint32_t)-rest : (int64_t)(uint32_t)rest);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of int16 kernels. */
+/* The clamp of int16 kernels' results. */
 #ifndef MICROGEN_CLAMP_S16_H
 #define MICROGEN_CLAMP_S16_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise comparison of two tensors with broadcasting: 0 or 1 for each two elements. */
+/* Elementwise comparison of two tensors with broadcasting: 0 or 1 for each pair of elements. */
 #ifndef MICROGEN_COMPARISON_H
 #define MICROGEN_COMPARISON_H
 
@@ -15,17 +15,17 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128, int16: 0 */
     int32_t lhs_multiplier; /* the operand's scale, Q31 as microgen/requantize.h says */
-    int32_t lhs_shift;      /* 0 or less: the scale is less than 1 */
+    int32_t lhs_shift;      /* 0 or less, because the scale is less than 1 */
     int32_t rhs_offset;     /* the same for the right operand */
     int32_t rhs_multiplier;
     int32_t rhs_shift;
 } mg_scaled_comparison_params;
 
-/* The operands' real values, in 256ths, rounded. */
+/* The operands' real values in units of 1/256, rounded twice. */
 MG_INLINE int32_t mg_compared_left(const mg_scaled_comparison_params *p, int32_t lhs)
 {
     return mg_requantize(mg_shift_left(lhs + p->lhs_offset, 8), p->lhs_multiplier, p->lhs_shift);
@@ -40,7 +40,7 @@ MG_INLINE int32_t mg_compared_right(const mg_scaled_comparison_params *p, int32_
     MG_ELEMENTWISE(symbol, mg_scaled_comparison_params, type, uint8_t,                             \
                    mg_compared_left(p, lhs) compared mg_compared_right(p, rhs))
 
-/* Stored values are compared: int16 operands should have one scale. */
+/* Compares stored values, so int16 operands should have the same scale. */
 #define MG_COMPARISON(symbol, type, compared)                                                      \
     MG_ELEMENTWISE(symbol, mg_broadcast_params, type, uint8_t, lhs compared rhs)
 

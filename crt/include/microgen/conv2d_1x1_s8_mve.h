@@ -15,14 +15,15 @@ extern "C" {
 
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_mve_params;
 
-/* As mg_conv2d_s8 for a kernel of 1x1, one group and no padding. */
+/* Computes the same as mg_conv2d_s8 with the same arguments, for a 1x1 kernel, one group and no
+ * padding. */
 void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                           const int8_t *shift, int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The input of an output pixel; pixels are numbered through all batches. */
+/* The input of an output pixel. Pixels are numbered consecutively over all batches. */
 MG_INLINE const int8_t *mg_conv2d_1x1_s8_mve_row(const mg_conv2d_1x1_s8_mve_params *p,
                                                  const int8_t *input, int32_t pixel)
 {

@@ -17,8 +17,9 @@ extern "C" {
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_portable_params;
 
 /* Computes the same as mg_conv2d_s8 with the same arguments, except that rounding_shift replaces
- * shift: the right shift minus one, 0 if the multiplier is 0. So every scale is below 1/2. Sums
- * stay below 2^30. Kernel and strides are 1, there is no padding, one group. */
+ * shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must be below
+ * 1/2. The magnitude of every sum must be below 2^30. The kernel is 1x1, both strides are 1, there
+ * is no padding and only one group. */
 void mg_conv2d_1x1_s8_portable(const mg_conv2d_1x1_s8_portable_params *p, const int8_t *input,
                                const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                                const int8_t *rounding_shift, int8_t *output);

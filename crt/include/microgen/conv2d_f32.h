@@ -23,12 +23,12 @@ typedef struct {
  * [output_channels][kernel_height][kernel_width][filter_channels] into output
  * [batches][output_height][output_width][output_channels].
  *
- * Products are summed in the weight's order, then the bias is added. bias [output_channels] may be
- * NULL. Output must not overlap the input. */
+ * Each output is the sum of the products in the order of the weights, plus the bias, clamped.
+ * Padding is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
 void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
                    const float *bias, float *output);
 
-/* A filter times the values of its window. */
+/* The sum of products of a filter and its window. */
 MG_INLINE float mg_conv2d_f32_sum(const mg_window *window, const float *values, const float *filter)
 {
     float sum = 0.0F;
@@ -43,7 +43,7 @@ MG_INLINE float mg_conv2d_f32_sum(const mg_window *window, const float *values, 
     return sum;
 }
 
-/* The same for four filters of `size` weights, one after another. */
+/* The same for four consecutive filters of `size` weights each. */
 MG_INLINE mg_sums_f32 mg_conv2d_f32_sums(const mg_window *window, const float *values,
                                          const float *filters, int32_t size)
 {
@@ -60,7 +60,7 @@ MG_INLINE mg_sums_f32 mg_conv2d_f32_sums(const mg_window *window, const float *v
     return sums;
 }
 
-/* Channels [first, last) of one group of an output pixel. */
+/* Computes channels [first, last) of an output pixel; all of them are of one group. */
 MG_INLINE void mg_conv2d_f32_channels(const mg_conv2d_shape *s, const mg_window *window,
                                       const float *values, const float *weight,
                                       const mg_finish_f32 *finish, int32_t first, int32_t last,

@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct {
     mg_conv2d_shape shape; /* filter_channels is input_channels */
-    int32_t per_channel;   /* 1: a scale per filter, images have a zero point; 0: neither */
+    int32_t per_channel;   /* 1: one scale per filter, and images have a zero point; 0: neither */
     float activation_min;  /* finite */
     float activation_max;  /* finite, activation_min or more */
 } mg_conv2d_hybrid_f32_params;
@@ -24,14 +24,15 @@ typedef struct {
  * int8, with weight [output_channels][kernel_height][kernel_width][input_channels] into output
  * [batches][output_height][output_width][output_channels].
  *
- * bias [output_channels] may be NULL. scale, the weight's, has output_channels elements if
- * per_channel, otherwise one. scratch has input_height * input_width * input_channels bytes. Output
- * must not overlap the input. Sums of products must stay within int32. */
+ * bias [output_channels] may be NULL. scale contains the weight's scales: output_channels elements
+ * if per_channel is 1, otherwise one. scratch must have input_height * input_width * input_channels
+ * bytes. Output must not overlap the input. Sums of products must fit int32, partial sums
+ * included. */
 void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
                           const int8_t *weight, const float *bias, const float *scale,
                           float *output, uint8_t *scratch);
 
-/* A filter times the values of its window. */
+/* The sum of products of a filter and its window. */
 MG_INLINE int32_t mg_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
                                        int32_t offset, const int8_t *filter)
 {
@@ -48,7 +49,7 @@ MG_INLINE int32_t mg_conv2d_hybrid_sum(const mg_window *window, const int8_t *va
     return sum;
 }
 
-/* The same for four filters of `size` weights, one after another. */
+/* The same for four consecutive filters of `size` weights each. */
 MG_INLINE mg_sums_hybrid mg_conv2d_hybrid_sums(const mg_window *window, const int8_t *values,
                                                int32_t offset, const int8_t *filters, int32_t size)
 {
@@ -65,7 +66,8 @@ MG_INLINE mg_sums_hybrid mg_conv2d_hybrid_sums(const mg_window *window, const in
     return sums;
 }
 
-/* The output of channel c. LiteRT multiplies scales per channel one after another. */
+/* The output of channel c. With one scale per channel LiteRT multiplies by the two scales one after
+ * the other. */
 MG_INLINE float mg_conv2d_hybrid_stored(const mg_finish_hybrid *f, int32_t c, float scale,
                                         int32_t sum)
 {
@@ -73,7 +75,7 @@ MG_INLINE float mg_conv2d_hybrid_stored(const mg_finish_hybrid *f, int32_t c, fl
                                  : mg_finished_hybrid(f, c, scale, sum);
 }
 
-/* An output pixel. */
+/* Computes one output pixel. */
 MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
                                       const int8_t *image, mg_hybrid meaning, const int8_t *weight,
                                       const mg_finish_hybrid *finish, float *pixel)

@@ -25,14 +25,14 @@ typedef struct {
  * [output_channels][kernel_height][kernel_width][filter_channels] into output
  * [batches][output_height][output_width][output_channels].
  *
- * bias [output_channels] may be NULL. multiplier and shift are per output channel, as
- * microgen/requantize_s16.h says. Output must not overlap the input. Sums of bias and products must
- * stay below 2^47. */
+ * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
+ * microgen/requantize_s16.h describes them. Output must not overlap the input. The magnitude of
+ * every sum of bias and products must be below 2^47. */
 void mg_conv2d_s16(const mg_conv2d_s16_params *p, const int16_t *input, const int8_t *weight,
                    const int64_t *bias, const int32_t *multiplier, const int8_t *shift,
                    int16_t *output);
 
-/* A filter times the values of its window. */
+/* The sum of products of a filter and its window. */
 MG_INLINE int64_t mg_conv2d_s16_sum(const mg_window *window, const int16_t *values,
                                     const int8_t *filter)
 {
@@ -48,7 +48,7 @@ MG_INLINE int64_t mg_conv2d_s16_sum(const mg_window *window, const int16_t *valu
     return sum;
 }
 
-/* The same for four filters of `size` weights, one after another. */
+/* The same for four consecutive filters of `size` weights each. */
 MG_INLINE mg_sums_s16 mg_conv2d_s16_sums(const mg_window *window, const int16_t *values,
                                          const int8_t *filters, int32_t size)
 {
@@ -65,7 +65,7 @@ MG_INLINE mg_sums_s16 mg_conv2d_s16_sums(const mg_window *window, const int16_t 
     return sums;
 }
 
-/* Channels [first, last) of one group of an output pixel. */
+/* Computes channels [first, last) of an output pixel; all of them are of one group. */
 MG_INLINE void mg_conv2d_s16_channels(const mg_conv2d_shape *s, const mg_window *window,
                                       const int16_t *values, const int8_t *weight,
                                       const mg_scaling_s16 *scaling, int32_t first, int32_t last,

@@ -25,9 +25,9 @@ typedef struct {
     int32_t kernel_height;
     int32_t kernel_width;
     int32_t filter_channels; /* input channels that one output channel sees */
-    int32_t stride_height;   /* 1 to 32767, as strides and dilations all are */
+    int32_t stride_height;   /* 1 to 32767, like all strides and dilations */
     int32_t stride_width;
-    int32_t dilation_height; /* times a row of the input it fits int32 */
+    int32_t dilation_height; /* its product with the size of an input row fits int32 */
     int32_t dilation_width;
     int32_t pad_top;        /* rows of zero points above the input, 0 to 32767 */
     int32_t pad_left;       /* columns of zero points before the input, 0 to 32767 */
@@ -39,18 +39,18 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [output_channels][kernel_height][kernel_width][filter_channels] into output
- * [batches][output_height][output_width][output_channels].
+ * [batches][output_height][output_width][output_channels]. With v = input + input_offset, an output
+ * is clamp(requantize(bias + sum of v * weight) + output_offset). Padding adds nothing to the sum.
  *
- * bias [output_channels] may be NULL. multiplier and shift are per output channel, as
- * microgen/requantize.h says; rounding is double. Output must not overlap the input. The sum of
- * bias and products must stay within int32. */
+ * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
+ * microgen/requantize.h describes them. Rounding is double. Output must not overlap the input. The
+ * sum of bias and products must fit int32, partial sums included. */
 void mg_conv2d_s8(const mg_conv2d_s8_params *p, const int8_t *input, const int8_t *weight,
                   const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                   int8_t *output);
 
-/* One output channel's weights times the window of one group's channels.
- * `first_channel` is the group's first input channel; (origin_y, origin_x) is where tap (0, 0)
- * lies in the input. */
+/* The sum of products of one output channel's filter and its window. `first_channel` is the group's
+ * first input channel. (origin_y, origin_x) is the position of tap (0, 0) in the input. */
 MG_INLINE int32_t mg_conv2d_s8_dot(const mg_conv2d_s8_params *p, const int8_t *input,
                                    const int8_t *weight, int32_t batch, int32_t output_channel,
                                    int32_t first_channel, int32_t origin_y, int32_t origin_x)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D convolution, int8 with int32 accumulators, for MVE: the windows of four pixels are laid out
- * in scratch memory, where each is one row of contiguous bytes, padding included. */
+/* 2-D convolution, int8 with int32 accumulators, for MVE. The kernel copies the windows of four
+ * pixels into scratch memory. There each window is one row of contiguous bytes, padding
+ * included. */
 #ifndef MICROGEN_CONV2D_S8_MVE_H
 #define MICROGEN_CONV2D_S8_MVE_H
 
@@ -16,16 +17,16 @@ extern "C" {
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_mve_params;
 
-/* As mg_conv2d_s8 for one group. scratch is 4 * kernel_height * kernel_width * input_channels
- * bytes. */
+/* Computes the same as mg_conv2d_s8 with the same arguments, for one group. scratch must have
+ * 4 * kernel_height * kernel_width * input_channels bytes. */
 void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input, const int8_t *weight,
                       const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                       int8_t *output, uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Lays out one line of a window, [kernel_width][input_channels]; `line` is the input's line, or
- * NULL outside of it. Returns the end of what it wrote. */
+/* Copies one line of a window, [kernel_width][input_channels]. `line` is the input's line, or NULL
+ * if it is outside of the input. Returns the end of the copy. */
 MG_INLINE int8_t *mg_conv2d_s8_mve_line(const mg_conv2d_s8_mve_params *p, const int8_t *line,
                                         int32_t origin_x, int8_t *to)
 {
@@ -49,7 +50,7 @@ MG_INLINE int8_t *mg_conv2d_s8_mve_line(const mg_conv2d_s8_mve_params *p, const 
     return mg_mve_fill(to, -p->input_offset, (p->kernel_width - taps.end) * channels);
 }
 
-/* Lays out the window of an output pixel; pixels are numbered through all batches. */
+/* Copies the window of an output pixel. Pixels are numbered consecutively over all batches. */
 MG_INLINE void mg_conv2d_s8_mve_window(const mg_conv2d_s8_mve_params *p, const int8_t *input,
                                        int32_t pixel, int8_t *to)
 {

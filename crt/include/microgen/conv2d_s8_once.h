@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D convolution, int8, grouped and dilated with int32 accumulators, requantized with one
+/* 2-D convolution, int8 with int32 accumulators, grouped and dilated, requantized with one
  * rounding. */
 #ifndef MICROGEN_CONV2D_S8_ONCE_H
 #define MICROGEN_CONV2D_S8_ONCE_H
@@ -21,9 +21,8 @@ typedef struct {
     int32_t ties; /* MG_TIES_UPWARD or MG_TIES_AWAY */
 } mg_conv2d_s8_once_params;
 
-/* Computes the same as mg_conv2d_s8 with the same arguments, but rounds once, with ties as p->ties
- * says.
- */
+/* Computes the same as mg_conv2d_s8 with the same arguments, but rounds once. `ties` of the
+ * parameters says where ties go. */
 void mg_conv2d_s8_once(const mg_conv2d_s8_once_params *p, const int8_t *input, const int8_t *weight,
                        const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                        int8_t *output);

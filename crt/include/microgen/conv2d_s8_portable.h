@@ -18,14 +18,15 @@ extern "C" {
 typedef mg_conv2d_s8_params mg_conv2d_s8_portable_params;
 
 /* Computes the same as mg_conv2d_s8 with the same arguments, except that rounding_shift replaces
- * shift: the right shift minus one, 0 if the multiplier is 0. So every scale is below 1/2. Sums
- * stay below 2^30. There is one group, and dilation_width is 1. */
+ * shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must be below
+ * 1/2. The magnitude of every sum must be below 2^30. There must be one group, and dilation_width
+ * must be 1. */
 void mg_conv2d_s8_portable(const mg_conv2d_s8_portable_params *p, const int8_t *input,
                            const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                            const int8_t *rounding_shift, int8_t *output);
 
-/* The part of a window that lies in the input: rows of `run` values each, the values of one row
- * `value_step` after those of the row before, and its weights `weight_step`. */
+/* The part of a window that lies inside the input: `rows` rows of `run` values each. Values of
+ * consecutive rows are `value_step` apart, their weights `weight_step`. */
 typedef struct {
     const int8_t *values;
     const int8_t *weight;
@@ -57,7 +58,8 @@ MG_INLINE mg_conv2d_s8_window mg_conv2d_s8_window_at(const mg_conv2d_s8_params *
     return window;
 }
 
-/* The window times the weights of four channels from c on; `size` is one channel's filter. */
+/* sums + the products of the window with the filters of channels c to c + 3. A filter has `size`
+ * weights. */
 MG_INLINE mg_sums mg_conv2d_s8_dot_4(const mg_conv2d_s8_window *window, mg_sums sums, int32_t c,
                                      int32_t size, int32_t offset, int dsp)
 {

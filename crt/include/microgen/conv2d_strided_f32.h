@@ -13,23 +13,25 @@
 typedef struct {
     mg_conv2d_shape shape;
     mg_image_steps input;
-    mg_image_steps weight; /* batch: from one output channel to the next */
+    mg_image_steps weight; /* its batch is the step between output channels */
     mg_image_steps output;
 } mg_conv2d_strided_f32_params;
 
-/* What the filters of a group see of an input at one place of the output: `depth` channels, rows
- * and columns of taps. Indices are of the first value and of its weight in the first filter. */
+/* The part of the input that the filters of a group cover at one output position: `depth` channels
+ * of `rows` by `columns` taps. `value` is the index of its first value, and `weight` the index of
+ * that value's weight in the first filter. */
 typedef struct {
     int32_t value;
     int32_t weight;
     int32_t depth;
     int32_t rows;
     int32_t columns;
-    int32_t next_row; /* values from a row of taps to the next */
+    int32_t next_row; /* values between rows of taps */
     int32_t next_column;
 } mg_strided_window;
 
-/* Without what lies outside of the input; nothing if all does. */
+/* The window at an output position, without taps outside of the input. It is empty if all taps are
+ * outside. */
 MG_INLINE mg_strided_window mg_strided_window_at(const mg_conv2d_strided_f32_params *p, int32_t n,
                                                  int32_t y, int32_t x)
 {
@@ -48,14 +50,15 @@ MG_INLINE mg_strided_window mg_strided_window_at(const mg_conv2d_strided_f32_par
         window.depth = s->filter_channels;
         window.rows = rows.end - rows.begin;
         window.columns = columns.end - columns.begin;
-        /* of one tap there is no next, and no bound for where it would be */
+        /* the step past a single tap is never used and might overflow */
         window.next_row = window.rows > 1 ? s->dilation_height * p->input.row : 0;
         window.next_column = window.columns > 1 ? s->dilation_width * p->input.column : 0;
     }
     return window;
 }
 
-/* The sums of the filter at `weights`, and of the next three where `four` is not 0. */
+/* The sums of products of the filter at `weights` and, if `four` is not 0, of the next three
+ * filters. */
 MG_INLINE mg_sums_f32 mg_strided_sums_f32(const mg_conv2d_strided_f32_params *p,
                                           const mg_strided_window *window, const float *values,
                                           const float *weights, int32_t four)
@@ -82,7 +85,7 @@ MG_INLINE mg_sums_f32 mg_strided_sums_f32(const mg_conv2d_strided_f32_params *p,
     return sums;
 }
 
-/* Filters first to last - 1, which see the same channels, at one place of the output. */
+/* Computes filters first to last - 1, which read the same channels, at one output position. */
 MG_INLINE void mg_conv2d_strided_f32_group(const mg_conv2d_strided_f32_params *p,
                                            const mg_strided_window *window, const float *values,
                                            const float *weight, int32_t first, int32_t last,
@@ -107,7 +110,8 @@ MG_INLINE void mg_conv2d_strided_f32_group(const mg_conv2d_strided_f32_params *p
     }
 }
 
-/* Convolves; products are summed by channels, rows, columns. Output must not overlap the input. */
+/* Convolves input into output. Products are added in the order of channels, rows, columns. Output
+ * must not overlap the input. */
 MG_INLINE void mg_conv2d_strided_f32_body(const mg_conv2d_strided_f32_params *p, const float *input,
                                           const float *weight, float *output)
 {

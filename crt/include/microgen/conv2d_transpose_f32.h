@@ -15,19 +15,19 @@ extern "C" {
 #endif
 
 typedef struct {
-    mg_conv2d_shape shape; /* strides and padding: of the convolution in the opposite direction */
+    mg_conv2d_shape shape; /* with strides and padding of the forward convolution */
     float activation_min;  /* finite */
     float activation_max;  /* finite, activation_min or more */
 } mg_conv2d_transpose_f32_params;
 
-/* Adds, for every pixel (y, x) of input [batches][input_height][input_width][input_channels], its
+/* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
  * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
- * result from (y * stride_height, x * stride_width) on, and writes of that the part from
- * (pad_top, pad_left) on to output [batches][output_height][output_width][output_channels], which
- * may reach beyond it.
+ * result at (y * stride_height, x * stride_width). Then writes the part of the full result that
+ * begins at (pad_top, pad_left) to output [batches][output_height][output_width][output_channels].
+ * The output may reach beyond the full result, which is 0 there.
  *
- * Products are summed in the order of the pixels, then the bias is added. bias [output_channels]
- * may be NULL. Output must not overlap the input. */
+ * Products are added in the order of the pixels, then the bias, and the sum is clamped. bias
+ * [output_channels] may be NULL. Output must not overlap the input. */
 void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
                              const float *weight, const float *bias, float *output);
 

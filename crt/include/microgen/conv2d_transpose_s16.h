@@ -15,21 +15,21 @@ extern "C" {
 #endif
 
 typedef struct {
-    mg_conv2d_shape shape;  /* strides and padding: of the convolution in the opposite direction */
+    mg_conv2d_shape shape;  /* with strides and padding of the forward convolution */
     int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */
 } mg_conv2d_transpose_s16_params;
 
-/* Adds, for every pixel (y, x) of input [batches][input_height][input_width][input_channels], its
+/* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
  * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
- * result from (y * stride_height, x * stride_width) on, and writes of that the part from
- * (pad_top, pad_left) on to output [batches][output_height][output_width][output_channels], which
- * may reach beyond it.
+ * result at (y * stride_height, x * stride_width). Then writes the part of the full result that
+ * begins at (pad_top, pad_left) to output [batches][output_height][output_width][output_channels].
+ * The output may reach beyond the full result, which is 0 there.
  *
- * bias [output_channels] may be NULL. multiplier and shift are per output channel, as
- * microgen/requantize_s16.h says. Output must not overlap the input. Sums of bias and products must
- * stay below 2^47. */
+ * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
+ * microgen/requantize_s16.h describes them. Output must not overlap the input. The magnitude of
+ * every sum of bias and products must be below 2^47. */
 void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p, const int16_t *input,
                              const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                              const int8_t *shift, int16_t *output);

@@ -24,7 +24,7 @@ typedef struct {
     int32_t output_channels;
     int32_t kernel_height;
     int32_t kernel_width;
-    int32_t stride_height;  /* between the places of two pixels, 1 to 32767 */
+    int32_t stride_height;  /* between the positions of two pixels, 1 to 32767 */
     int32_t stride_width;   /* the same */
     int32_t crop_top;       /* rows of the full result above the output, at least 0 */
     int32_t crop_left;      /* columns of the full result before the output, at least 0 */
@@ -34,21 +34,23 @@ typedef struct {
     int32_t activation_max; /* activation_min to 127 */
 } mg_conv2d_transpose_s8_params;
 
-/* Adds, for every pixel (y, x) of input [batches][input_height][input_width][input_channels], its
+/* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
  * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
- * result from (y * stride_height, x * stride_width) on, and writes of that the part from
- * (crop_top, crop_left) on to output [batches][output_height][output_width][output_channels],
- * which may reach beyond it.
+ * result at (y * stride_height, x * stride_width). Then writes the part of the full result that
+ * begins at (crop_top, crop_left), requantized, to output
+ * [batches][output_height][output_width][output_channels]. The output may reach beyond the full
+ * result, which is 0 there.
  *
- * bias [output_channels] may be NULL. multiplier and shift are per output channel, as
- * microgen/requantize.h says; rounding is double. Output must not overlap the input. The sum of
- * bias and products must stay within int32. */
+ * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
+ * microgen/requantize.h describes them. Rounding is double. Output must not overlap the input. The
+ * sum of bias and products must fit int32, partial sums included. */
 void mg_conv2d_transpose_s8(const mg_conv2d_transpose_s8_params *p, const int8_t *input,
                             const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                             const int8_t *shift, int8_t *output);
 
-/* One output channel's weights times the pixels that reach (at_y, at_x) of the full result.
- * Sums are gathered output by output, so that they need no memory: in integers any order does. */
+/* The sum of products of one output channel's weights and the pixels that reach (at_y, at_x) of the
+ * full result. Computing one output at a time needs no memory for sums, and the order of integer
+ * additions does not matter. */
 MG_INLINE int32_t mg_conv2d_transpose_s8_dot(const mg_conv2d_transpose_s8_params *p,
                                              const int8_t *input, const int8_t *weight,
                                              int32_t batch, int32_t output_channel, int32_t at_y,

@@ -17,15 +17,15 @@ extern "C" {
 typedef mg_conv2d_transpose_s8_params mg_conv2d_transpose_s8_portable_params;
 
 /* Computes the same as mg_conv2d_transpose_s8 with the same arguments, except that rounding_shift
- * replaces shift: the right shift minus one, 0 if the multiplier is 0. So every scale is below 1/2.
- * Sums stay below 2^30. */
+ * replaces shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must
+ * be below 1/2. The magnitude of every sum must be below 2^30. */
 void mg_conv2d_transpose_s8_portable(const mg_conv2d_transpose_s8_portable_params *p,
                                      const int8_t *input, const int8_t *weight, const int32_t *bias,
                                      const int32_t *multiplier, const int8_t *rounding_shift,
                                      int8_t *output);
 
-/* The pixels of the input that reach one place of the output, and the tap of each: from pixel to
- * pixel `weight` goes back by the stride. */
+/* The pixels of the input that reach one position of the output, and the tap of each. From one
+ * pixel to the next the tap moves back by the stride. */
 typedef struct {
     const int8_t *values; /* of the first pixel */
     const int8_t *weight; /* its tap in the first filter */
@@ -55,14 +55,16 @@ mg_conv2d_transpose_s8_reach_of(const mg_conv2d_transpose_s8_params *p, const in
                     p->kernel_height, p->kernel_width, depth);
         reach.rows = rows.end - rows.begin;
         reach.columns = columns.end - columns.begin;
-        /* Only where there are two are the steps used, and the stride is below the kernel. */
+        /* A step is used only if there are two pixels, and then the stride is less than the
+         * kernel. */
         reach.weight_row = (reach.rows > 1) ? p->stride_height * p->kernel_width * depth : 0;
         reach.weight_column = (reach.columns > 1) ? p->stride_width * depth : 0;
     }
     return reach;
 }
 
-/* The pixels times the weights of four channels from c on; `size` is one channel's filter. */
+/* sums + the products of the pixels with the weights of channels c to c + 3. A filter has `size`
+ * weights. */
 MG_INLINE mg_sums mg_conv2d_transpose_s8_dot_4(const mg_conv2d_transpose_s8_params *p,
                                                const mg_conv2d_transpose_s8_reach *reach,
                                                mg_sums sums, int32_t c, int32_t size, int dsp)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reaches a place of a transposed convolution's output, as a convolution's window. */
+/* The pixels that reach a position of a transposed convolution's output, as a convolution's
+ * window. */
 #ifndef MICROGEN_CONV2D_TRANSPOSE_WINDOW_H
 #define MICROGEN_CONV2D_TRANSPOSE_WINDOW_H
 
@@ -9,10 +10,9 @@
 #include "microgen/inline.h"
 #include "microgen/window.h"
 
-/* The pixels that reach place (y, x) of output n, with their weights; strides and padding of the
+/* The pixels that reach position (y, x) of output n, with their weights. Strides and padding of the
  * shape are those of the convolution in the opposite direction, which is neither grouped nor
- * dilated. Tap 0 of a filter is added at pixel * stride, so that later pixels have earlier weights.
- */
+ * dilated. Tap 0 of a filter is added at pixel * stride, so later pixels have earlier weights. */
 MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
                                                   int32_t x)
 {
@@ -34,7 +34,7 @@ MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int3
         window.rows = rows.end - rows.begin;
         window.runs = columns.end - columns.begin;
     }
-    /* Of one pixel there is no next, and no bound for where its weights would be. */
+    /* The step past a single pixel is never used and might overflow. */
     if (window.rows > 1) {
         window.next_weight_row = -s->stride_height * s->kernel_width * depth;
     }

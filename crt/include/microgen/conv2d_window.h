@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a convolution's window sees of its input, as runs of values that lie one after another. */
+/* The part of the input that a convolution's window covers, as runs of contiguous values. */
 #ifndef MICROGEN_CONV2D_WINDOW_H
 #define MICROGEN_CONV2D_WINDOW_H
 
@@ -16,19 +16,19 @@ typedef struct {
     int32_t input_channels; /* groups * filter_channels */
     int32_t output_height;
     int32_t output_width;
-    int32_t output_channels; /* a multiple of groups; of input_channels if depthwise */
+    int32_t output_channels; /* a multiple of groups; if depthwise, of input_channels */
     int32_t kernel_height;
     int32_t kernel_width;
     int32_t filter_channels; /* input channels that one output channel sees */
-    int32_t stride_height;   /* 1 to 32767, as strides and dilations all are */
+    int32_t stride_height;   /* 1 to 32767, like all strides and dilations */
     int32_t stride_width;
-    int32_t dilation_height; /* times a row of the input it fits int32 */
+    int32_t dilation_height; /* its product with the size of an input row fits int32 */
     int32_t dilation_width;
     int32_t pad_top;  /* rows of zeros above the input, 0 to 32767 */
     int32_t pad_left; /* columns of zeros before the input, 0 to 32767 */
 } mg_conv2d_shape;
 
-/* The part of a window that lies in the input. */
+/* The part of a window that lies inside the input. */
 typedef struct {
     int32_t value;  /* index of its first value, in the input */
     int32_t weight; /* index of that value's weight, in the filter */
@@ -41,8 +41,8 @@ typedef struct {
     int32_t next_weight_run;
 } mg_window;
 
-/* The window of output pixel [n][y][x]; `depth` values of each input pixel are seen, with weights
- * `weight_depth` from one tap to the next. */
+/* The window of output pixel [n][y][x]. It reads `depth` values of each input pixel. Weights of
+ * neighbouring taps are `weight_depth` apart. */
 MG_INLINE mg_window mg_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y, int32_t x,
                                  int32_t depth, int32_t weight_depth)
 {
@@ -73,7 +73,7 @@ MG_INLINE mg_window mg_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
     return window;
 }
 
-/* The window of a convolution's output pixel: each row is one run where it has no gaps. */
+/* The window of a convolution's output pixel: each row without gaps is one run. */
 MG_INLINE mg_window mg_conv2d_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y, int32_t x)
 {
     mg_window window = mg_window_at(s, n, y, x, s->filter_channels, s->filter_channels);
@@ -85,7 +85,7 @@ MG_INLINE mg_window mg_conv2d_window_at(const mg_conv2d_shape *s, int32_t n, int
     return window;
 }
 
-/* The window of a depthwise convolution's output pixel, seen by its first channel. */
+/* The window of a depthwise convolution's output pixel, for its first channel. */
 MG_INLINE mg_window mg_depthwise_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
                                            int32_t x)
 {

@@ -17,7 +17,7 @@ typedef struct {
     int32_t size; /* bytes */
 } mg_copy_params;
 
-/* Copies input [size] to output [size]; they must not overlap. */
+/* Copies input [size] to output [size]. They must not overlap. */
 void mg_copy(const mg_copy_params *p, const void *input, void *output);
 
 MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *output)

@@ -23,7 +23,8 @@ typedef struct {
 
 /* Multiplies input [batches][input_features] by weight [output_features][input_features] into
  * output [batches][output_features]. Products are added in the order of the features, then the
- * bias [output_features], which may be NULL. Output must not overlap the input. */
+ * bias, and the sum is clamped. bias [output_features] may be NULL. Output must not overlap the
+ * input. */
 void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
                   const float *bias, float *output);
 
@@ -35,7 +36,7 @@ MG_INLINE float mg_dense_f32_stored(const mg_dense_f32_params *p, const float *b
     return mg_clamp_f32(total, p->activation_min, p->activation_max);
 }
 
-/* Four output features of one row, from o on: each input is read once for all. */
+/* Computes output features o to o + 3 of one row. Each input is read once for all four. */
 MG_INLINE void mg_dense_f32_four(const mg_dense_f32_params *p, const float *input,
                                  const float *weight, const float *bias, int32_t o, float *output)
 {

@@ -17,7 +17,7 @@ typedef struct {
     int32_t input_features;
     int32_t output_features;
     int32_t asymmetric;   /* 1: rows are quantized with a zero point */
-    int32_t per_channel;  /* 1: a scale per output feature; 0: one */
+    int32_t per_channel;  /* 1: one scale per output feature; 0: one for all */
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */
 } mg_dense_hybrid_f32_params;
@@ -25,14 +25,14 @@ typedef struct {
 /* Multiplies input [batches][input_features], each row quantized to int8, by weight
  * [output_features][input_features] into output [batches][output_features].
  *
- * bias [output_features] may be NULL. scale, the weight's, has output_features elements if
- * per_channel, otherwise one. scratch has input_features bytes. Output must not overlap the input.
- * Sums of products must stay within int32. */
+ * bias [output_features] may be NULL. scale contains the weight's scales: output_features elements
+ * if per_channel is 1, otherwise one. scratch must have input_features bytes. Output must not
+ * overlap the input. Sums of products must fit int32, partial sums included. */
 void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
                          const int8_t *weight, const float *bias, const float *scale, float *output,
                          uint8_t *scratch);
 
-/* Output [output_features] of one row. */
+/* Computes output [output_features] of one row. */
 MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
                                        const mg_finish_hybrid *finish, mg_hybrid meaning,
                                        const int8_t *row, const int8_t *weight, float *output)

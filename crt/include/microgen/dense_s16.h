@@ -18,7 +18,7 @@ typedef struct {
     int32_t batches;
     int32_t input_features;
     int32_t output_features;
-    int32_t per_channel;    /* 1: significand and shift per output feature; 0: one of each */
+    int32_t per_channel;    /* 1: one significand and shift per output feature; 0: one of each */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */
 } mg_dense_s16_params;
@@ -27,8 +27,9 @@ typedef struct {
  * output [batches][output_features].
  *
  * bias [output_features] may be NULL. significand and shift have output_features elements if
- * per_channel, otherwise one; see mg_requantize_real. Output must not overlap the input. Sums of
- * bias and products must stay below 2^47, and scaled within int32. */
+ * per_channel is 1, otherwise one; mg_requantize_real describes them and the rounding. Output must
+ * not overlap the input. The magnitude of every sum of bias and products must be below 2^47, and
+ * the scaled sum must fit int32. */
 void mg_dense_s16(const mg_dense_s16_params *p, const int16_t *input, const int8_t *weight,
                   const int64_t *bias, const int64_t *significand, const int8_t *shift,
                   int16_t *output);
@@ -52,7 +53,7 @@ MG_INLINE int16_t mg_dense_s16_scaled(const mg_dense_s16_scaling *s, int32_t o, 
                         s->activation_min, s->activation_max);
 }
 
-/* Output [output_features] of one row of the input. */
+/* Computes output [output_features] of one row of the input. */
 MG_INLINE void mg_dense_s16_row(const mg_dense_s16_params *p, const int16_t *row,
                                 const int8_t *weight, const mg_dense_s16_scaling *scaling,
                                 int16_t *output)

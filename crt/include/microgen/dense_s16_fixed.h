@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fully connected layer, int16 with int8 weights, whose sums are scaled in fixed point. */
+/* A fully connected layer, int16 with int8 weights, with sums scaled in fixed point. */
 #ifndef MICROGEN_DENSE_S16_FIXED_H
 #define MICROGEN_DENSE_S16_FIXED_H
 
@@ -25,14 +25,14 @@ typedef struct {
 /* Multiplies input [batches][input_features] by weight [output_features][input_features] into
  * output [batches][output_features].
  *
- * bias [output_features] may be NULL. multiplier and shift are per output feature, as
- * microgen/requantize_s16.h says. Output must not overlap the input. Sums of bias and products must
- * stay below 2^47. */
+ * bias [output_features] may be NULL. multiplier and shift have output_features elements;
+ * microgen/requantize_s16.h describes them. Output must not overlap the input. The magnitude of
+ * every sum of bias and products must be below 2^47. */
 void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
                         const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                         const int8_t *shift, int16_t *output);
 
-/* Output [output_features] of one row of the input. */
+/* Computes output [output_features] of one row of the input. */
 MG_INLINE void mg_dense_s16_fixed_row(const mg_dense_s16_fixed_params *p, const int16_t *row,
                                       const int8_t *weight, const mg_scaling_s16 *scaling,
                                       int16_t *output)

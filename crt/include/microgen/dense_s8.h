@@ -17,8 +17,8 @@ typedef struct {
     int32_t batches;
     int32_t input_features;
     int32_t output_features;
-    int32_t per_channel;     /* 1: multiplier and shift per output feature; 0: one of each */
-    int32_t single_rounding; /* 1: requantize with one rounding; 0: with two */
+    int32_t per_channel;     /* 1: one multiplier and shift per output feature; 0: one of each */
+    int32_t single_rounding; /* 1: mg_requantize_single; 0: mg_requantize, which rounds twice */
     int32_t input_offset;    /* minus the input's zero point: -127 to 128 */
     int32_t output_offset;   /* the output's zero point: -128 to 127 */
     int32_t activation_min;  /* -128 to 127 */
@@ -26,11 +26,12 @@ typedef struct {
 } mg_dense_s8_params;
 
 /* Multiplies input [batches][input_features] by weight [output_features][input_features] into
- * output [batches][output_features].
+ * output [batches][output_features]. With v = input + input_offset, an output is
+ * clamp(requantize(bias + sum of v * weight) + output_offset).
  *
  * bias [output_features] may be NULL. multiplier and shift have output_features elements if
- * per_channel, otherwise one; see microgen/requantize.h. Output must not overlap the input. The
- * sum of bias and products must stay within int32. */
+ * per_channel is 1, otherwise one; microgen/requantize.h describes them. Output must not overlap
+ * the input. The sum of bias and products must fit int32, partial sums included. */
 void mg_dense_s8(const mg_dense_s8_params *p, const int8_t *input, const int8_t *weight,
                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                  int8_t *output);

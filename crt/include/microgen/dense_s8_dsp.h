@@ -15,7 +15,7 @@ extern "C" {
 
 typedef mg_dense_s8_params mg_dense_s8_dsp_params;
 
-/* What mg_dense_s8 computes, of the same arguments. */
+/* Computes the same as mg_dense_s8 with the same arguments. */
 void mg_dense_s8_dsp(const mg_dense_s8_dsp_params *p, const int8_t *input, const int8_t *weight,
                      const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                      int8_t *output);

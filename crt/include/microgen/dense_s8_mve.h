@@ -15,14 +15,14 @@ extern "C" {
 
 typedef mg_dense_s8_params mg_dense_s8_mve_params;
 
-/* As mg_dense_s8, with the same parameters and requirements. */
+/* Computes the same as mg_dense_s8 with the same arguments. */
 void mg_dense_s8_mve(const mg_dense_s8_mve_params *p, const int8_t *input, const int8_t *weight,
                      const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                      int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four features' products of one input row, input_offset included. */
+/* The sums of products of four output features for one input row, including input_offset. */
 MG_INLINE int32x4_t mg_dense_s8_mve_dot(const mg_dense_s8_mve_params *p, const int8_t *input,
                                         const int8_t *const row[MG_MVE_ROWS])
 {
@@ -81,7 +81,7 @@ MG_INLINE int32x4_t mg_dense_s8_mve_dot(const mg_dense_s8_mve_params *p, const i
     return vaddq_s32(sums, vmulq_n_s32(weights, p->input_offset));
 }
 
-/* Four features' sums scaled; `active` are those that there are. */
+/* Scales the sums of four features. `active` marks the features that exist. */
 MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int32x4_t sums,
                                            const int32_t *multiplier, const int8_t *shift,
                                            mve_pred16_t active)

@@ -17,12 +17,13 @@ extern "C" {
 
 typedef mg_dense_s8_params mg_dense_s8_portable_params;
 
-/* What mg_dense_s8 computes, of the same arguments. */
+/* Computes the same as mg_dense_s8 with the same arguments. */
 void mg_dense_s8_portable(const mg_dense_s8_portable_params *p, const int8_t *input,
                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                           const int8_t *shift, int8_t *output);
 
-/* The output of channel c; `upward`, a constant where it is inlined: round once, ties upwards. */
+/* The output of channel c. If `upward`, which is a constant after inlining, it is rounded once,
+ * ties upwards. */
 MG_INLINE int8_t mg_dense_s8_scaled(const mg_dense_s8_params *p, int32_t c, int32_t sum,
                                     const int32_t *multiplier, const int8_t *shift, int upward)
 {

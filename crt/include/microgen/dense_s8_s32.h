@@ -21,7 +21,7 @@ typedef struct {
 
 /* Multiplies input [batches][input_features] by weight [output_features][input_features] into
  * output [batches][output_features]. bias [output_features] may be NULL. The sum of bias and
- * products must stay within int32. Output must not overlap the input. */
+ * products must fit int32, partial sums included. Output must not overlap the input. */
 void mg_dense_s8_s32(const mg_dense_s8_s32_params *p, const int8_t *input, const int8_t *weight,
                      const int32_t *bias, int32_t *output);
 

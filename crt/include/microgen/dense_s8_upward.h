@@ -16,8 +16,8 @@ extern "C" {
 typedef mg_dense_s8_params mg_dense_s8_upward_portable_params;
 typedef mg_dense_s8_params mg_dense_s8_upward_dsp_params;
 
-/* What mg_dense_s8 computes, of the same arguments, but rounded once, ties upwards, whatever
- * single_rounding is. */
+/* Computes the same as mg_dense_s8 with the same arguments, but rounds once, ties upwards.
+ * single_rounding is ignored. */
 void mg_dense_s8_upward_portable(const mg_dense_s8_upward_portable_params *p, const int8_t *input,
                                  const int8_t *weight, const int32_t *bias,
                                  const int32_t *multiplier, const int8_t *shift, int8_t *output);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D depthwise convolution, float32: every input channel has
- * filters of its own. */
+/* 2-D depthwise convolution, float32: every input channel has filters of its own. */
 #ifndef MICROGEN_DEPTHWISE_CONV2D_F32_H
 #define MICROGEN_DEPTHWISE_CONV2D_F32_H
 
@@ -22,15 +21,15 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]; output channel c reads input channel
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
  * c / (output_channels / input_channels).
  *
- * Products are summed in the order of the taps, then the bias is added. bias [output_channels] may
- * be NULL. Output must not overlap the input. */
+ * Each output is the sum of the products in the order of the taps, plus the bias, clamped. Padding
+ * is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
 void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
                              const float *weight, const float *bias, float *output);
 
-/* Output channel c's weights times the window that its input channel sees. */
+/* The sum of products of output channel c's filter and the window of its input channel. */
 MG_INLINE float mg_depthwise_conv2d_f32_sum(const mg_window *window, const float *values,
                                             const float *weight)
 {
@@ -45,7 +44,7 @@ MG_INLINE float mg_depthwise_conv2d_f32_sum(const mg_window *window, const float
     return sum;
 }
 
-/* The same for channels c to c + 3, of which each input channel has `multiplier`. */
+/* The same for channels c to c + 3. Each input channel has `multiplier` output channels. */
 MG_INLINE mg_sums_f32 mg_depthwise_conv2d_f32_sums(const mg_window *window, const float *values,
                                                    const float *weight, int32_t c,
                                                    int32_t multiplier)
@@ -70,7 +69,7 @@ MG_INLINE mg_sums_f32 mg_depthwise_conv2d_f32_sums(const mg_window *window, cons
     return sums;
 }
 
-/* An output pixel. */
+/* Computes one output pixel. */
 MG_INLINE void mg_depthwise_conv2d_f32_pixel(const mg_conv2d_shape *s, const mg_window *window,
                                              const float *input, const float *weight,
                                              const mg_finish_f32 *finish, float *pixel)

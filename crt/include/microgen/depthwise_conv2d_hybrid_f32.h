@@ -21,17 +21,17 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
  * int8, with weight [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]; output channel c reads input channel
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
  * c / (output_channels / input_channels).
  *
- * bias [output_channels] may be NULL. scale [output_channels] is the weight's. scratch has
- * input_height * input_width * input_channels bytes. Output must not overlap the input. Sums of
- * products must stay within int32. */
+ * bias [output_channels] may be NULL. scale [output_channels] contains the weight's scales. scratch
+ * must have input_height * input_width * input_channels bytes. Output must not overlap the input.
+ * Sums of products must fit int32, partial sums included. */
 void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
                                     const float *input, const int8_t *weight, const float *bias,
                                     const float *scale, float *output, uint8_t *scratch);
 
-/* An output channel's weights times the window that its input channel sees. */
+/* The sum of products of an output channel's filter and the window of its input channel. */
 MG_INLINE int32_t mg_depthwise_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
                                                  int32_t offset, const int8_t *weight)
 {
@@ -46,7 +46,7 @@ MG_INLINE int32_t mg_depthwise_conv2d_hybrid_sum(const mg_window *window, const 
     return sum;
 }
 
-/* An output pixel. */
+/* Computes one output pixel. */
 MG_INLINE void mg_depthwise_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
                                                 const int8_t *image, mg_hybrid meaning,
                                                 const int8_t *weight,

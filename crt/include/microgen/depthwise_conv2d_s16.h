@@ -23,17 +23,17 @@ typedef struct {
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
- * [batches][output_height][output_width][output_channels]; output channel c reads input channel
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
  * c / (output_channels / input_channels).
  *
- * bias [output_channels] may be NULL. multiplier and shift are per output channel, as
- * microgen/requantize_s16.h says. Output must not overlap the input. kernel_width is at most
- * MG_PRODUCTS_S16; sums of bias and products must stay below 2^47. */
+ * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
+ * microgen/requantize_s16.h describes them. Output must not overlap the input. kernel_width must be
+ * at most MG_PRODUCTS_S16. The magnitude of every sum of bias and products must be below 2^47. */
 void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p, const int16_t *input,
                              const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                              const int8_t *shift, int16_t *output);
 
-/* One channel's products in `rows` rows, at most MG_PRODUCTS_S16 of them. */
+/* The sum of one channel's products in `rows` rows, at most MG_PRODUCTS_S16 products. */
 MG_INLINE int32_t mg_depthwise_conv2d_s16_few(const mg_window *window, int32_t rows,
                                               const int16_t *values, const int8_t *weight)
 {
@@ -48,7 +48,7 @@ MG_INLINE int32_t mg_depthwise_conv2d_s16_few(const mg_window *window, int32_t r
     return sum;
 }
 
-/* sums + the same of channels c to c + 3, of which each input channel has `multiplier`. */
+/* sums + the same for channels c to c + 3. Each input channel has `multiplier` output channels. */
 MG_INLINE mg_sums_s16 mg_depthwise_conv2d_s16_few_4(mg_sums_s16 sums, const mg_window *window,
                                                     int32_t rows, const int16_t *values,
                                                     const int8_t *weight, int32_t c,
@@ -81,7 +81,7 @@ MG_INLINE mg_sums_s16 mg_depthwise_conv2d_s16_few_4(mg_sums_s16 sums, const mg_w
     return sums;
 }
 
-/* An output pixel. */
+/* Computes one output pixel. */
 MG_INLINE void mg_depthwise_conv2d_s16_pixel(const mg_conv2d_shape *s, const mg_window *window,
                                              const int16_t *input, const int8_t *weight,
                                              const mg_scaling_s16 *scaling, int16_t *pixel)

@@ -15,9 +15,10 @@ extern "C" {
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
 
-/* As mg_depthwise_conv2d_s8 for weights of at least -127, so that the sum of two products fits
- * int16. scratch is aligned to 4 and has 4 * (kernel_height * kernel_width + output_channels) +
- * input_channels bytes, and output_channels more if depth_multiplier is over 1. */
+/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments. Weights must be at least
+ * -127, so that the sum of two products fits int16. scratch must be aligned to 4 and have
+ * 4 * (kernel_height * kernel_width + output_channels) + input_channels bytes, and output_channels
+ * more if depth_multiplier is greater than 1. */
 void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
                                 const int8_t *weight, const int32_t *bias,
                                 const int32_t *multiplier, const int8_t *shift, int8_t *output,
@@ -25,12 +26,12 @@ void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, cons
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What lies in scratch. */
+/* The tables in scratch. */
 typedef struct {
-    const int8_t **tap; /* [kernel_height][kernel_width]: a pixel's input pixels, or `zeros` */
-    int32_t *start;     /* [output_channels]: bias and input_offset times the sum of weights */
+    const int8_t **tap; /* [kernel_height][kernel_width]: the input pixel of each tap, or `zeros` */
+    int32_t *start;     /* [output_channels]: bias + input_offset * sum of weights */
     int8_t *zeros;      /* [input_channels]: zero points */
-    uint8_t *place;     /* [output_channels]: the input channel, from its vector's first one on */
+    uint8_t *place;     /* [output_channels]: input channel relative to its vector's first one */
 } mg_depthwise_conv2d_s8_mve_tables;
 
 MG_INLINE mg_depthwise_conv2d_s8_mve_tables
@@ -94,8 +95,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_mve_find(const mg_depthwise_conv2d_s8_mve_
     }
 }
 
-/* Which of sixteen channels there are, and the layer's parameters; `is_full` is a constant, so
- * that nothing is predicated where all are. */
+/* A block of up to sixteen channels, and the layer's parameters. `is_full` is a constant, so a full
+ * block needs no predication. */
 typedef struct {
     const mg_depthwise_conv2d_s8_mve_params *p;
     const mg_depthwise_conv2d_s8_mve_tables *t;
@@ -107,7 +108,7 @@ typedef struct {
     int32_t count; /* 1 to 16 */
 } mg_depthwise_conv2d_s8_mve_block;
 
-/* Results of four channels, from the block's channel `first` on in steps of four. */
+/* The results of channels `first`, `first` + 4, `first` + 8 and `first` + 12 of the block. */
 MG_INLINE int32x4_t mg_depthwise_conv2d_s8_mve_result(const mg_depthwise_conv2d_s8_mve_block *b,
                                                       int32x4_t sums, int32_t first)
 {
@@ -133,14 +134,14 @@ MG_INLINE int32x4_t mg_depthwise_conv2d_s8_mve_result(const mg_depthwise_conv2d_
                                    b->p->output_offset, b->p->activation_min, b->p->activation_max);
 }
 
-/* Sixteen bytes, or as many as the block has channels. */
+/* Loads sixteen bytes, or as many as the block has channels. */
 MG_INLINE int8x16_t mg_depthwise_conv2d_s8_mve_bytes(const mg_depthwise_conv2d_s8_mve_block *b,
                                                      const int8_t *from)
 {
     return (b->is_full != 0) ? vldrbq_s8(from) : vldrbq_z_s8(from, vctp8q((uint32_t)b->count));
 }
 
-/* The block's inputs of one tap. */
+/* Loads the block's inputs of one tap. */
 MG_INLINE int8x16_t mg_depthwise_conv2d_s8_mve_load(const mg_depthwise_conv2d_s8_mve_block *b,
                                                     int32_t tap)
 {
@@ -154,8 +155,9 @@ MG_INLINE int8x16_t mg_depthwise_conv2d_s8_mve_load(const mg_depthwise_conv2d_s8
     return vldrbq_gather_offset_z_s8(&pixel[b->channel / b->p->depth_multiplier], places, active);
 }
 
-/* A block of one pixel. Even and odd lanes are multiplied apart, and again made int32 apart: the
- * sums have the channels 0 4 8 12, 2 6 10 14, 1 5 9 13 and 3 7 11 15. */
+/* Computes a block of channels of one pixel. MVE multiplies, and then widens to int32, even and odd
+ * lanes separately. So sum_0 has channels 0 4 8 12, sum_2 has 2 6 10 14, sum_1 has 1 5 9 13 and
+ * sum_3 has 3 7 11 15. */
 MG_INLINE void mg_depthwise_conv2d_s8_mve_pixel(const mg_depthwise_conv2d_s8_mve_block *b,
                                                 int8_t *output)
 {
@@ -207,7 +209,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_mve_pixel(const mg_depthwise_conv2d_s8_mve
     vstrbq_p_s8(&output[b->channel], result, vctp8q((uint32_t)b->count));
 }
 
-/* Out of line: the operators of a model share it, since it is large and gains little by a shape. */
+/* Out of line, so that the operators of a model share it: the code is large, and it would gain
+ * little from a constant shape. */
 static __attribute__((noinline, unused)) void
 mg_depthwise_conv2d_s8_mve_any(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
                                const int8_t *weight, const int32_t *bias, const int32_t *multiplier,

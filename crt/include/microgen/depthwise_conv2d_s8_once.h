@@ -20,8 +20,8 @@ typedef struct {
     int32_t ties; /* MG_TIES_UPWARD or MG_TIES_AWAY */
 } mg_depthwise_conv2d_s8_once_params;
 
-/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments, but rounds once, with ties
- * as p->ties says. */
+/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments, but rounds once. `ties` of
+ * the parameters says where ties go. */
 void mg_depthwise_conv2d_s8_once(const mg_depthwise_conv2d_s8_once_params *p, const int8_t *input,
                                  const int8_t *weight, const int32_t *bias,
                                  const int32_t *multiplier, const int8_t *shift, int8_t *output);

@@ -18,14 +18,14 @@ extern "C" {
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_portable_params;
 
 /* Computes the same as mg_depthwise_conv2d_s8 with the same arguments, except that rounding_shift
- * replaces shift: the right shift minus one, 0 if the multiplier is 0. So every scale is below 1/2.
- * Sums stay below 2^30. depth_multiplier is 1. */
+ * replaces shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must
+ * be below 1/2. The magnitude of every sum must be below 2^30. depth_multiplier must be 1. */
 void mg_depthwise_conv2d_s8_portable(const mg_depthwise_conv2d_s8_portable_params *p,
                                      const int8_t *input, const int8_t *weight, const int32_t *bias,
                                      const int32_t *multiplier, const int8_t *rounding_shift,
                                      int8_t *output);
 
-/* The part of a window that lies in the input, and the steps in it. */
+/* The part of a window that lies inside the input, and the steps in it. */
 typedef struct {
     const int8_t *values;
     const int8_t *weight;
@@ -65,7 +65,7 @@ mg_depthwise_conv2d_s8_window_at(const mg_depthwise_conv2d_s8_params *p, const i
     return window;
 }
 
-/* One tap of four channels. */
+/* sums + the products of one tap of four channels. */
 MG_INLINE mg_sums mg_depthwise_conv2d_s8_tap(mg_sums sums, const int8_t *values,
                                              const int8_t *weight, int32_t offset, int dsp)
 {
@@ -90,7 +90,7 @@ MG_INLINE mg_sums mg_depthwise_conv2d_s8_tap(mg_sums sums, const int8_t *values,
     return sums;
 }
 
-/* The window of four channels from c on, of `depth`. */
+/* sums + the products of the window for channels c to c + 3 of `depth` channels. */
 MG_INLINE mg_sums mg_depthwise_conv2d_s8_dot_4(const mg_depthwise_conv2d_s8_window *window,
                                                mg_sums sums, int32_t c, int32_t depth,
                                                int32_t offset, int dsp)

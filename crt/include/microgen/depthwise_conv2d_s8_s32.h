@@ -16,8 +16,9 @@ extern "C" {
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_s32_params;
 
-/* The sums that mg_depthwise_conv2d_s8 scales, of the same arguments but those of the scaling, into
- * output, of the same shape. Output must not overlap the input. */
+/* Stores the sums of bias and products that mg_depthwise_conv2d_s8 requantizes. The arguments are
+ * the same without those for requantization, and output has the same shape. Output must not overlap
+ * the input. */
 void mg_depthwise_conv2d_s8_s32(const mg_depthwise_conv2d_s8_s32_params *p, const int8_t *input,
                                 const int8_t *weight, const int32_t *bias, int32_t *output);
 

@@ -17,8 +17,9 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_upward_portable_par
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_upward_dsp_params;
 
 /* Computes the same as mg_depthwise_conv2d_s8_once with ties upwards and the same arguments, except
- * that rounding_shift replaces shift: the right shift minus one, 0 if the multiplier is 0. So every
- * scale is below 1/2. Sums stay below 2^30. depth_multiplier is 1. */
+ * that rounding_shift replaces shift. It is the right shift minus one, or 0 if the multiplier is 0,
+ * so every scale must be below 1/2. The magnitude of every sum must be below 2^30. depth_multiplier
+ * must be 1. */
 void mg_depthwise_conv2d_s8_upward_portable(const mg_depthwise_conv2d_s8_upward_portable_params *p,
                                             const int8_t *input, const int8_t *weight,
                                             const int32_t *bias, const int32_t *multiplier,

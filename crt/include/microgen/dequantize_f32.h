@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int8, int16 or int32 to float32. */
+/* Conversion of int8, int16 or int32 to float32. */
 #ifndef MICROGEN_DEQUANTIZE_F32_H
 #define MICROGEN_DEQUANTIZE_F32_H
 
@@ -15,11 +15,12 @@ extern "C" {
 typedef struct {
     int32_t size;        /* elements */
     int32_t input_bytes; /* 1, 2 or 4: int8, int16 or int32 */
-    int32_t zero_point;  /* of the input: -128 to 127; 0 but for int8 */
+    int32_t zero_point;  /* of the input: -128 to 127; 0 unless it is int8 */
     float scale;         /* of the input: positive, finite */
 } mg_dequantize_f32_params;
 
-/* output [size] is (input [size] - zero point) * scale. They must not overlap. */
+/* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
+ * overlap. */
 void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output);
 
 MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const void *input,

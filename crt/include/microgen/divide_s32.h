@@ -15,22 +15,23 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t activation_min; /* any */
     int32_t activation_max; /* activation_min or more */
     int32_t divisors;       /* elements of rhs */
 } mg_divide_s32_params;
 
-/* Divides lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], truncated, and returns
- * 0; or, if a divisor is zero, leaves output as it is and returns kTvmErrorFunctionCallInvalidArg.
+/* Divides lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]] and returns 0. Quotients
+ * are truncated, then clamped. If a divisor is zero, returns kTvmErrorFunctionCallInvalidArg and
+ * leaves output unchanged.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const int32_t *rhs,
                       int32_t *output);
 
-/* lhs / rhs, truncated; the one quotient that exceeds int32 is its greatest. */
+/* lhs / rhs, truncated. INT32_MIN / -1, which exceeds int32, gives INT32_MAX. */
 MG_INLINE int32_t mg_divide_s32_truncated(int32_t lhs, int32_t rhs)
 {
     if ((rhs == -1) && (lhs == INT32_MIN)) {

@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
@@ -29,15 +29,15 @@ typedef struct {
     int32_t divisors;       /* elements of rhs */
 } mg_divide_s8_params;
 
-/* Divides lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], and returns 0; or, if a
- * divisor is zero, leaves output as it is and returns kTvmErrorFunctionCallInvalidArg.
+/* Divides lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]] and returns 0. If a
+ * divisor is zero, returns kTvmErrorFunctionCallInvalidArg and leaves output unchanged.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                      int8_t *output);
 
-/* How many bits it takes to write x, of 0 to 255. */
+/* The number of bits of x, 0 to 255, without leading zeros. */
 MG_INLINE int32_t mg_divide_s8_bits(int32_t x)
 {
     int32_t bits = 0;
@@ -48,8 +48,8 @@ MG_INLINE int32_t mg_divide_s8_bits(int32_t x)
     return bits;
 }
 
-/* x / 2^exponent, rounded to nearest, ties away from zero; exponent in [0, 31]. With an exponent
- * of 32 to 63, what TFLite makes of it where shifts are taken modulo 32. */
+/* x / 2^exponent, rounded to nearest, ties away from zero, for an exponent in [0, 31]. For 32 to 63
+ * the result is TFLite's on a CPU that takes shift counts modulo 32. */
 MG_INLINE int32_t mg_divide_s8_shifted(int32_t x, int32_t exponent)
 {
     if (exponent < 32) {
@@ -58,8 +58,8 @@ MG_INLINE int32_t mg_divide_s8_shifted(int32_t x, int32_t exponent)
     return mg_shift_right(x, exponent - 32) + ((x >= 0) ? 1 : 0);
 }
 
-/* The quotient of a dividend of -255 to 255 and a divisor of 1 to 255, on the output's scale: the
- * dividend, with as many bits as there are, times the divisor's reciprocal. */
+/* The quotient of a dividend of -255 to 255 and a divisor of 1 to 255, on the output's scale. It is
+ * the dividend, shifted left as far as int32 allows, times the divisor's reciprocal. */
 MG_INLINE int32_t mg_divide_s8_scaled(const mg_divide_s8_params *p, int32_t dividend,
                                       int32_t divisor)
 {
@@ -72,7 +72,7 @@ MG_INLINE int32_t mg_divide_s8_scaled(const mg_divide_s8_params *p, int32_t divi
                                 headroom + bits - 1 - p->shift);
 }
 
-/* The quotient of two stored values, as the output stores it; rhs does not stand for zero. */
+/* The stored output value of the quotient of two stored values. rhs must not represent zero. */
 MG_INLINE int8_t mg_divide_s8_element(const mg_divide_s8_params *p, int8_t lhs, int8_t rhs)
 {
     const int32_t left = lhs + p->lhs_offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The saturating and packed 16-bit arithmetic of Arm cores, and the same in plain C where a
- * compiler has no such target: kernels written with it compute the same everywhere. */
+/* The saturating and packed 16-bit arithmetic of Arm cores, and the same in plain C for compilers
+ * without such a target. Kernels that use it compute the same values everywhere. */
 #ifndef MICROGEN_DSP_H
 #define MICROGEN_DSP_H
 
@@ -14,7 +14,7 @@
 #include <arm_acle.h>
 #endif
 
-/* Four int8 values as they lie in memory, at any address. */
+/* Loads four int8 values from any address into a word, in memory order. */
 MG_INLINE uint32_t mg_load_4_s8(const int8_t *values)
 {
     uint32_t word = 0;
@@ -22,14 +22,14 @@ MG_INLINE uint32_t mg_load_4_s8(const int8_t *values)
     return word;
 }
 
-/* Two int16 values in one word, each the same. */
+/* A word with the same int16 value in both halves. */
 MG_INLINE uint32_t mg_twice_s16(int32_t value)
 {
     const uint32_t low = (uint32_t)value & 0xFFFFU;
     return (low << 16) | low;
 }
 
-/* A half of a word as a number. */
+/* One half of a word as a signed number. */
 MG_INLINE int32_t mg_low_s16(uint32_t pair)
 {
     return (int32_t)((pair & 0xFFFFU) ^ 0x8000U) - 0x8000;
@@ -40,7 +40,7 @@ MG_INLINE int32_t mg_high_s16(uint32_t pair)
     return mg_low_s16(pair >> 16);
 }
 
-/* floor(x / 2), moved to the nearest int8. */
+/* floor(x / 2), saturated to int8. */
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
 {
 #ifdef __ARM_FEATURE_SAT
@@ -86,13 +86,14 @@ MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
     return result;
 }
 
-/* sum + both products of halves. */
+/* sum + the products of the low halves and of the high halves. */
 MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 {
     return __smlad((int16x2_t)a, (int16x2_t)b, sum);
 }
 
-/* sum + the product of the low halves. Spelt out: as C the compiler unpacks the halves first. */
+/* sum + the product of the low halves. It is in assembly because from C the compiler unpacks the
+ * halves first. */
 MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)
 {
     int32_t result;

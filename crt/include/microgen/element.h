@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements of 1, 2, 4 or 8 bytes, moved without regard to what they mean. Their addresses are those
- * of their type: multiples of their size, or of 4 for 8 bytes. */
+/* Moves elements of 1, 2, 4 or 8 bytes of any type. Addresses must be multiples of the element
+ * size, or of 4 for elements of 8 bytes. */
 #ifndef MICROGEN_ELEMENT_H
 #define MICROGEN_ELEMENT_H
 
@@ -10,8 +10,8 @@
 
 #include "microgen/inline.h"
 
-/* So that a copy of a few bytes is one load and one store on CPUs that cannot read at any
- * address, too. */
+/* Tells the compiler the alignment, so that copying a few bytes is one load and one store even on
+ * CPUs without unaligned access. */
 #if defined(__GNUC__)
 #define MG_ALIGNED(pointer, bytes) __builtin_assume_aligned((pointer), (bytes))
 #else
@@ -24,7 +24,7 @@ MG_INLINE const void *mg_element(const void *elements, int32_t index, int32_t el
     return (const uint8_t *)elements + index * element_bytes;
 }
 
-/* The element at `index`, to be written. */
+/* The element at `index`, writable. */
 MG_INLINE void *mg_element_of(void *elements, int32_t index, int32_t element_bytes)
 {
     return (uint8_t *)elements + index * element_bytes;
@@ -43,7 +43,7 @@ MG_INLINE void mg_move_element(void *to, const void *from, int32_t element_bytes
     }
 }
 
-/* Bytes that lie together: an element, or several. */
+/* Copies contiguous bytes, which are one element or several. */
 MG_INLINE void mg_move_bytes(void *to, const void *from, int32_t bytes, int32_t element_bytes)
 {
     if (bytes == element_bytes) {
@@ -55,7 +55,7 @@ MG_INLINE void mg_move_bytes(void *to, const void *from, int32_t bytes, int32_t 
     }
 }
 
-/* mg_move_steps for one size, so that it is chosen once and not for each element. */
+/* mg_move_steps for a constant size, which is thus selected once and not for each element. */
 MG_INLINE void mg_move_steps_of(void *to, const void *from, int32_t start, int32_t step,
                                 int32_t count, int32_t element_bytes)
 {
@@ -65,7 +65,7 @@ MG_INLINE void mg_move_steps_of(void *to, const void *from, int32_t start, int32
     }
 }
 
-/* Element n of `to` becomes element start + n * step of `from`, for `count` of them. */
+/* Copies element start + n * step of `from` to element n of `to`, for n from 0 to count - 1. */
 MG_INLINE void mg_move_steps(void *to, const void *from, int32_t start, int32_t step, int32_t count,
                              int32_t element_bytes)
 {

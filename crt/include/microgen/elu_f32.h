@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* x, or exp(x) - 1 of negative x. */
+/* x if x >= 0, else exp(x) - 1. */
 MG_INLINE float mg_elu_f32_element(float x)
 {
     return (x < 0.0F) ? mg_f32_expm1(x) : x;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_exp_f32 computes exp(x) of each value, as microgen/unary.h says. */
+/* mg_exp_f32 computes exp(x) of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_exp_f32, float, mg_f32_exp)
 
 #ifdef MG_EXP_F32_IMPLEMENTATION /* the out-of-line form */

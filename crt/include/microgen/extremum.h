@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Stored values are compared, so all tensors of int8 or int16 should have one quantization. Of
- * floats one of which is NaN, and of zeros, the result is the right one. */
+/* Compares stored values, so int8 or int16 tensors should all have the same quantization. If a
+ * float operand is NaN, or if both are zeros, the result is rhs. */
 MG_ELEMENTWISE(mg_maximum_s8, mg_broadcast_params, int8_t, int8_t, (lhs > rhs) ? lhs : rhs)
 MG_ELEMENTWISE(mg_maximum_s16, mg_broadcast_params, int16_t, int16_t, (lhs > rhs) ? lhs : rhs)
 MG_ELEMENTWISE(mg_maximum_s32, mg_broadcast_params, int32_t, int32_t, (lhs > rhs) ? lhs : rhs)

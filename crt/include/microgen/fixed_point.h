@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of Q-format numbers, in integers only: exp and 1 / (1 + x).
  *
- * "Qm.n" is an int32 that stands for raw / 2^n, with m + n = 31. The methods and constants are
- * those of gemmlowp's fixed-point library, which TFLite's int8 softmax is defined by. Twin of
- * microgen/ops/fixed_point.py: both compute the same values, bit for bit. */
+ * A "Qm.n" number is an int32 whose value is raw / 2^n, with m + n = 31. The methods and constants
+ * are those of gemmlowp's fixed-point library, because it defines TFLite's int8 softmax. The Python
+ * twin is microgen/ops/fixed_point.py, which computes the same values, bit for bit. */
 #ifndef MICROGEN_FIXED_POINT_H
 #define MICROGEN_FIXED_POINT_H
 
@@ -42,8 +42,8 @@ MG_INLINE int32_t mg_exp_of_quarter(int32_t x)
     return exp_minus_eighth + mg_multiply_high(exp_minus_eighth, d + tail);
 }
 
-/* exp(x) as Q0.31, for x as Q5.26 in (-32, 0]: x is a multiple of 1/4 below a rest in [-1/4, 0);
- * the multiple's bits each contribute a known factor. */
+/* exp(x) as Q0.31, for x as Q5.26 in (-32, 0]. x is a rest in [-1/4, 0) minus a multiple of 1/4.
+ * The result is exp(rest) times one known factor for each bit set in the multiple. */
 MG_INLINE int32_t mg_exp_of_negative(int32_t x)
 {
     /* exp(-2^k) as Q0.31, for k = -2 to 4 */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of 16-bit Q-format numbers, in integers only: the logistic function and tanh.
  *
- * "Qm.n" is an int32 that holds an int16 and stands for raw / 2^n, with m + n = 15. The methods and
- * constants are those of gemmlowp's fixed-point library, which TFLite's int8 LSTM is defined by.
- * Twin of microgen/ops/fixed_point_16.py: both compute the same values, bit for bit. */
+ * A "Qm.n" number is an int16 in an int32, whose value is raw / 2^n, with m + n = 15. The methods
+ * and constants are those of gemmlowp's fixed-point library, because it defines TFLite's int8 LSTM.
+ * The Python twin is microgen/ops/fixed_point_16.py, which computes the same values, bit for
+ * bit. */
 #ifndef MICROGEN_FIXED_POINT_16_H
 #define MICROGEN_FIXED_POINT_16_H
 
@@ -12,7 +13,7 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-/* The nearest int16. */
+/* x saturated to int16. */
 MG_INLINE int32_t mg_saturate_16(int32_t x)
 {
     if (x > INT16_MAX) {
@@ -21,7 +22,7 @@ MG_INLINE int32_t mg_saturate_16(int32_t x)
     return (x < INT16_MIN) ? INT16_MIN : x;
 }
 
-/* a * b / 2^15, rounded to nearest, ties upwards; not both may be INT16_MIN. */
+/* a * b / 2^15, rounded to nearest, ties upwards. a and b must not both be INT16_MIN. */
 MG_INLINE int32_t mg_multiply_high_16(int32_t a, int32_t b)
 {
     return mg_shift_right(a * b + ((int32_t)1 << 14), 15);
@@ -41,8 +42,9 @@ MG_INLINE int32_t mg_exp_of_quarter_16(int32_t x)
     return mg_saturate_16(exp_minus_eighth + mg_multiply_high_16(exp_minus_eighth, d + tail));
 }
 
-/* exp(x) as Q0.15, for x in [-2^integer_bits, 0] with 1 to 7 integer bits: x is a multiple of 1/4
- * below a rest in [-1/4, 0); the multiple's bits each contribute a known factor. */
+/* exp(x) as Q0.15, for x in [-2^integer_bits, 0] with 1 to 7 integer bits. x is a rest in [-1/4, 0)
+ * minus a multiple of 1/4. The result is exp(rest) times one known factor for each bit set in the
+ * multiple. */
 MG_INLINE int32_t mg_exp_of_negative_16(int32_t x, int32_t integer_bits)
 {
     /* exp(-2^k) as Q0.15, for k = -2 to 4 */
@@ -75,7 +77,7 @@ MG_INLINE int32_t mg_twice_the_inverse_16(int32_t x)
 
     for (int32_t step = 0; step < 3; step++) {
         const int32_t error = one - mg_multiply_high_16(half_denominator, estimate);
-        /* |error| < 1/16, so this needs no saturation, which gemmlowp has here. */
+        /* gemmlowp saturates here. That is not needed, because |error| < 1/16. */
         estimate += mg_shift_left(mg_multiply_high_16(estimate, error), 2);
     }
     return estimate;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of float32 for firmware that links no libm, in float and 32-bit integers only.
+/* Functions of float32 for firmware that links no libm, computed in float and 32-bit integers only.
  *
  * "Within e ULP" means that no result is farther from the true value than e units in the last place
- * of the correctly rounded float; "exact" that every result is the correctly rounded one. The
- * bounds are the maxima over all floats (every 61st where the result is constant or the argument),
- * with and without contraction into fused multiply-adds, as measured against double by
- * tests/crt/test_float_math.py, which reads them from here. Infinities, NaN, signed zeros and
- * denormal results are as in C99's Annex F, without errno or exception flags. Rounding must be to
- * nearest, and the FPU must not flush denormals to zero.
+ * of the correctly rounded float. "Exact" means that every result is the correctly rounded float.
+ * tests/crt/test_float_math.py reads the bounds from here and compares the functions with double.
+ * The bounds are the maxima over all floats (every 61st float in ranges with a constant result, or
+ * a result that equals the argument), with and without contraction into fused multiply-adds.
  *
- * Polynomials are minimax, their coefficients printed by scripts/minimax.py. */
+ * Infinities, NaN, signed zeros and denormal results are as in C99's Annex F, without errno or
+ * exception flags. Rounding must be to nearest, and the FPU must not flush denormals to zero.
+ *
+ * Polynomials are minimax approximations, with coefficients from scripts/minimax.py. */
 #ifndef MICROGEN_FLOAT_MATH_H
 #define MICROGEN_FLOAT_MATH_H
 
@@ -24,12 +25,14 @@
 #define MG_F32_HIDDEN_BIT 0x00800000U /* of a significand, which has 24 bits */
 #define MG_F32_EXPONENT_BIAS 127
 
-/* ln(2) as a sum, and 1 / ln(2). HIGH has 15 bits: its product with an exponent is exact. */
+/* ln(2) as a sum of two constants, and 1 / ln(2). HIGH has 15 bits, so its product with an exponent
+ * is exact. */
 #define MG_LN2_HIGH 0.693145751953125F
 #define MG_LN2_LOW 1.42860677e-06F
 #define MG_LOG2_E 1.44269502F
 
-/* A union, not memcpy: that is a call where -ffreestanding keeps it from being a builtin. */
+/* A union, because memcpy would be a call: -ffreestanding stops the compiler from treating it as a
+ * builtin. */
 typedef union {
     float value;
     uint32_t bits;
@@ -71,7 +74,8 @@ MG_INLINE float mg_f32_abs(float x)
 
 /* Rounding */
 
-/* std::round(x), ties away from zero, as int32: exact, but saturated, and 0 for NaN. */
+/* x rounded to nearest, ties away from zero, as std::round does, as int32. It is exact, saturates,
+ * and is 0 for NaN. */
 MG_INLINE int32_t mg_f32_round_half_away(float x)
 {
     const uint32_t magnitude = mg_magnitude_of_f32(x);
@@ -97,8 +101,9 @@ MG_INLINE int32_t mg_f32_round_half_away(float x)
 
 /* Roots */
 
-/* The square root of a significand in [2^23, 2^25) times 2^23, rounded: two bits of the radicand
- * give one of the root. No root lies halfway, since a halfway value's square has too many bits. */
+/* The square root of a significand in [2^23, 2^25) times 2^23, rounded to nearest. Two bits of the
+ * radicand give one bit of the root. There are no ties, because the square of a halfway value has
+ * too many bits. */
 MG_INLINE uint32_t mg_sqrt_of_significand(uint32_t significand)
 {
     uint32_t radicand = significand << 7; /* the top 32 of 48 bits; the others are 0 */
@@ -118,7 +123,7 @@ MG_INLINE uint32_t mg_sqrt_of_significand(uint32_t significand)
     return root + ((remainder > root) ? 1U : 0U);
 }
 
-/* The square root, in integers: exact. */
+/* The square root, computed in integers. It is exact. */
 MG_INLINE float mg_f32_sqrt_portable(float x)
 {
     const uint32_t bits = mg_bits_of_f32(x);
@@ -133,7 +138,7 @@ MG_INLINE float mg_f32_sqrt_portable(float x)
         return mg_f32_of_bits(MG_F32_NAN); /* negative, or NaN */
     }
     if (bits < MG_F32_HIDDEN_BIT) {
-        exponent++; /* denormals have the exponent of the least normal numbers */
+        exponent++; /* denormals have the exponent of the smallest normal numbers */
         for (significand = bits; significand < MG_F32_HIDDEN_BIT; significand <<= 1) {
             exponent--;
         }
@@ -145,7 +150,7 @@ MG_INLINE float mg_f32_sqrt_portable(float x)
     return mg_f32_of_bits(field + mg_sqrt_of_significand(significand << odd));
 }
 
-/* The square root: exact. NaN for x < 0, for which the compiler's builtin calls libm. */
+/* The square root. It is exact, and NaN for x < 0, for which the compiler's builtin calls libm. */
 MG_INLINE float mg_f32_sqrt(float x)
 {
 #if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP)
@@ -161,7 +166,7 @@ MG_INLINE float mg_f32_sqrt(float x)
 #endif
 }
 
-/* 1 / sqrt(x) within 1.50 ULP: two roundings, as 1.0F / sqrtf(x) has. +-inf for +-0. */
+/* 1 / sqrt(x) within 1.50 ULP, because it is rounded twice, like 1.0F / sqrtf(x). +-inf for +-0. */
 MG_INLINE float mg_f32_rsqrt(float x)
 {
     return 1.0F / mg_f32_sqrt(x);
@@ -169,14 +174,16 @@ MG_INLINE float mg_f32_rsqrt(float x)
 
 /* Exponentials */
 
-/* x = exponent * ln(2) + rest - tail, where |rest - tail| <= ln(2) / 2 but for roundings. */
+/* x = exponent * ln(2) + rest - tail, with |rest - tail| <= ln(2) / 2 except for rounding
+ * errors. */
 typedef struct {
     int32_t exponent;
     float rest; /* exact */
     float tail;
 } mg_exp_argument;
 
-/* For |x| <= 104. Adding 1.5 * 2^23 rounds to an integer, which is left in the low bits. */
+/* Reduces x with |x| <= 104. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
+ * bits. */
 MG_INLINE mg_exp_argument mg_reduce_exp_argument(float x)
 {
     const float shifter = 12582912.0F;
@@ -207,7 +214,7 @@ MG_INLINE float mg_f32_exp(float x)
     const uint32_t bits = mg_bits_of_f32(x);
     const uint32_t magnitude = mg_magnitude_of_f32(x);
 
-    if (magnitude > 0x42D00000U) { /* 104: 0 and infinity are the results already */
+    if (magnitude > 0x42D00000U) { /* above 104 the result is 0 or infinity */
         if (magnitude > MG_F32_INFINITY) {
             return x;
         }
@@ -215,7 +222,8 @@ MG_INLINE float mg_f32_exp(float x)
     }
     const mg_exp_argument argument = mg_reduce_exp_argument(x);
     const float power = 1.0F + mg_expm1_of_rest(&argument);
-    /* Two factors, since 2^exponent need not be a float. The first product is exact. */
+    /* 2^exponent may not be a float, so it is split into two factors. The first product is
+     * exact. */
     const int32_t half = argument.exponent / 2;
     const float scaled = mg_f32_of_bits(mg_bits_of_f32(power) + ((uint32_t)half << 23));
     return scaled * mg_power_of_two_f32(argument.exponent - half);
@@ -228,7 +236,7 @@ MG_INLINE float mg_f32_expm1(float x)
     const uint32_t magnitude = mg_magnitude_of_f32(x);
 
     if (magnitude > MG_F32_INFINITY || magnitude < 0x33000000U) {
-        return x; /* NaN; below 2^-25 x^2 / 2 is too small to count, and -0 is kept */
+        return x; /* NaN; or |x| < 2^-25: x^2 / 2 is negligible, and -0 is kept */
     }
     if (bits > 0xC1900000U) { /* below -18 */
         return -1.0F;
@@ -241,7 +249,7 @@ MG_INLINE float mg_f32_expm1(float x)
     if (argument.exponent == 0) {
         return rest;
     }
-    /* 2^n * (1 + rest) - 1, halved: 2^128 is no float */
+    /* 2^n * (1 + rest) - 1, halved because 2^128 is not a float */
     const float scale = mg_power_of_two_f32(argument.exponent - 1);
     return 2.0F * (scale * rest + (scale - 0.5F));
 }
@@ -254,7 +262,7 @@ MG_INLINE float mg_f32_tanh(float x)
     const float z = a * a;
     float result;
 
-    if (mg_bits_of_f32(a) < 0x3F0CCCCDU) { /* 0.55: at least 1/2 from there on */
+    if (mg_bits_of_f32(a) < 0x3F0CCCCDU) { /* 0.55: the result is at least 1/2 from there on */
         const float p =
             -0.333333164F +
             z * (0.133325845F + z * (-0.053852208F + z * (0.0210712235F + z * -0.00627355417F)));
@@ -268,7 +276,7 @@ MG_INLINE float mg_f32_tanh(float x)
 /* 1 / (1 + exp(-x)) within 1.80 ULP. */
 MG_INLINE float mg_f32_sigmoid(float x)
 {
-    const float e = mg_f32_exp(-mg_f32_abs(x)); /* at most 1: 1 + e loses little */
+    const float e = mg_f32_exp(-mg_f32_abs(x)); /* at most 1, so 1 + e loses little */
     const float lower = e / (1.0F + e);
     return (mg_bits_of_f32(x) >= MG_F32_SIGN) ? e - e * lower : 1.0F - lower;
 }
@@ -285,7 +293,7 @@ MG_INLINE float mg_f32_log(float x)
     if (mg_magnitude_of_f32(x) == 0U) {
         return mg_f32_of_bits(MG_F32_SIGN | MG_F32_INFINITY);
     }
-    if (bits >= MG_F32_INFINITY) { /* infinity, NaN, and what is negative */
+    if (bits >= MG_F32_INFINITY) { /* infinity, NaN and negative numbers */
         return (bits == MG_F32_INFINITY) ? x : mg_f32_of_bits(MG_F32_NAN);
     }
     if (bits < MG_F32_HIDDEN_BIT) {
@@ -296,7 +304,7 @@ MG_INLINE float mg_f32_log(float x)
     const uint32_t above = bits + (0x3F800000U - sqrt_half);
     exponent += (int32_t)(above >> 23);
     const float f = mg_f32_of_bits((above & (MG_F32_HIDDEN_BIT - 1U)) + sqrt_half) - 1.0F;
-    /* log(m) = 2 s + s r(s^2), where 2 s = f - s f; so f, which is exact, is the main term */
+    /* log(m) = 2 s + s r(s^2) and 2 s = f - s f, so the main term is f, which is exact */
     const float s = f / (2.0F + f);
     const float z = s * s;
     const float r = z * (0.666667759F + z * (0.399775535F + z * 0.298715204F));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What hybrid layers share: float32 inputs quantized to int8 while the model runs, sums of their
- * products with int8 weights. Twin of microgen/ops/hybrid.py: both compute the same values. */
+/* What hybrid layers share: they quantize float32 inputs to int8 while the model runs, and sum
+ * their products with int8 weights. The Python twin is microgen/ops/hybrid.py, which computes the
+ * same values. */
 #ifndef MICROGEN_HYBRID_H
 #define MICROGEN_HYBRID_H
 
@@ -11,13 +12,13 @@
 #include "microgen/float_math.h"
 #include "microgen/inline.h"
 
-/* What int8 values mean: scale * (value + offset). */
+/* The quantization of int8 values: real = scale * (value + offset). */
 typedef struct {
     float scale;
     int32_t offset; /* -127 to 128 */
 } mg_hybrid;
 
-/* Least and greatest of the values and 0. */
+/* The least and the greatest of the values and 0. */
 typedef struct {
     float least;
     float most;
@@ -34,7 +35,8 @@ MG_INLINE mg_hybrid_range mg_hybrid_range_of(const float *values, int32_t size)
     return range;
 }
 
-/* values [size] times `inverse`, rounded, less the offset and clamped, into quantized [size]. */
+/* Stores values [size] times `inverse`, rounded to nearest, ties away from zero, minus the offset,
+ * and clamped to [lowest, 127], into quantized [size]. */
 MG_INLINE void mg_hybrid_round(const float *values, int32_t size, float inverse, int32_t offset,
                                int32_t lowest, int8_t *quantized)
 {
@@ -46,7 +48,7 @@ MG_INLINE void mg_hybrid_round(const float *values, int32_t size, float inverse,
     }
 }
 
-/* Quantizes values [size] into quantized [size], zero to 0. */
+/* Quantizes values [size] into quantized [size] without a zero point. */
 MG_INLINE mg_hybrid mg_quantize_symmetric(const float *values, int32_t size, int8_t *quantized)
 {
     const mg_hybrid_range range = mg_hybrid_range_of(values, size);
@@ -58,8 +60,9 @@ MG_INLINE mg_hybrid mg_quantize_symmetric(const float *values, int32_t size, int
     return meaning;
 }
 
-/* Minus the zero point of a range: from that end of it that errs less. In double, as LiteRT has it,
- * because the roundings decide ties: a range of -1 to 1 is one. */
+/* Minus the zero point of a range, computed from the end of the range with the smaller error. It
+ * uses double, like LiteRT, because the roundings decide ties, for example for a range of -1 to
+ * 1. */
 MG_INLINE int32_t mg_hybrid_offset(mg_hybrid_range range, double scale)
 {
     const double low = range.least / scale;
@@ -75,7 +78,7 @@ MG_INLINE int32_t mg_hybrid_offset(mg_hybrid_range range, double scale)
     return (zero_point > INT8_MAX) ? -INT8_MAX : -zero_point;
 }
 
-/* The same with a zero point, so that all of int8 is used. */
+/* The same with a zero point, so that the values use all of int8. */
 MG_INLINE mg_hybrid mg_quantize_asymmetric(const float *values, int32_t size, int8_t *quantized)
 {
     const mg_hybrid_range range = mg_hybrid_range_of(values, size);
@@ -92,7 +95,7 @@ MG_INLINE mg_hybrid mg_quantize_asymmetric(const float *values, int32_t size, in
     return meaning;
 }
 
-/* One of both. */
+/* Quantizes in one of these two ways. */
 MG_INLINE mg_hybrid mg_quantize_hybrid(const float *values, int32_t size, int32_t asymmetric,
                                        int8_t *quantized)
 {
@@ -108,7 +111,7 @@ typedef struct {
     int32_t d;
 } mg_sums_hybrid;
 
-/* sum + the products of n values with n weights. */
+/* sum + the sum of (value + offset) * weight over n values and n weights. */
 MG_INLINE int32_t mg_dot_hybrid(int32_t sum, const int8_t *values, int32_t offset,
                                 const int8_t *weight, int32_t n)
 {
@@ -118,7 +121,7 @@ MG_INLINE int32_t mg_dot_hybrid(int32_t sum, const int8_t *values, int32_t offse
     return sum;
 }
 
-/* The same for four channels: their weights are `step` apart. */
+/* The same for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums_hybrid mg_dot_4_hybrid(mg_sums_hybrid sums, const int8_t *values, int32_t offset,
                                          const int8_t *weight, int32_t step, int32_t n)
 {
@@ -135,20 +138,20 @@ MG_INLINE mg_sums_hybrid mg_dot_4_hybrid(mg_sums_hybrid sums, const int8_t *valu
 /* How sums become outputs. */
 typedef struct {
     const float *bias;   /* per channel, or NULL */
-    const float *scale;  /* the weight's, per channel, or one */
-    int32_t per_channel; /* whether scale has one per channel */
+    const float *scale;  /* the weight's: one per channel, or one for all */
+    int32_t per_channel; /* 1: scale has one element per channel */
     float activation_min;
     float activation_max;
 } mg_finish_hybrid;
 
-/* The output of channel c, of a sum that is scaled already. */
+/* The output of channel c for a sum that is already scaled. */
 MG_INLINE float mg_biased_hybrid(const mg_finish_hybrid *f, int32_t c, float scaled)
 {
     const float total = scaled + ((f->bias != NULL) ? f->bias[c] : 0.0F);
     return mg_clamp_f32(total, f->activation_min, f->activation_max);
 }
 
-/* The output of channel c, of a sum with values of that scale. */
+/* The output of channel c for a sum of products with values of that scale. */
 MG_INLINE float mg_finished_hybrid(const mg_finish_hybrid *f, int32_t c, float scale, int32_t sum)
 {
     return mg_biased_hybrid(f, c, (float)sum * (scale * f->scale[(f->per_channel != 0) ? c : 0]));

@@ -3,8 +3,8 @@
 #ifndef MICROGEN_INLINE_H
 #define MICROGEN_INLINE_H
 
-/* A caller that passes a `static const` params struct gets a body specialised for it, at every
- * optimisation level: the body is never left as a call. */
+/* The body is never left as a call. So a caller that passes a `static const` params struct gets a
+ * body specialised for it at every optimisation level. */
 #if defined(__GNUC__)
 #define MG_INLINE static inline __attribute__((always_inline))
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of int16 values by tables of 513. Twin of microgen/ops/tables.py: both compute the same
- * values, bit for bit. */
+/* Functions of int16 values by tables of 513 entries. The Python twin is microgen/ops/tables.py,
+ * which computes the same values, bit for bit. */
 #ifndef MICROGEN_INTERPOLATE_S16_H
 #define MICROGEN_INTERPOLATE_S16_H
 
@@ -9,8 +9,9 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-/* The value at x of a function given at every 128th int16 value, linear between them. Differences
- * of entries, and the result, are int16 modulo 2^16. */
+/* The value at x of a function whose table has an entry for every 128th int16 value, with linear
+ * interpolation between entries, rounded to nearest, ties upwards. Differences of entries, and the
+ * result, are taken modulo 2^16 as int16. */
 MG_INLINE int16_t mg_interpolate_s16(const int16_t *table, int16_t x)
 {
     const int32_t index = mg_shift_right(x, 7) + 256;

@@ -16,11 +16,11 @@ extern "C" {
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
-    float least_length; /* positive: what shorter rows are divided by */
+    float least_length; /* positive; shorter rows are divided by this */
 } mg_l2_normalize_f32_params;
 
-/* Normalises each row of input [outer_size][depth] into output [outer_size][depth]. A row whose sum
- * of squares exceeds float32 becomes 0.
+/* Divides each row of input [outer_size][depth] by its Euclidean length into output
+ * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output);

@@ -19,8 +19,8 @@ typedef struct {
     int32_t input_offset; /* minus the input's zero point: -127 to 128 */
 } mg_l2_normalize_s8_params;
 
-/* Normalises each row of input [outer_size][depth] into output of the same shape, whose scale is
- * 1/128 and whose zero point is 0. Rows of zeros stay so.
+/* Divides each row of input [outer_size][depth] by its Euclidean length into output of the same
+ * shape, whose scale is 1/128 and whose zero point is 0. A row of zeros remains zero.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output);
@@ -43,8 +43,8 @@ MG_INLINE int32_t mg_l2_normalize_s8_newton(int32_t x)
     return mg_multiply_high(estimate, half_sqrt_2);
 }
 
-/* 1 / sqrt(x) as a multiplier (returned) and a shift, as microgen/requantize.h says, for x >= 0;
- * 0 counts as 1. */
+/* 1 / sqrt(x) for x >= 0, as a multiplier, which is returned, and a shift; microgen/requantize.h
+ * describes them. 0 is treated as 1. */
 MG_INLINE int32_t mg_l2_normalize_s8_inverse_root(int32_t x, int32_t *shift)
 {
     int32_t root = INT32_MAX;

@@ -17,7 +17,7 @@ typedef struct {
     float alpha;  /* any */
 } mg_leaky_relu_f32_params;
 
-/* Copies input [size] into output [size], values that are not above 0 multiplied by alpha.
+/* Copies input [size] to output [size] and multiplies values that are not greater than 0 by alpha.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_leaky_relu_f32(const mg_leaky_relu_f32_params *p, const float *input, float *output);

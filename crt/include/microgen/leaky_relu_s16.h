@@ -18,12 +18,12 @@ typedef struct {
     int32_t size;             /* elements */
     int32_t multiplier;       /* Q31, input scale / output scale */
     int32_t shift;            /* as microgen/requantize.h says */
-    int32_t alpha_multiplier; /* Q31, alpha times that, of either sign */
+    int32_t alpha_multiplier; /* Q31, alpha * input scale / output scale, of either sign */
     int32_t alpha_shift;
 } mg_leaky_relu_s16_params;
 
-/* Requantizes input [size] with double rounding into output [size], values below 0 multiplied by
- * alpha.
+/* Requantizes input [size] into output [size] with double rounding. Values below 0 are also
+ * multiplied by alpha, in the same step. Results are saturated.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output);

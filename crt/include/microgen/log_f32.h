@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_log_f32 computes log(x) of each value, as microgen/unary.h says. */
+/* mg_log_f32 computes log(x) of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_log_f32, float, mg_f32_log)
 
 #ifdef MG_LOG_F32_IMPLEMENTATION /* the out-of-line form */

@@ -19,7 +19,7 @@ typedef struct {
     int32_t depth;      /* elements of a row */
 } mg_log_softmax_f32_params;
 
-/* Computes the logarithm of softmax of each row of input [outer_size][depth] into output
+/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
  * [outer_size][depth].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */

@@ -16,20 +16,20 @@ extern "C" {
 typedef struct {
     int32_t outer_size;         /* rows */
     int32_t depth;              /* elements of a row: 1 to 4095 */
-    int32_t input_multiplier;   /* Q31: the input's scale as Q5.26 is */
+    int32_t input_multiplier;   /* Q31: from the input's scale to Q5.26 */
     int32_t input_left_shift;   /* input_multiplier * 2^input_left_shift; 0 to 31 */
-    int32_t diff_min;           /* differences to the row's maximum below this count as -infinity */
+    int32_t diff_min;           /* smaller differences to the row's maximum become -infinity */
     int32_t reverse_multiplier; /* Q31: from Q5.26 back to the input's scale */
     int32_t reverse_shift;      /* -31 to 0 */
 } mg_log_softmax_s8_params;
 
-/* Computes the logarithm of softmax of each row of input [outer_size][depth] into output
+/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
  * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input, int8_t *output);
 
-/* Leading zeros of x, which is positive, without the sign's. */
+/* The number of leading zeros of x, which is positive, without the sign bit. */
 MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
 {
     int32_t headroom = 0;
@@ -40,11 +40,11 @@ MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
     return headroom;
 }
 
-/* log(x) as Q5.26, for x as Q12.19 from 1 on. x is 2^n * r, where r is about 2^(-1/4) and n is
- * a quarter more than an integer (a) or less than one (b); log(r) is a quotient of polynomials. */
+/* log(x) as Q5.26, for x as Q12.19, at least 1. x is written as 2^n * r with r near 2^(-1/4); n is
+ * an integer plus (a) or minus (b) a quarter. log(r) is a quotient of polynomials. */
 MG_INLINE int32_t mg_log_softmax_s8_log(int32_t x)
 {
-    const int32_t log_2 = 1488522236;          /* log(2) as Q0.31; all others are Q0.31 too */
+    const int32_t log_2 = 1488522236;          /* log(2) as Q0.31, like those below */
     const int32_t sqrt_half = 1518500250;      /* 2^(-1/2) */
     const int32_t sqrt_sqrt_half = 1805811301; /* 2^(-1/4) */
     const int32_t alpha_n = 117049297;         /* 11/240 * 2^(1/4) */
@@ -84,9 +84,9 @@ MG_INLINE void mg_log_softmax_s8_row(const mg_log_softmax_s8_params *p, const in
                                      int8_t *output)
 {
     int32_t largest = INT8_MIN;
-    int32_t sum = 0; /* Q12.19; at least 1.0, the largest's own exp(0) */
+    int32_t sum = 0; /* Q12.19; at least 1.0, because the largest value adds exp(0) */
     int32_t log_sum = 0;
-    int32_t least = 0; /* differences up to this have results below Q5.26 */
+    int32_t least = 0; /* results of differences up to this are below the range of Q5.26 */
 
     for (int32_t i = 0; i < p->depth; i++) {
         if (input[i] > largest) {

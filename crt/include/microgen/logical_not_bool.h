@@ -15,8 +15,8 @@ typedef struct {
     int32_t size; /* elements */
 } mg_logical_not_bool_params;
 
-/* output[i] = not input[i], both 0 or 1. Output may be the input's buffer, or must not overlap it.
- */
+/* Computes output[i] = !input[i]; both are 0 or 1. Output may be the same buffer as the input;
+ * otherwise they must not overlap. */
 void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input,
                          uint8_t *output);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any function of one int16 value, by table. */
+/* Any function of one int16 value, by a table. */
 #ifndef MICROGEN_LOOKUP_S16_H
 #define MICROGEN_LOOKUP_S16_H
 
@@ -16,8 +16,8 @@ typedef struct {
     int32_t size; /* elements */
 } mg_lookup_s16_params;
 
-/* Replaces each value of input [size] by its entry in table [513], interpolated, into output
- * [size].
+/* Computes output [size] from input [size] by interpolation in table [513];
+ * microgen/interpolate_s16.h says how.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,

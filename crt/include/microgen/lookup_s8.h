@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any function of one int8 value, by table. */
+/* Any function of one int8 value, by a table. */
 #ifndef MICROGEN_LOOKUP_S8_H
 #define MICROGEN_LOOKUP_S8_H
 
@@ -15,8 +15,7 @@ typedef struct {
     int32_t size; /* elements */
 } mg_lookup_s8_params;
 
-/* Replaces each value of input [size] by its entry in table [256], whose first is that of -128,
- * into output [size].
+/* Stores table[x + 128] for each value x of input [size] into output [size]. table has 256 entries.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence through a long short-term memory, float32. */
+/* A long short-term memory (LSTM) over sequences, float32. */
 #ifndef MICROGEN_LSTM_F32_H
 #define MICROGEN_LSTM_F32_H
 
@@ -20,29 +20,30 @@ typedef struct {
     int32_t steps;
     int32_t features; /* of the input */
     int32_t cells;
-    int32_t outputs;       /* as many as cells without projection */
-    int32_t time_major;    /* 1: input and output are [steps][batches] */
-    int32_t gates;         /* 4, or 3: the input gate is one minus the forget gate */
+    int32_t outputs;       /* equal to cells if there is no projection */
+    int32_t time_major;    /* 1: input and output are [steps][batches]; 0: [batches][steps] */
+    int32_t gates;         /* 4; or 3 if the input gate is one minus the forget gate */
     float cell_clip;       /* largest magnitude of the cell state; the largest float: no limit */
     float projection_clip; /* the same of a projected output */
 } mg_lstm_f32_params;
 
-/* The model's constants. Gates are input, forget, cell, output; the first is the forget gate if
- * there are three. */
+/* The model's constants. The gates are input, forget, cell and output, or the last three of
+ * these. */
 typedef struct {
     const float *input;           /* [gates][cells][features] */
     const float *recurrent;       /* [gates][cells][outputs] */
     const float *bias;            /* [gates][cells] */
-    const float *peephole;        /* [gates - 1][cells], without the cell gate's; or NULL */
+    const float *peephole;        /* [gates - 1][cells], none for the cell gate; or NULL */
     const float *projection;      /* [outputs][cells], or NULL */
     const float *projection_bias; /* [outputs], or NULL */
 } mg_lstm_f32_weights;
 
-/* Takes input [batches][steps][features] to output [batches][steps][outputs], and output_state
- * [batches][outputs] and cell_state [batches][cells] from the step before the first to the last.
+/* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
+ * [batches][outputs] and cell_state [batches][cells] are the states before the first step, and
+ * become those after the last.
  *
- * Weights are as mg_lstm_f32_weights says. scratch has cells floats: the hidden state of one step.
- * No two buffers may overlap. */
+ * scratch must have space for `cells` floats, the hidden state of one step. No two buffers may
+ * overlap. */
 void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, float *output_state,
                  float *cell_state, const float *input_weight, const float *recurrent_weight,
                  const float *bias, const float *peephole, const float *projection,
@@ -55,7 +56,7 @@ enum {
     MG_LSTM_F32_OUTPUT = 3
 };
 
-/* Of the input, forget, cell and output gate of one cell. */
+/* The sums of the input, forget, cell and output gates of one cell. */
 typedef struct {
     float a;
     float b;
@@ -73,8 +74,9 @@ MG_INLINE float mg_lstm_f32_dot(const float *values, const float *weight, int32_
     return sum;
 }
 
-/* The sums of products of values with the weights of a cell's gates. weight is the first gate's;
- * where there is no input gate, its sum is 0. Each value is read once for all gates. */
+/* The sums of products of values with the weights of a cell's gates. `weight` points to those of
+ * the first gate. If there is no input gate, its sum is 0. Each value is read once for all
+ * gates. */
 MG_INLINE mg_lstm_f32_sums mg_lstm_f32_products(const mg_lstm_f32_params *p, const float *values,
                                                 const float *weight, int32_t count)
 {
@@ -93,7 +95,7 @@ MG_INLINE mg_lstm_f32_sums mg_lstm_f32_products(const mg_lstm_f32_params *p, con
     return sums;
 }
 
-/* What the functions of a cell's gates are taken of, without peepholes. */
+/* The arguments of the activation functions of a cell's gates, without peepholes. */
 MG_INLINE mg_lstm_f32_sums mg_lstm_f32_gates(const mg_lstm_f32_params *p,
                                              const mg_lstm_f32_weights *w, const float *input,
                                              const float *state, int32_t cell)
@@ -112,7 +114,7 @@ MG_INLINE mg_lstm_f32_sums mg_lstm_f32_gates(const mg_lstm_f32_params *p,
     return gates;
 }
 
-/* The value of the input, forget or output gate, given the cell state that its peephole sees. */
+/* The value of the input, forget or output gate. Its peephole reads `cell_state`. */
 MG_INLINE float mg_lstm_f32_gate(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                  float sum, int32_t gate, int32_t cell, float cell_state)
 {
@@ -123,7 +125,7 @@ MG_INLINE float mg_lstm_f32_gate(const mg_lstm_f32_params *p, const mg_lstm_f32_
     return mg_f32_sigmoid(sum);
 }
 
-/* Updates one cell and returns what it puts out. */
+/* Updates one cell and returns its output. */
 MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                    const float *input, const float *state, int32_t cell,
                                    float *cell_state)
@@ -141,7 +143,7 @@ MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f3
     return mg_lstm_f32_gate(p, w, gates.d, MG_LSTM_F32_OUTPUT, cell, after) * mg_f32_tanh(after);
 }
 
-/* The hidden state's projection, into output [outputs]. */
+/* Projects the hidden state into output [outputs]. */
 MG_INLINE void mg_lstm_f32_project(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                    const float *hidden, float *output)
 {
@@ -152,7 +154,7 @@ MG_INLINE void mg_lstm_f32_project(const mg_lstm_f32_params *p, const mg_lstm_f3
     }
 }
 
-/* One step of one sequence. */
+/* Computes one step of one sequence. */
 MG_INLINE void mg_lstm_f32_step(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                 const float *input, float *state, float *cell_state, float *output,
                                 float *hidden)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence through a long short-term memory, int8 with an int16 cell state. */
+/* A long short-term memory (LSTM) over sequences, int8 with an int16 cell state. */
 #ifndef MICROGEN_LSTM_S8_H
 #define MICROGEN_LSTM_S8_H
 
@@ -16,52 +16,53 @@
 extern "C" {
 #endif
 
-/* Tables have an entry for each gate: input, forget, cell, output. Scales are as
- * microgen/requantize.h has them. */
+/* Arrays have an element for each gate: input, forget, cell, output. The cell gate has no peephole.
+ * microgen/requantize.h describes multipliers and shifts. */
 typedef struct {
     int32_t batches;
     int32_t steps;
     int32_t features; /* of the input */
     int32_t cells;
-    int32_t outputs;             /* as many as cells without projection */
-    int32_t time_major;          /* 1: input and output are [steps][batches] */
-    int32_t gates;               /* 4, or 3: the input gate is one minus the forget gate */
+    int32_t outputs;             /* equal to cells if there is no projection */
+    int32_t time_major;          /* 1: input and output are [steps][batches]; 0: [batches][steps] */
+    int32_t gates;               /* 4; or 3 if the input gate is one minus the forget gate */
     int32_t input_offset;        /* minus the input's zero point: -127 to 128 */
     int32_t state_offset;        /* minus the output state's zero point: -127 to 128 */
     int32_t input_multiplier[4]; /* from sums over the input to Q3.12 */
     int32_t input_shift[4];
     int32_t recurrent_multiplier[4]; /* from sums over the output state to Q3.12 */
     int32_t recurrent_shift[4];
-    int32_t peephole_multiplier[4]; /* from products with the cell state to Q3.12; none of cell */
+    int32_t peephole_multiplier[4]; /* from products with the cell state to Q3.12 */
     int32_t peephole_shift[4];
     int32_t cell_bits;         /* integer bits of the cell state: 0 to 6 */
     int32_t cell_clip;         /* largest magnitude of the cell state, or 0 */
-    int32_t hidden_multiplier; /* from a gate's Q0.15 times tanh's to the hidden state */
+    int32_t hidden_multiplier; /* from gate * tanh, both Q0.15, to the hidden state */
     int32_t hidden_shift;
     int32_t hidden_offset;         /* added to the hidden state */
-    int32_t projection_offset;     /* added to the hidden state where it is projected */
+    int32_t projection_offset;     /* added to the hidden state before it is projected */
     int32_t projection_multiplier; /* from sums over the hidden state to the output */
     int32_t projection_shift;
     int32_t output_offset;   /* the output's zero point, for projections */
     int32_t projection_clip; /* largest magnitude of a projected output as stored, or 0 */
 } mg_lstm_s8_params;
 
-/* The model's constants, gates in the tables' order; the first is the forget gate's if there are
- * three. */
+/* The model's constants. The gates are input, forget, cell and output, or the last three of
+ * these. */
 typedef struct {
     const int8_t *input;            /* [gates][cells][features] */
     const int8_t *recurrent;        /* [gates][cells][outputs] */
     const int32_t *bias;            /* [gates][cells] */
-    const int16_t *peephole;        /* [gates - 1][cells], without the cell gate's; or NULL */
+    const int16_t *peephole;        /* [gates - 1][cells], none for the cell gate; or NULL */
     const int8_t *projection;       /* [outputs][cells], or NULL */
     const int32_t *projection_bias; /* [outputs], or NULL */
 } mg_lstm_s8_weights;
 
-/* Takes input [batches][steps][features] to output [batches][steps][outputs], and output_state
- * [batches][outputs] and cell_state [batches][cells] from the step before the first to the last.
+/* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
+ * [batches][outputs] and cell_state [batches][cells] are the states before the first step, and
+ * become those after the last. Arithmetic and roundings are those of TFLite's int8 LSTM.
  *
- * Weights are as mg_lstm_s8_weights says. scratch has cells bytes: the hidden state of one step.
- * Sums of products must stay within int32. No two buffers may overlap. */
+ * scratch must have space for `cells` bytes, the hidden state of one step. Sums of products must
+ * fit int32, partial sums included. No two buffers may overlap. */
 void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
                 int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
                 const int32_t *bias, const int16_t *peephole, const int8_t *projection,
@@ -74,8 +75,8 @@ enum {
     MG_LSTM_OUTPUT = 3
 };
 
-/* The products of values, offset added to these, with the weights of a cell's gates: added to the
- * sums a to d of the input, forget, cell and output gate. weight is the first gate's. */
+/* sums + the sums of (value + offset) * weight for the gates of a cell: a to d are the input,
+ * forget, cell and output gate. `weight` points to the weights of the first gate. */
 MG_INLINE mg_sums mg_lstm_s8_products(const mg_lstm_s8_params *p, mg_sums sums,
                                       const int8_t *values, int32_t offset, const int8_t *weight,
                                       int32_t count, int dsp)
@@ -91,7 +92,7 @@ MG_INLINE mg_sums mg_lstm_s8_products(const mg_lstm_s8_params *p, mg_sums sums,
     return sums;
 }
 
-/* A gate's sums over the input and over the output state as one, in Q3.12. */
+/* A gate's two sums, over the input and over the output state, scaled to Q3.12 and added. */
 MG_INLINE int32_t mg_lstm_s8_scaled(const mg_lstm_s8_params *p, int32_t gate, int32_t of_input,
                                     int32_t of_state)
 {
@@ -101,12 +102,12 @@ MG_INLINE int32_t mg_lstm_s8_scaled(const mg_lstm_s8_params *p, int32_t gate, in
         sum + mg_requantize(of_state, p->recurrent_multiplier[gate], p->recurrent_shift[gate]));
 }
 
-/* What the functions of a cell's gates are taken of, in Q3.12, without peepholes. Where there is no
- * input gate, its sum means nothing. */
+/* The arguments of the activation functions of a cell's gates in Q3.12, without peepholes. If there
+ * is no input gate, its sum is meaningless. */
 MG_INLINE mg_sums mg_lstm_s8_gates(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                    const int8_t *input, const int8_t *state, int32_t cell, int dsp)
 {
-    const int32_t forget = (p->gates - 3) * p->cells + cell; /* its row among the biases */
+    const int32_t forget = (p->gates - 3) * p->cells + cell; /* index of its bias */
     const mg_sums biases = {(p->gates == 4) ? w->bias[cell] : 0, w->bias[forget],
                             w->bias[forget + p->cells], w->bias[forget + 2 * p->cells]};
     const mg_sums none = {0, 0, 0, 0};
@@ -121,8 +122,7 @@ MG_INLINE mg_sums mg_lstm_s8_gates(const mg_lstm_s8_params *p, const mg_lstm_s8_
     return gates;
 }
 
-/* The value of the input, forget or output gate in Q0.15, given the cell state that its peephole
- * sees. */
+/* The value of the input, forget or output gate in Q0.15. Its peephole reads `cell_state`. */
 MG_INLINE int32_t mg_lstm_s8_gate(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                   int32_t sum, int32_t gate, int32_t cell, int32_t cell_state)
 {
@@ -136,7 +136,7 @@ MG_INLINE int32_t mg_lstm_s8_gate(const mg_lstm_s8_params *p, const mg_lstm_s8_w
     return mg_logistic_16(sum);
 }
 
-/* A cell state after the step, from that before and the values of its gates in Q0.15. */
+/* The cell state after a step, from the one before and the values of its gates in Q0.15. */
 MG_INLINE int32_t mg_lstm_s8_cell(const mg_lstm_s8_params *p, int32_t state, int32_t keep,
                                   int32_t take, int32_t change)
 {
@@ -150,7 +150,7 @@ MG_INLINE int32_t mg_lstm_s8_cell(const mg_lstm_s8_params *p, int32_t state, int
     return (p->cell_clip != 0 && next < -p->cell_clip) ? -p->cell_clip : next;
 }
 
-/* Updates one cell and returns what it puts out, as the hidden state stores it. */
+/* Updates one cell and returns its output, quantized like the hidden state. */
 MG_INLINE int8_t mg_lstm_s8_update(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                    const int8_t *input, const int8_t *state, int32_t cell,
                                    int16_t *cell_state, int dsp)
@@ -170,7 +170,7 @@ MG_INLINE int8_t mg_lstm_s8_update(const mg_lstm_s8_params *p, const mg_lstm_s8_
                                p->hidden_offset, INT8_MIN, INT8_MAX);
 }
 
-/* The hidden state's projection, into output [outputs]. */
+/* Projects the hidden state into output [outputs]. */
 MG_INLINE void mg_lstm_s8_project(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                   const int8_t *hidden, int8_t *output)
 {
@@ -187,7 +187,7 @@ MG_INLINE void mg_lstm_s8_project(const mg_lstm_s8_params *p, const mg_lstm_s8_w
     }
 }
 
-/* One step of one sequence. */
+/* Computes one step of one sequence. */
 MG_INLINE void mg_lstm_s8_step(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                                const int8_t *input, int8_t *state, int16_t *cell_state,
                                int8_t *output, int8_t *hidden, int dsp)
@@ -203,7 +203,7 @@ MG_INLINE void mg_lstm_s8_step(const mg_lstm_s8_params *p, const mg_lstm_s8_weig
     (void)memcpy(state, output, (size_t)p->outputs);
 }
 
-/* The body of this kernel and, where `dsp` is 1, of that for the Arm DSP extension. */
+/* The body of this kernel and, if `dsp` is 1, of the one for the Arm DSP extension. */
 MG_INLINE void mg_lstm_s8_run(const mg_lstm_s8_params *p, const mg_lstm_s8_weights *w,
                               const int8_t *input, int8_t *output_state, int16_t *cell_state,
                               int8_t *output, uint8_t *scratch, int dsp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence through a long short-term memory, int8, with the Arm DSP extension. */
+/* A long short-term memory (LSTM) over sequences, int8, with the Arm DSP extension. */
 #ifndef MICROGEN_LSTM_S8_DSP_H
 #define MICROGEN_LSTM_S8_DSP_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef mg_lstm_s8_params mg_lstm_s8_dsp_params;
 
-/* What mg_lstm_s8 computes, of the same arguments; all four gates must be there. */
+/* Computes the same as mg_lstm_s8 with the same arguments. All four gates are required. */
 void mg_lstm_s8_dsp(const mg_lstm_s8_dsp_params *p, const int8_t *input, int8_t *output_state,
                     int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
                     const int32_t *bias, const int16_t *peephole, const int8_t *projection,

@@ -16,10 +16,10 @@ extern "C" {
 
 typedef mg_pool_f32_params mg_max_pool2d_f32_params;
 
-/* Takes the largest of every window of input [batches][input_height][input_width][channels] into
- * output [batches][output_height][output_width][channels]. Padding and NaN do not count; where
- * nothing does, the result is the least finite value, clamped. Output must not overlap the input.
- */
+/* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding and NaN are ignored. The maximum
+ * of a window without other values is the least finite value. Results are clamped. Output must not
+ * overlap the input. */
 void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_max_pool2d_f32_larger(float largest, float value)

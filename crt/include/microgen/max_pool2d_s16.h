@@ -14,9 +14,9 @@ extern "C" {
 
 typedef mg_pool_params mg_max_pool2d_s16_params;
 
-/* Takes the largest of every window of input [batches][input_height][input_width][channels] into
- * output [batches][output_height][output_width][channels]. Padding does not count. Output must not
- * overlap the input. */
+/* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
+ * clamped. Output must not overlap the input. */
 void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int32_t mg_max_pool2d_s16_larger(int32_t largest, int16_t value)

@@ -16,17 +16,17 @@ typedef struct {
     int32_t input_shape[6];
     int32_t before[6];       /* blocks of padding before the input on each axis */
     int32_t output_shape[6]; /* at least before + input_shape on each axis */
-    int32_t block;           /* elements copied together: axes after the padded ones */
-    int32_t edge;            /* 1: the block at the edge is repeated; 0: it is the mirror */
+    int32_t block;           /* elements of the axes after the padded ones, copied together */
+    int32_t edge;            /* 1: the block at the edge is repeated; 0: it is not */
     int32_t element_bytes;   /* 1, 2, 4 or 8 */
 } mg_mirror_pad_params;
 
-/* Copies input [input_shape][block] into output [output_shape][block] at `before`, and mirrors it
- * into the rest. On each side of an axis there are at most input_shape + edge - 1 blocks of
+/* Copies input [input_shape][block] into output [output_shape][block] at `before`, and fills the
+ * rest with mirrored copies. Each side of an axis may have at most input_shape + edge - 1 blocks of
  * padding. Output must not overlap the input. */
 void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output);
 
-/* The input's index on an axis that the output's `index` shows. */
+/* The input's index on an axis for the output's `index`. */
 MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t axis, int32_t index)
 {
     const int32_t place = index - p->before[axis];
@@ -38,7 +38,7 @@ MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t ax
     return (place > last) ? last - (place - last) + p->edge : place;
 }
 
-/* A row of the output from a row of the input, of blocks of one element. */
+/* Copies and mirrors a row of the input into a row of the output, for blocks of one element. */
 MG_INLINE void mg_mirror_pad_elements(const mg_mirror_pad_params *p, const void *input,
                                       int32_t start, void *output)
 {
@@ -54,7 +54,7 @@ MG_INLINE void mg_mirror_pad_elements(const mg_mirror_pad_params *p, const void 
                   start + size - 2 + p->edge, -1, after, p->element_bytes);
 }
 
-/* The same of larger blocks. */
+/* The same for larger blocks. */
 MG_INLINE void mg_mirror_pad_blocks(const mg_mirror_pad_params *p, const void *input, int32_t start,
                                     void *output)
 {
@@ -67,7 +67,7 @@ MG_INLINE void mg_mirror_pad_blocks(const mg_mirror_pad_params *p, const void *i
     }
 }
 
-/* `start` counts blocks. */
+/* Copies and mirrors one row. `start` is in blocks. */
 MG_INLINE void mg_mirror_pad_row(const mg_mirror_pad_params *p, const void *input, int32_t start,
                                  void *output)
 {
@@ -78,7 +78,8 @@ MG_INLINE void mg_mirror_pad_row(const mg_mirror_pad_params *p, const void *inpu
     }
 }
 
-/* Index of the next axis, from that of those before it. */
+/* The combined input index of the axes up to `axis`, where `outer` is that of the axes before
+ * it. */
 MG_INLINE int32_t mg_mirror_pad_step(const mg_mirror_pad_params *p, int32_t outer, int32_t axis,
                                      int32_t index)
 {

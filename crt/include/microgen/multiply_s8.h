@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
@@ -26,15 +26,15 @@ typedef struct {
     int32_t activation_max; /* activation_min to 127 */
 } mg_multiply_s8_params;
 
-/* Multiplies lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], requantized with
- * double rounding.
+/* Multiplies lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], requantized with
+ * double rounding and clamped.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_multiply_s8(const mg_multiply_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                     int8_t *output);
 
-/* The product of two stored values, as the output stores it. */
+/* The stored output value of the product of two stored values. */
 MG_INLINE int32_t mg_scaled_product(const mg_multiply_s8_params *p, int32_t lhs, int32_t rhs)
 {
     const int32_t product = (lhs + p->lhs_offset) * (rhs + p->rhs_offset);

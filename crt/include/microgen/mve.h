@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels for the M-profile vector extension (Armv8.1-M MVE, "Helium") have in common.
+/* What the kernels for the M-profile vector extension (Armv8.1-M MVE, "Helium") share.
  *
- * Requantization equals microgen/requantize.h bit for bit: VQRDMULH rounds ties upwards as
- * mg_multiply_high does; VRSHL rounds ties upwards too, so negative values are made one smaller
- * first, after which ties go away from zero as in mg_divide_by_power_of_two. */
+ * Requantization equals microgen/requantize.h bit for bit: VQRDMULH rounds ties upwards, like
+ * mg_multiply_high. VRSHL rounds ties upwards, too, so 1 is subtracted from negative values first.
+ * Then ties go away from zero, as in mg_divide_by_power_of_two. */
 #ifndef MICROGEN_MVE_H
 #define MICROGEN_MVE_H
 
@@ -17,10 +17,10 @@
 
 #include <arm_mve.h>
 
-#define MG_MVE_ROWS 4   /* dot products that are computed side by side */
+#define MG_MVE_ROWS 4   /* dot products that are computed at a time */
 #define MG_MVE_BYTES 16 /* of a vector */
 
-/* Keeps the compiler from moving loads across, which costs more registers than there are. */
+/* Keeps the compiler from moving loads across this point, because it would run out of registers. */
 MG_INLINE void mg_mve_keep_order(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -35,7 +35,7 @@ MG_INLINE int32x4_t mg_mve_lanes(int32_t a, int32_t b, int32_t c, int32_t d)
     return vsetq_lane_s32(d, lanes, 3);
 }
 
-/* Makes negative lanes one smaller where a shift to the right follows (right < 0). */
+/* Subtracts 1 from negative lanes that will be shifted to the right (right < 0). */
 MG_INLINE int32x4_t mg_mve_ties_away(int32x4_t x, int32x4_t right)
 {
     return vqaddq_s32(x, vshrq_n_s32(vandq_s32(x, right), 31));
@@ -60,14 +60,14 @@ MG_INLINE int32x4_t mg_mve_requantize_n(int32x4_t x, int32_t multiplier, int32_t
     return vrshlq_n_s32(mg_mve_ties_away(high, vdupq_n_s32(shift)), shift);
 }
 
-/* mg_offset_and_clamp of every lane, left as int32. */
+/* mg_offset_and_clamp of every lane, as int32. */
 MG_INLINE int32x4_t mg_mve_offset_and_clamp(int32x4_t x, int32_t offset, int32_t low, int32_t high)
 {
     const int32x4_t stored = vaddq_n_s32(x, offset);
     return vminq_s32(vmaxq_s32(stored, vdupq_n_s32(low)), vdupq_n_s32(high));
 }
 
-/* Copies `count` bytes; the buffers must not overlap. */
+/* Copies `count` bytes and returns the end of the copy. The buffers must not overlap. */
 MG_INLINE int8_t *mg_mve_copy(int8_t *to, const int8_t *from, int32_t count)
 {
     for (int32_t left = count; left > 0; left -= MG_MVE_BYTES) {
@@ -77,7 +77,7 @@ MG_INLINE int8_t *mg_mve_copy(int8_t *to, const int8_t *from, int32_t count)
     return to + count;
 }
 
-/* Stores `value` `count` times. */
+/* Stores `value` `count` times and returns the end. */
 MG_INLINE int8_t *mg_mve_fill(int8_t *to, int32_t value, int32_t count)
 {
     for (int32_t left = count; left > 0; left -= MG_MVE_BYTES) {
@@ -86,9 +86,9 @@ MG_INLINE int8_t *mg_mve_fill(int8_t *to, int32_t value, int32_t count)
     return to + (count > 0 ? count : 0);
 }
 
-/* What the pixels of a convolution have in common. */
+/* What the pixels of a convolution share. */
 typedef struct {
-    int32_t depth; /* bytes of a row: products that make one output */
+    int32_t depth; /* bytes of a row, and products per output */
     int32_t channels;
     int32_t input_offset;
     int32_t output_offset;
@@ -96,9 +96,9 @@ typedef struct {
     int32_t activation_max;
 } mg_mve_layer;
 
-/* All output channels of up to four pixels. `row` has each pixel's inputs in the order of the
- * weights [channels][depth]; `count` of the four, 1 to 4, are stored, [count][channels] from
- * `output` on. The other rows are read all the same. */
+/* Computes all output channels of up to four pixels. `row` points to each pixel's inputs, in the
+ * order of the weights [channels][depth]. The first `count` pixels, 1 to 4, are stored as output
+ * [count][channels]. All four rows are read, so they must all be valid. */
 MG_INLINE void mg_mve_pixels(const mg_mve_layer *p, const int8_t *const row[MG_MVE_ROWS],
                              int32_t count, const int8_t *weight, const int32_t *bias,
                              const int32_t *multiplier, const int8_t *shift, int8_t *output)
@@ -118,7 +118,8 @@ MG_INLINE void mg_mve_pixels(const mg_mve_layer *p, const int8_t *const row[MG_M
         int32_t sum_e = 0;
         int32_t weights = 0;
 #if defined(__OPTIMIZE__)
-        /* A tail-predicated loop: GCC 12 makes none of intrinsics, and spills in place of it. */
+        /* A tail-predicated loop in assembly, because GCC 12 does not form one from intrinsics and
+         * spills registers instead. */
         __asm__("dlstp.8 lr, %[depth]\n"
                 "1:\n\t"
                 "vldrb.8 q0, [%[w]], #16\n\t"
@@ -138,7 +139,8 @@ MG_INLINE void mg_mve_pixels(const mg_mve_layer *p, const int8_t *const row[MG_M
                 : [depth] "r"(p->depth)
                 : "lr", "q0", "q1", "q2", "memory");
 #else
-        for (int32_t k = 0; k < p->depth; k++) { /* without optimization registers do not suffice */
+        /* In C, because without optimisation the assembly would need too many registers. */
+        for (int32_t k = 0; k < p->depth; k++) {
             weights += w[k];
             sum_a += w[k] * a[k];
             sum_b += w[k] * b[k];

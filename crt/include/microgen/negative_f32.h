@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Float32 values negated. */
+/* Negation of float32 values. */
 #ifndef MICROGEN_NEGATIVE_F32_H
 #define MICROGEN_NEGATIVE_F32_H
 

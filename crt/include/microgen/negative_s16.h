@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Int16 values negated. */
+/* Negation of int16 values. */
 #ifndef MICROGEN_NEGATIVE_S16_H
 #define MICROGEN_NEGATIVE_S16_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* -x; the least value stays. */
+/* -x; the least value remains unchanged. */
 MG_INLINE int16_t mg_negative_s16_element(int16_t x)
 {
     return (int16_t)((x == INT16_MIN) ? INT16_MIN : -x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments of packed functions: what a function takes, and whether that is what came. */
+/* Checks that the arguments of a packed function are the tensors that it takes. */
 #ifndef MICROGEN_PACKED_H
 #define MICROGEN_PACKED_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `ndim` of a tensor whose shape does not matter: shape[0] is the number of its elements. */
+/* `ndim` of a tensor of any shape; shape[0] is then the number of its elements. */
 #define MG_ANY_SHAPE (-1)
 
 /* A tensor that a function takes. */
@@ -19,8 +19,8 @@ typedef struct {
     DLDataType dtype;
 } mg_tensor_spec;
 
-/* The initialiser of a DLTensor in the CPU's memory whose elements are contiguous. What
- * it points to is not written through it, but packed functions take no const. */
+/* The initialiser of a DLTensor in the CPU's memory with contiguous elements. Its pointers are not
+ * const, because packed functions take no const, but nothing is written through them. */
 #define MG_TENSOR(address, dimensions, lengths, type_code, type_bits)                              \
     {                                                                                              \
         .data = (void *)(address), .device = {kDLCPU, 0}, .ndim = (dimensions),                    \
@@ -39,7 +39,8 @@ static inline int mg_packed_has_shape(const DLTensor *tensor, const mg_tensor_sp
     }
     if (spec->ndim == MG_ANY_SHAPE) {
         for (i = 0; i < tensor->ndim; i++) {
-            /* Both factors are at most a tensor's size, which has 31 bits. */
+            /* The product fits int64, because both factors are at most a tensor's size, which has
+             * 31 bits. */
             if (tensor->shape[i] < 1 || tensor->shape[i] > spec->shape[0] ||
                 elements > spec->shape[0]) {
                 return 0;
@@ -77,9 +78,10 @@ static inline int mg_packed_is_compact(const DLTensor *tensor)
     return 1;
 }
 
-/* Stores where the tensor's elements begin. kTvmErrorFunctionCallWrongArgType if the value is no
- * tensor; kTvmErrorFunctionCallInvalidArg if it is NULL, has no data or data that is not aligned to
- * its elements, or is not of the spec's element type and shape, or not compact. */
+/* Stores the address of the tensor's first element and returns 0. Returns
+ * kTvmErrorFunctionCallWrongArgType if the value is not a tensor. Returns
+ * kTvmErrorFunctionCallInvalidArg if the tensor is NULL or not compact, if it has no data or its
+ * data is not aligned to its elements, or if its element type or shape differs from the spec's. */
 static inline int32_t mg_packed_tensor(const TVMValue *value, int type_code,
                                        const mg_tensor_spec *spec, void **data)
 {
@@ -104,15 +106,18 @@ static inline int32_t mg_packed_tensor(const TVMValue *value, int type_code,
     return 0;
 }
 
-/* Once in each file that includes this: it is long, and every packed function begins with it. */
+/* One copy in each file that includes this header, because the function is long and every packed
+ * function begins by calling it. */
 #if defined(__GNUC__)
 #define MG_PACKED_ONCE static __attribute__((noinline, unused))
 #else
 #define MG_PACKED_ONCE static inline
 #endif
 
-/* Stores where the elements of each of `count` tensors begin. kTvmErrorFunctionCallNumArguments if
- * there is another number of arguments; else what mg_packed_tensor says of the first bad one. */
+/* Stores the address of the first element of each of `count` tensors and returns 0. Returns
+ * kTvmErrorFunctionCallNumArguments if the number of arguments differs,
+ * kTvmErrorFunctionCallInvalidArg if `args` or `type_codes` is NULL, or what mg_packed_tensor
+ * returns for the first bad tensor. */
 MG_PACKED_ONCE int32_t mg_packed_tensors(const TVMValue *args, const int *type_codes, int num_args,
                                          const mg_tensor_spec *specs, int count, void **data)
 {

@@ -16,12 +16,12 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6];      /* of the input */
-    int32_t stride[5];     /* elements of the output from one index of the input to the next */
+    int32_t stride[5];     /* elements of the output between neighbouring indices of the input */
     int32_t offset;        /* of the input's first element in the output */
     int32_t size;          /* elements of the output */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
-    int32_t value;         /* what the padding stores, as an integer of the element's size */
-    int32_t value_high;    /* of 8 bytes the upper 4 */
+    int32_t value;         /* of the padding, as an integer of the element's size */
+    int32_t value_high;    /* its upper 4 bytes, for elements of 8 bytes */
 } mg_pad_params;
 
 /* Fills output [size] with the value, and copies input element [i]...[n] to output[offset +

@@ -8,7 +8,7 @@
 #include "microgen/inline.h"
 #include "microgen/window.h"
 
-/* Of integer kernels, whatever the type. */
+/* The parameters of integer kernels of any type. */
 typedef struct {
     int32_t batches;
     int32_t input_height;
@@ -20,7 +20,7 @@ typedef struct {
     int32_t pool_width;
     int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
-    int32_t pad_top;        /* less than pool_height: no window is empty */
+    int32_t pad_top;        /* less than pool_height, so that no window is empty */
     int32_t pad_left;       /* less than pool_width */
     int32_t activation_min; /* within the type */
     int32_t activation_max; /* the same; activation_min or more */
@@ -37,20 +37,21 @@ typedef struct {
     int32_t pool_width;
     int32_t stride_height; /* 1 to 32767 */
     int32_t stride_width;
-    int32_t pad_top;      /* less than pool_height: no window is empty */
+    int32_t pad_top;      /* less than pool_height, so that no window is empty */
     int32_t pad_left;     /* less than pool_width */
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */
 } mg_pool_f32_params;
 
-/* For each window of each channel, of which the taps inside the input count:
- *     state = first; state = step(state, value) for each value, row by row;
- *     output = result(p, state, values)
- * from input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels], where p points to parameters as above and
- * `type` is the state's.
+/* Pools input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels]. For each window of each channel:
+ *     state = first;
+ *     state = step(state, value) for each value inside the input, row by row;
+ *     output = result(p, state, number of values)
+ * p points to parameters as above, and `type` is the type of the state.
  *
- * A macro, so that step and result are inlined at every optimisation level, for any types. */
+ * This is a macro so that step and result work for any types and are inlined at every optimisation
+ * level. */
 #define MG_POOL(type, first, step, result, p, input, output)                                       \
     do {                                                                                           \
         for (int32_t n_ = 0; n_ < (p)->batches; n_++) {                                            \

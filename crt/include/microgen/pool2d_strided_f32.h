@@ -12,15 +12,15 @@
 #include "microgen/strided_images.h"
 
 typedef struct {
-    mg_conv2d_shape shape; /* the kernel is the pool; channels of filters mean nothing */
+    mg_conv2d_shape shape; /* the kernel is the pool; filter_channels is ignored */
     mg_image_steps input;
     mg_image_steps output;
-    int32_t is_maximum;       /* or a mean */
-    int32_t includes_padding; /* the mean counts what lies outside of the input, as 0 */
+    int32_t is_maximum;       /* 1: the maximum; 0: the mean */
+    int32_t includes_padding; /* 1: a mean includes padding, as zeros; 0: it ignores it */
 } mg_pool2d_strided_f32_params;
 
-/* The largest of a window, NaN not counted, or the least finite value; or the sum. Its tap 0, 0 is
- * at `top` and `left` of the image. */
+/* The maximum or the sum of a window. Its tap (0, 0) is at (top, left) of the image. NaN is ignored
+ * for the maximum, which is the least finite value if the window has no other values. */
 MG_INLINE float mg_pool2d_strided_f32_taken(const mg_pool2d_strided_f32_params *p,
                                             const float *image, int32_t top, int32_t left,
                                             mg_taps rows, mg_taps columns)
@@ -42,7 +42,8 @@ MG_INLINE float mg_pool2d_strided_f32_taken(const mg_pool2d_strided_f32_params *
     return p->is_maximum ? largest : mg_running_sum_total(sum);
 }
 
-/* By how much a sum is divided: by 1 where nothing counts. */
+/* The divisor of a mean: the size of the kernel if the mean includes padding, otherwise the number
+ * of values inside the input, or 1 if there are none. */
 MG_INLINE float mg_pool2d_strided_f32_count(const mg_pool2d_strided_f32_params *p, mg_taps rows,
                                             mg_taps columns)
 {
@@ -69,7 +70,8 @@ MG_INLINE float mg_pool2d_strided_f32_at(const mg_pool2d_strided_f32_params *p, 
     return p->is_maximum ? taken : taken / mg_pool2d_strided_f32_count(p, rows, columns);
 }
 
-/* Takes the largest or the mean of each window. Output must not overlap the input. */
+/* Computes the maximum or the mean of each window of input into output. Output must not overlap the
+ * input. */
 MG_INLINE void mg_pool2d_strided_f32_body(const mg_pool2d_strided_f32_params *p, const float *input,
                                           float *output)
 {

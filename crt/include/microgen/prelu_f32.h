@@ -14,19 +14,19 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];      /* of the input and the output */
-    int32_t lhs_stride[4]; /* of the input: elements from one index to the next */
+    int32_t lhs_stride[4]; /* of the input: elements between neighbouring indices */
     int32_t rhs_stride[4]; /* of alpha; 0: broadcast */
 } mg_prelu_f32_params;
 
-/* Copies input [shape[0]][shape[1]][shape[2]][shape[3]] into output of that shape, values that are
- * not 0 or above multiplied by alpha.
+/* Copies input [shape[0]][shape[1]][shape[2]][shape[3]] to output of the same shape and multiplies
+ * values below 0 by alpha. NaN remains NaN.
  *
- * Output may be the very buffer of an operand of its shape and type; otherwise it must not overlap
- * an operand. */
+ * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
+ * overlap an operand. */
 void mg_prelu_f32(const mg_prelu_f32_params *p, const float *input, const float *alpha,
                   float *output);
 
-/* One value of the input, with its alpha, as the output has it. */
+/* The output value of one input value and its alpha. */
 MG_INLINE float mg_prelu_f32_element(const mg_prelu_f32_params *p, float input, float alpha)
 {
     (void)p;

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];         /* of the input and the output */
-    int32_t lhs_stride[4];    /* of the input: elements from one index to the next */
+    int32_t lhs_stride[4];    /* of the input: elements between neighbouring indices */
     int32_t rhs_stride[4];    /* of alpha; 0: broadcast */
     int32_t rhs_offset;       /* minus alpha's zero point: -127 to 128 */
     int32_t multiplier;       /* from the input to the output, as microgen/requantize.h says */
@@ -25,15 +25,15 @@ typedef struct {
     int32_t alpha_shift;      /* -31 to 30 */
 } mg_prelu_s16_params;
 
-/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of that shape, with double
- * rounding, values below 0 multiplied by alpha.
+/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
+ * double rounding. Values below 0 are multiplied by alpha first.
  *
- * Output may be the very buffer of an operand of its shape and type; otherwise it must not overlap
- * an operand. */
+ * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
+ * overlap an operand. */
 void mg_prelu_s16(const mg_prelu_s16_params *p, const int16_t *input, const int8_t *alpha,
                   int16_t *output);
 
-/* One value of the input, with its alpha, as the output has it. */
+/* The output value of one input value and its alpha. */
 MG_INLINE int16_t mg_prelu_s16_element(const mg_prelu_s16_params *p, int16_t input, int8_t alpha)
 {
     const int32_t scaled = (input >= 0) ? mg_requantize(input, p->multiplier, p->shift)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float32 to int8 or int16. */
+/* Conversion of float32 to int8 or int16. */
 #ifndef MICROGEN_QUANTIZE_F32_H
 #define MICROGEN_QUANTIZE_F32_H
 
@@ -19,12 +19,11 @@ typedef struct {
     float scale;          /* of the output: positive, finite, not denormal */
 } mg_quantize_f32_params;
 
-/* output [size] is input [size] / scale, rounded to nearest, ties away from zero, plus the zero
- * point, saturated. NaN becomes the least value. They must not overlap. */
+/* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
+ * nearest, ties away from zero. NaN becomes the least value. Input and output must not overlap. */
 void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output);
 
-/* x rounded to nearest, ties away from zero; -2^20 and 2^20 stand for all that is beyond, and
- * -2^20 for NaN. */
+/* x rounded to nearest, ties away from zero, and clamped to [-2^20, 2^20]; -2^20 for NaN. */
 MG_INLINE int32_t mg_quantize_f32_round(float x)
 {
     const float limit = 1048576.0F;

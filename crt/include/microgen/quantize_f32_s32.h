@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float32 to int32 with a scale. */
+/* Conversion of float32 to int32 with a scale. */
 #ifndef MICROGEN_QUANTIZE_F32_S32_H
 #define MICROGEN_QUANTIZE_F32_S32_H
 
@@ -16,8 +16,8 @@ typedef struct {
     float scale;  /* of the output: positive, finite, not denormal */
 } mg_quantize_f32_s32_params;
 
-/* output [size] is input [size] / scale, rounded to nearest, ties away from zero, saturated. NaN
- * becomes the least value. They must not overlap. */
+/* Computes output [size] = round(input [size] / scale), saturated. Rounding is to nearest, ties
+ * away from zero. NaN becomes the least value. Input and output must not overlap. */
 void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input, int32_t *output);
 
 /* x rounded to nearest, ties away from zero, saturated. */
@@ -32,7 +32,7 @@ MG_INLINE int32_t mg_round_f32_s32(float x)
         return INT32_MAX;
     }
     const int32_t whole = (int32_t)x;
-    const float rest = x - (float)whole; /* exact; 0 where floats are that far apart */
+    const float rest = x - (float)whole; /* exact; 0 if all floats near x are integers */
     if (rest >= 0.5F) {
         return whole + 1;
     }

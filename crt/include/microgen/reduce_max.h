@@ -17,8 +17,8 @@ typedef struct {
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
 } mg_reduce_max_params;
 
-/* A kernel of that symbol: writes the extremes of input [shape] over its reduced axes into output
- * [kept axes]. Output must not overlap the input. */
+/* Defines the kernel `symbol`, which writes the extremes of input [shape] over its reduced axes
+ * into output [kept axes]. Output must not overlap the input. */
 #define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
     typedef mg_reduce_max_params symbol##_params;                                                  \
     void symbol(const symbol##_params *p, const type *input, type *output);                        \

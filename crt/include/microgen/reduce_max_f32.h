@@ -18,9 +18,9 @@ typedef struct {
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
 } mg_reduce_max_f32_params;
 
-/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN does not
- * count; of NaN alone the result is the finite value farthest from an extreme. Output must
- * not overlap the input. */
+/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
+ * ignored. The result of NaN alone is the least finite value for a maximum and the greatest for a
+ * minimum. Output must not overlap the input. */
 void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)

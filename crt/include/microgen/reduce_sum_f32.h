@@ -14,11 +14,11 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6]; /* as microgen/reduction.h says */
-    float divisor;    /* of a mean the values that are summed, of a sum 1 */
+    float divisor;    /* the number of values summed for a mean, 1 for a sum */
 } mg_reduce_sum_f32_params;
 
-/* Sums input [shape] over its reduced axes, in order, and divides into output [kept axes]. Output
- * must not overlap the input. */
+/* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
+ * output [kept axes]. Output must not overlap the input. */
 void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_reduce_sum_f32_add(const mg_reduce_sum_f32_params *p, float sum, float value)

@@ -15,12 +15,13 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6];   /* as microgen/reduction.h says */
-    int32_t multiplier; /* Q31, input scale / output scale, for a mean over the count too */
+    int32_t multiplier; /* Q31, input scale / output scale; for a mean, also / count */
     int32_t shift;      /* as microgen/requantize.h says */
 } mg_reduce_sum_s16_params;
 
-/* Sums input [shape] over its reduced axes, requantizes with double rounding, and saturates into
- * output [kept axes]. Zero points are 0. Output must not overlap the input. Sums must fit int32. */
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
+ * Sums must fit int32. */
 void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int32_t mg_reduce_sum_s16_add(const mg_reduce_sum_s16_params *p, int32_t sum,

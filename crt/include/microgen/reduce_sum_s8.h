@@ -15,15 +15,16 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6];      /* as microgen/reduction.h says */
-    int32_t bias;          /* minus the input's zero point times the values that are summed */
-    int32_t multiplier;    /* Q31, input scale / output scale, for a mean over the count too */
+    int32_t bias;          /* minus the input's zero point times the number of values summed */
+    int32_t multiplier;    /* Q31, input scale / output scale; for a mean, also / count */
     int32_t shift;         /* as microgen/requantize.h says */
     int32_t output_offset; /* the output's zero point */
-    int32_t is_unsigned;   /* 1: input and output are taken for uint8, as LiteRT does for sums */
+    int32_t is_unsigned;   /* 1: input and output are read as uint8, as LiteRT does for sums */
 } mg_reduce_sum_s8_params;
 
-/* Sums input [shape] over its reduced axes, requantizes with double rounding, and saturates into
- * output [kept axes]. Output must not overlap the input. Sums must fit int32, bias included. */
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
+ * bias included. */
 void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input, int8_t *output);
 
 MG_INLINE int32_t mg_reduce_sum_s8_add(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)

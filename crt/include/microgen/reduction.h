@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over the axes of a reduction, for the kernels that sum or compare.
+/* Loops over the axes of a reduction, for kernels that sum or compare.
  *
- * `shape` has six sizes, kept and reduced axes by turns: kept, reduced, kept, reduced, kept,
- * reduced. The output has the kept ones, in order. */
+ * `shape` has six sizes, alternately of kept and reduced axes; the first axis is kept. The output
+ * has the kept axes, in order. */
 #ifndef MICROGEN_REDUCTION_H
 #define MICROGEN_REDUCTION_H
 
@@ -10,13 +10,13 @@
 
 #include "microgen/inline.h"
 
-/* Values of the output. */
+/* The number of values of the output. */
 MG_INLINE int32_t mg_reduction_size(const int32_t *shape)
 {
     return shape[0] * shape[2] * shape[4];
 }
 
-/* Position in the input of the first value that output value `index` is made of. */
+/* The position in the input of the first value of the reduction that gives output value `index`. */
 MG_INLINE int32_t mg_reduction_start(const int32_t *shape, int32_t index)
 {
     const int32_t kept_4 = index % shape[4];
@@ -25,7 +25,7 @@ MG_INLINE int32_t mg_reduction_start(const int32_t *shape, int32_t index)
     return (((kept_0 * shape[1]) * shape[2] + kept_2) * shape[3] * shape[4] + kept_4) * shape[5];
 }
 
-/* Distance in the input between neighbours on the first and on the second reduced axis; on the
+/* The distance in the input between neighbours on the first and on the second reduced axis. On the
  * third it is 1. */
 MG_INLINE int32_t mg_reduction_stride_1(const int32_t *shape)
 {
@@ -37,12 +37,14 @@ MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
     return shape[4] * shape[5];
 }
 
-/* For each value of output [kept axes]:
- *     state = first; state = step(p, state, value) for each value of input [shape] that it is made
- *     of, in order; output = result(p, state)
- * where p points to a struct with `shape`, and `type` is the state's.
+/* Reduces input [shape] to output [kept axes]. For each value of the output:
+ *     state = first;
+ *     state = step(p, state, value) for each value of its reduction, in order;
+ *     output = result(p, state)
+ * p points to a struct with `shape`, and `type` is the type of the state.
  *
- * A macro, so that step and result are inlined at every optimisation level, for any types. */
+ * This is a macro so that step and result work for any types and are inlined at every optimisation
+ * level. */
 #define MG_REDUCE(type, first, step, result, p, input, output)                                     \
     do {                                                                                           \
         const int32_t stride_1_ = mg_reduction_stride_1((p)->shape);                               \

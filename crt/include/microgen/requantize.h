@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scaling of int32 accumulators to int8, in integers only. Twin of microgen/arithmetic/int8.py:
- * both compute the same values, bit for bit.
+/* Scaling of int32 accumulators to int8, in integers only. The Python twin is
+ * microgen/arithmetic/int8.py, which computes the same values, bit for bit.
  *
- * A real scale is `multiplier * 2^(shift - 31)`: multiplier is Q31, in [2^30, 2^31) or 0; shift
- * is in [-31, 30], positive to the left. */
+ * A real scale is `multiplier * 2^(shift - 31)`: multiplier is Q31, in [2^30, 2^31), or 0. shift is
+ * in [-31, 30]; positive shifts go to the left. */
 #ifndef MICROGEN_REQUANTIZE_H
 #define MICROGEN_REQUANTIZE_H
 
@@ -11,8 +11,8 @@
 
 #include "microgen/inline.h"
 
-/* floor(x / 2^bits), bits in [0, 31]. Spelt without shifting a negative value; compilers make one
- * arithmetic shift of it. */
+/* floor(x / 2^bits), bits in [0, 31]. The expression does not shift a negative value, and compilers
+ * turn it into one arithmetic shift. */
 MG_INLINE int32_t mg_shift_right(int32_t x, int32_t bits)
 {
     return (x < 0) ? ~(~x >> bits) : (x >> bits);
@@ -30,7 +30,7 @@ MG_INLINE int32_t mg_shift_left(int32_t x, int32_t bits)
     return (int32_t)((uint32_t)x << bits);
 }
 
-/* a * b / 2^31, rounded to nearest, ties upwards; not both may be INT32_MIN. */
+/* a * b / 2^31, rounded to nearest, ties upwards. a and b must not both be INT32_MIN. */
 MG_INLINE int32_t mg_multiply_high(int32_t a, int32_t b)
 {
     const int64_t half = (int64_t)1 << 30;
@@ -55,7 +55,7 @@ MG_INLINE int32_t mg_requantize(int32_t x, int32_t multiplier, int32_t shift)
     return mg_divide_by_power_of_two(mg_multiply_high(mg_shift_left(x, left), multiplier), right);
 }
 
-/* x times the scale, rounded once, to nearest, ties away from zero; the result modulo 2^32. */
+/* x times the scale modulo 2^32, rounded once, to nearest, ties away from zero. */
 MG_INLINE int32_t mg_requantize_single(int32_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t right = 31 - shift;

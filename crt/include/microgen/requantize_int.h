@@ -17,18 +17,18 @@ typedef struct {
     int32_t size;          /* elements */
     int32_t input_bytes;   /* 1, 2 or 4: int8, int16 or int32 */
     int32_t output_bytes;  /* the same */
-    int32_t input_offset;  /* minus the input's zero point: -127 to 128; 0 but for int8 */
-    int32_t output_offset; /* the output's zero point: -128 to 127; 0 but for int8 */
+    int32_t input_offset;  /* minus the input's zero point: -127 to 128; 0 unless it is int8 */
+    int32_t output_offset; /* the output's zero point: -128 to 127; 0 unless it is int8 */
     int32_t multiplier;    /* Q31, input scale / output scale */
     int32_t shift;         /* as microgen/requantize.h says */
 } mg_requantize_int_params;
 
-/* Requantizes input [size] with double rounding and saturates it into output [size].
+/* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
- * Output may be the very buffer of an input of the same type; otherwise they must not overlap. */
+ * Output may be the same buffer as an input of the same type; otherwise they must not overlap. */
 void mg_requantize_int(const mg_requantize_int_params *p, const void *input, void *output);
 
-/* Saturated to the output's type; x + offset is modulo 2^32. */
+/* x + offset modulo 2^32, saturated to the output's type. */
 MG_INLINE int32_t mg_requantize_int_stored(int32_t x, int32_t offset, int32_t bytes)
 {
     const int32_t high = mg_greatest_int(bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scaling of int32 values with one rounding, as Relay's qnn.requantize has it. Twin of
- * microgen/arithmetic/int8.py: both compute the same values, bit for bit.
+/* Scaling of int32 values with one rounding, as Relay's qnn.requantize does it. The Python twin is
+ * microgen/arithmetic/int8.py, which computes the same values, bit for bit.
  *
  * Multipliers and shifts are those of microgen/requantize.h. */
 #ifndef MICROGEN_REQUANTIZE_ONCE_H
@@ -11,13 +11,13 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-/* Which way ties go. */
+/* The direction in which ties are rounded. */
 enum {
     MG_TIES_UPWARD = 0, /* TVM's UPWARD */
     MG_TIES_AWAY = 1    /* from zero: TVM's TONEAREST */
 };
 
-/* x times the scale, rounded once, to nearest, ties upwards; the result modulo 2^32. */
+/* x times the scale modulo 2^32, rounded once, to nearest, ties upwards. */
 MG_INLINE int32_t mg_requantize_upward(int32_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t right = 31 - shift;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scaling of the accumulators of int16 activations with int8 weights. Twin of
- * microgen/arithmetic/int16.py: both compute the same values, bit for bit.
+/* Scaling of the accumulators of int16 activations with int8 weights. The Python twin is
+ * microgen/arithmetic/int16.py, which computes the same values, bit for bit.
  *
  * Multipliers and shifts are those of microgen/requantize.h. */
 #ifndef MICROGEN_REQUANTIZE_S16_H
@@ -19,8 +19,8 @@ enum {
     MG_ROUND_REDUCED = 1 /* by mg_requantize_reduced */
 };
 
-/* x times the scale, its multiplier reduced to 16 bits; rounded once, to nearest, ties upwards; the
- * result modulo 2^32. |x| is below 2^47, the shift at most 14. */
+/* x times the scale modulo 2^32, with the multiplier reduced to 16 bits; rounded once, to nearest,
+ * ties upwards. |x| must be below 2^47, and shift at most 14. */
 MG_INLINE int32_t mg_requantize_reduced(int64_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t reduced =
@@ -68,7 +68,7 @@ MG_INLINE mg_u128 mg_add_power_u128(mg_u128 x, int32_t n)
     return sum;
 }
 
-/* The number of bits that x has, without leading zeros. */
+/* The number of bits of x without leading zeros. */
 MG_INLINE int32_t mg_bit_length_u64(uint64_t x)
 {
     int32_t length = 0;
@@ -82,12 +82,12 @@ MG_INLINE int32_t mg_bit_length_u64(uint64_t x)
     return length + ((x != 0U) ? 1 : 0);
 }
 
-/* x times the real scale significand * 2^-shift, the product rounded to double (53 bits) and then
- * to nearest, ties away from zero, as C's round has it.
+/* x times the real scale significand * 2^-shift. The product is rounded to double (53 bits), and
+ * then to an integer, to nearest, ties away from zero, like C's round.
  *
- * |x| is below 2^47, the significand 0 or in [2^52, 2^53), the shift in [22, 127], the result
- * within int32. In integers: a product that is rounded to double becomes a tie only from below, so
- * that to add half a unit of either rounding does both. */
+ * |x| must be below 2^47, the significand 0 or in [2^52, 2^53), and shift in [22, 127]. The result
+ * must fit int32. The function computes in integers. A product that is rounded to double becomes a
+ * tie only from below, so adding half a unit of each rounding has the effect of both. */
 MG_INLINE int32_t mg_requantize_real(int64_t x, int64_t significand, int32_t shift)
 {
     const uint64_t magnitude = (x < 0) ? (0U - (uint64_t)x) : (uint64_t)x;

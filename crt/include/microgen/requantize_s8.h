@@ -20,7 +20,7 @@ typedef struct {
     int32_t shift;         /* as microgen/requantize.h says */
 } mg_requantize_s8_params;
 
-/* Requantizes input [size] with double rounding and saturates it into output [size].
+/* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output);

@@ -18,26 +18,27 @@ extern "C" {
 
 typedef struct {
     int32_t outer;         /* indices before the axis of scales */
-    int32_t channels;      /* scales; 1: one for all */
+    int32_t channels;      /* number of scales; 1: one for all */
     int32_t inner;         /* indices after that axis */
     int32_t input_bytes;   /* 1, 2 or 4: int8, int16 or int32 */
     int32_t output_bytes;  /* the same */
     int32_t input_offset;  /* minus the input's zero point */
     int32_t output_offset; /* the output's zero point */
     int32_t ties;          /* MG_TIES_UPWARD or MG_TIES_AWAY */
-    int32_t multiplier;    /* as microgen/requantize.h says, of every channel */
+    int32_t multiplier;    /* of every channel, as microgen/requantize.h says */
     int32_t shift;
 } mg_rescale_int_params;
 
-/* Requantizes input [outer][channels][inner] with one rounding and saturates it into output, of the
- * same shape; sums with the zero points are modulo 2^32. multiplier and shift are per channel, or
- * both NULL: then those of the parameters count.
+/* Requantizes input [outer][channels][inner] with one rounding and stores it, saturated, in output,
+ * which has the same shape. Sums with the zero points are taken modulo 2^32. multiplier and shift
+ * have `channels` elements, or both are NULL; then the parameters' multiplier and shift apply.
  *
- * Output may be the very buffer of an input of the same size; otherwise they must not overlap. */
+ * Output may be the same buffer as an input of the same element size; otherwise they must not
+ * overlap. */
 void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
                     const int8_t *shift, void *output);
 
-/* x - zero point, scaled, + zero point: each of the sums modulo 2^32. */
+/* (x + input_offset) scaled + output_offset, with both sums modulo 2^32. */
 MG_INLINE int32_t mg_rescaled(int32_t x, int32_t input_offset, int32_t multiplier, int32_t shift,
                               int32_t ties)
 {

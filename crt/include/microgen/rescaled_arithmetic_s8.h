@@ -15,12 +15,12 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
     int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t lhs_multiplier; /* from an operand's scale to the output's, as microgen/requantize.h */
+    int32_t lhs_multiplier; /* from the operand's to the output's scale; microgen/requantize.h */
     int32_t lhs_shift;
     int32_t rhs_multiplier;
     int32_t rhs_shift;
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4]; /* the same */
     int32_t lhs_offset;    /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;    /* the same */
@@ -39,7 +39,7 @@ typedef struct {
     int32_t ties; /* MG_TIES_UPWARD or MG_TIES_AWAY */
 } mg_rescaled_product_params;
 
-/* Each operand on the output's scale, without zero point. */
+/* Each operand on the output's scale, without a zero point. */
 MG_INLINE uint32_t mg_rescaled_left(const mg_rescaled_sum_params *p, int32_t lhs)
 {
     return (uint32_t)mg_requantize_once(lhs + p->lhs_offset, p->lhs_multiplier, p->lhs_shift,
@@ -58,7 +58,8 @@ MG_INLINE int8_t mg_rescaled_stored(uint32_t x, int32_t offset)
     return mg_offset_and_clamp((int32_t)x, offset, INT8_MIN, INT8_MAX);
 }
 
-/* Sums and differences modulo 2^32 of the rescaled operands; products, rescaled. */
+/* Sums and differences are those of the rescaled operands, modulo 2^32. Products are rescaled after
+ * the multiplication. */
 MG_ELEMENTWISE(mg_rescaled_add_s8, mg_rescaled_sum_params, int8_t, int8_t,
                mg_rescaled_stored(mg_rescaled_left(p, lhs) + mg_rescaled_right(p, rhs),
                                   p->output_offset))

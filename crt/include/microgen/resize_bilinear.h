@@ -8,7 +8,7 @@
 #include "microgen/inline.h"
 #include "microgen/window.h"
 
-/* Of integer kernels, whatever the type. */
+/* The parameters of integer kernels of any type. */
 typedef struct {
     int32_t batches;
     int32_t input_height;
@@ -16,13 +16,15 @@ typedef struct {
     int32_t channels;
     int32_t output_height;
     int32_t output_width;
-    int32_t step_y;  /* output row y lies at y * step_y + start_y of the input, in units of 2^-10 */
-    int32_t start_y; /* rows, below input_height; -512 or more */
-    int32_t step_x;  /* the same for columns */
+    /* Output row y is at y * step_y + start_y of the input, in units of 2^-10 rows. This position
+     * must be -512 or more, and less than input_height rows. The same applies to columns. */
+    int32_t step_y;
+    int32_t start_y;
+    int32_t step_x;
     int32_t start_x;
 } mg_resize_bilinear_params;
 
-/* The two neighbours of a position, and the second's weight of 1024. */
+/* The two neighbours of a position, and the second's weight in units of 1/1024. */
 typedef struct {
     int32_t lower;
     int32_t upper;
@@ -51,12 +53,13 @@ MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_column(const mg_resize_bil
 }
 
 /* Interpolates input [batches][input_height][input_width][channels] of `type` into output
- * [batches][output_height][output_width][channels]. `row`(p, y) and `column`(p, x) say where a row
- * and a column of the output lie, as a `place`, a struct like the one above;
- * `blend`(left, right, weight) lies between neighbours of a row, `result`(top, bottom, weight)
- * between two of these.
+ * [batches][output_height][output_width][channels]. `row`(p, y) and `column`(p, x) return the
+ * position of an output row and column as a `place`, a struct like the one above. `blend`(left,
+ * right, weight) interpolates between neighbours in a row, and `result`(top, bottom, weight)
+ * between two such values.
  *
- * A macro, so that they are inlined at every optimisation level, for any types. */
+ * This is a macro so that these functions work for any types and are inlined at every optimisation
+ * level. */
 #define MG_RESIZE_BILINEAR(type, place, row, column, blend, result, p, input, output)              \
     do {                                                                                           \
         const int32_t channels_ = (p)->channels;                                                   \
@@ -84,7 +87,7 @@ MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_column(const mg_resize_bil
         }                                                                                          \
     } while (0)
 
-/* Neighbours in a row, times 1024: below 2^26 in magnitude for int16. */
+/* The value between two neighbours in a row, times 1024. Its magnitude is below 2^26 for int16. */
 MG_INLINE int32_t mg_resize_bilinear_blend(int32_t left, int32_t right, int32_t weight)
 {
     return left * (1024 - weight) + right * weight;

@@ -19,9 +19,11 @@ typedef struct {
     int32_t channels;
     int32_t output_height;
     int32_t output_width;
-    float step_y; /* output row y lies at (y + offset) * step_y - offset of the input, in rows, */
-    float step_x; /* below input_height; the same for columns */
-    float offset; /* 0 or 0.5: where in a pixel its centre is */
+    /* Output row y is at row (y + offset) * step_y - offset of the input, which must be less than
+     * input_height. The same applies to columns. */
+    float step_y;
+    float step_x;
+    float offset; /* position of a pixel's centre inside it: 0 or 0.5 */
 } mg_resize_bilinear_f32_params;
 
 /* Interpolates input [batches][input_height][input_width][channels] into output

@@ -21,7 +21,7 @@ typedef mg_resize_bilinear_params mg_resize_bilinear_s8_params;
 void mg_resize_bilinear_s8(const mg_resize_bilinear_s8_params *p, const int8_t *input,
                            int8_t *output);
 
-/* One element; no product exceeds 2^29. */
+/* One output element. No product exceeds 2^29. */
 MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32_t weight)
 {
     const int32_t sum = top * (1024 - weight) + bottom * weight;

@@ -7,7 +7,7 @@
 
 #include "microgen/inline.h"
 
-/* The largest of n values, but a finite number; NaN does not count. */
+/* The largest of n values, limited to finite numbers. NaN is ignored. */
 MG_INLINE float mg_row_maximum_f32(const float *values, int32_t n)
 {
     float largest = -0x1.fffffep127F;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_rsqrt_f32 computes 1 / sqrt(x) of each value, as microgen/unary.h says. */
+/* mg_rsqrt_f32 computes 1 / sqrt(x) of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_rsqrt_f32, float, mg_f32_rsqrt)
 
 #ifdef MG_RSQRT_F32_IMPLEMENTATION /* the out-of-line form */

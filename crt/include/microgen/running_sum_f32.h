@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of float32 values that are not less exact the more there are. */
+/* Sums of float32 values with an error that does not grow with the number of values. */
 #ifndef MICROGEN_RUNNING_SUM_F32_H
 #define MICROGEN_RUNNING_SUM_F32_H
 
@@ -8,8 +8,8 @@
 #include "microgen/float_math.h"
 #include "microgen/inline.h"
 
-/* A sum, and what its roundings lost (Neumaier's method): their total is within 1 ULP for up to
- * some thousand values of one sign. */
+/* A sum and the part lost to rounding (Neumaier's method). Their total is within 1 ULP of the exact
+ * sum for up to a few thousand values of the same sign. */
 typedef struct {
     float sum;
     float lost;
@@ -19,7 +19,7 @@ MG_INLINE mg_running_sum mg_running_sum_plus(mg_running_sum s, float x)
 {
     mg_running_sum next = {s.sum + x, s.lost};
 
-    /* comparing magnitudes as integers spares soft-float calls */
+    /* comparing magnitudes as integers avoids soft-float calls */
     if (mg_magnitude_of_f32(s.sum) >= mg_magnitude_of_f32(x)) {
         next.lost += (s.sum - next.sum) + x;
     } else {
@@ -28,7 +28,7 @@ MG_INLINE mg_running_sum mg_running_sum_plus(mg_running_sum s, float x)
     return next;
 }
 
-/* The total; infinities and NaN are those of the plain sum. */
+/* The total. It is infinite or NaN if the plain sum is. */
 MG_INLINE float mg_running_sum_total(mg_running_sum s)
 {
     return (mg_magnitude_of_f32(s.sum) < MG_F32_INFINITY) ? s.sum + s.lost : s.sum;

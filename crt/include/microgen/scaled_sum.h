@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels that add two quantized tensors of different scales share. */
+/* Parameters and scaling of the kernels that add two quantized tensors of different scales. */
 #ifndef MICROGEN_SCALED_SUM_H
 #define MICROGEN_SCALED_SUM_H
 
@@ -14,14 +14,14 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements from one index to the next; 0: broadcast */
+    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
     int32_t rhs_stride[4];  /* the same */
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
     int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t left_shift;     /* bits of headroom given to both operands: 0 to 22, int16: 0 to 15 */
+    int32_t left_shift;     /* bits by which operands are shifted left: 0 to 22, int16: 0 to 15 */
     int32_t lhs_multiplier; /* Q31, as microgen/requantize.h says; the same below */
-    int32_t lhs_shift;      /* 0 or less: operands are scaled by at most 1 */
+    int32_t lhs_shift;      /* 0 or less, because operands are scaled by at most 1 */
     int32_t rhs_multiplier;
     int32_t rhs_shift; /* 0 or less */
     int32_t output_multiplier;
@@ -30,14 +30,14 @@ typedef struct {
     int32_t activation_max; /* the same; activation_min or more */
 } mg_scaled_sum_params;
 
-/* The left operand's stored value, on the scale that operands are added on. */
+/* The left operand on the common scale of the addition. */
 MG_INLINE int32_t mg_scaled_left(const mg_scaled_sum_params *p, int32_t lhs)
 {
     return mg_requantize(mg_shift_left(lhs + p->lhs_offset, p->left_shift), p->lhs_multiplier,
                          p->lhs_shift);
 }
 
-/* The same of the right operand. */
+/* The same for the right operand. */
 MG_INLINE int32_t mg_scaled_right(const mg_scaled_sum_params *p, int32_t rhs)
 {
     return mg_requantize(mg_shift_left(rhs + p->rhs_offset, p->left_shift), p->rhs_multiplier,

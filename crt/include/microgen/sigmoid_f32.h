@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* mg_sigmoid_f32 computes 1 / (1 + exp(-x)) of each value, as microgen/unary.h says. */
+/* mg_sigmoid_f32 computes 1 / (1 + exp(-x)) of each value. microgen/unary.h describes its
+ * arguments. */
 MG_UNARY_KERNEL(mg_sigmoid_f32, float, mg_f32_sigmoid)
 
 #ifdef MG_SIGMOID_F32_IMPLEMENTATION /* the out-of-line form */

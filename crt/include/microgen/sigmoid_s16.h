@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The logistic function of int16 values, by table. */
+/* The logistic function of int16 values, by a table. */
 #ifndef MICROGEN_SIGMOID_S16_H
 #define MICROGEN_SIGMOID_S16_H
 
@@ -20,7 +20,8 @@ typedef struct {
     int32_t shift;      /* the same */
 } mg_sigmoid_s16_params;
 
-/* Computes 1 / (1 + exp(-x)) of input [size] into output [size], whose scale is 1/32768.
+/* Computes 1 / (1 + exp(-x)) for each value of input [size] into output [size], whose scale is
+ * 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sigmoid function by table, for tanh and sigmoid of int16. Twin of
- * microgen/ops/sigmoid16.py: both compute the same values, bit for bit. */
+/* The sigmoid function by a table, for tanh and sigmoid of int16. The Python twin is
+ * microgen/ops/sigmoid16.py, which computes the same values, bit for bit. */
 #ifndef MICROGEN_SIGMOID_TABLE_S16_H
 #define MICROGEN_SIGMOID_TABLE_S16_H
 
@@ -9,16 +9,18 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-/* How stored values become arguments in steps of 1 / (3 * 2^12): times multiplier / 2^shift,
- * rounded. multiplier is below 2^16, shift at most 31; products and half a unit fit int32. */
+/* The argument of a stored value in steps of 1 / (3 * 2^12): x * multiplier / 2^shift, rounded to
+ * nearest. multiplier must be below 2^16 and shift at most 31; the product plus half a unit must
+ * fit int32. */
 MG_INLINE int32_t mg_sigmoid_argument(int16_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t half = (shift > 0) ? mg_shift_left(1, shift - 1) : 0;
     return mg_shift_right(x * multiplier + half, shift);
 }
 
-/* sigmoid(i / 24) as Q0.16, each off by half the error of interpolation in the middle of its step;
- * the last is what saturated values have. Printed from microgen/ops/tables.py. */
+/* sigmoid(i / 24) as Q0.16. Each entry is corrected by half the interpolation error in the middle
+ * of its step, and the last entry is the value of saturated arguments. Printed from
+ * microgen/ops/tables.py. */
 MG_INLINE uint32_t mg_sigmoid_entry(uint32_t i)
 {
     static const uint16_t table[256] = {
@@ -46,8 +48,8 @@ MG_INLINE uint32_t mg_sigmoid_entry(uint32_t i)
     return table[i];
 }
 
-/* The table's value, times 2^bits, at `steps` >= 0, of which 2^bits are from one entry to the next;
- * `most` beyond the table. */
+/* The interpolated table value times 2^bits at `steps` >= 0; neighbouring entries are 2^bits steps
+ * apart. Past the end of the table it is `most`. */
 MG_INLINE int32_t mg_sigmoid_interpolated(int32_t steps, int32_t bits, int32_t most)
 {
     const uint32_t index = (uint32_t)steps >> bits;

@@ -10,7 +10,8 @@
 #include "microgen/inline.h"
 #include "microgen/running_sum_f32.h"
 
-/* One softmax of `count` values, `step` apart, as mg_softmax_f32_row computes it. */
+/* Computes softmax of `count` values, `step` apart, with the same operations as
+ * mg_softmax_f32_row. */
 MG_INLINE void mg_softmax_axis_f32_row(const float *input, float *output, int32_t count,
                                        int32_t step)
 {
@@ -30,8 +31,8 @@ MG_INLINE void mg_softmax_axis_f32_row(const float *input, float *output, int32_
     }
 }
 
-/* Of input [outer][count][inner] over the middle axis into output of the same shape, which may be
- * the same buffer as the input; otherwise they must not overlap. */
+/* Computes softmax of input [outer][count][inner] over the middle axis into output of the same
+ * shape. Output may be the same buffer as the input; otherwise they must not overlap. */
 MG_INLINE void mg_softmax_axis_f32_body(int32_t outer, int32_t count, int32_t inner,
                                         const float *input, float *output)
 {

@@ -20,8 +20,8 @@ typedef struct {
     float beta;         /* positive, finite */
 } mg_softmax_f32_params;
 
-/* Computes softmax of each row of input [outer_size][depth], times beta, into output
- * [outer_size][depth].
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output);

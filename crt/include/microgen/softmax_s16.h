@@ -21,13 +21,13 @@ typedef struct {
     int32_t shift;      /* as microgen/requantize.h says */
 } mg_softmax_s16_params;
 
-/* Computes softmax of each row of input [outer_size][depth] into output [outer_size][depth], whose
- * scale is 1/32768.
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output);
 
-/* exp(10 * (x - 32767) / 65535) as Q0.15. Printed from microgen/ops/tables.py, as the other. */
+/* exp(10 * (x - 32767) / 65535) as Q0.15. Both tables were printed from microgen/ops/tables.py. */
 MG_INLINE int16_t mg_softmax_s16_exp(int16_t x)
 {
     static const int16_t table[513] = {
@@ -127,7 +127,7 @@ MG_INLINE void mg_softmax_s16_row(const mg_softmax_s16_params *p, const int16_t 
                                   int16_t *output)
 {
     int32_t largest = INT16_MIN;
-    int32_t sum = 0; /* Q16.15; at least nearly 1, the largest's own exp(0) */
+    int32_t sum = 0; /* Q16.15; nearly 1 or more, because the largest value adds exp(0) */
     int32_t bits = 15;
 
     for (int32_t i = 0; i < p->depth; i++) {
@@ -143,7 +143,7 @@ MG_INLINE void mg_softmax_s16_row(const mg_softmax_s16_params *p, const int16_t 
     while ((sum >> bits) != 0) {
         bits++;
     }
-    /* sum / 2^(bits - 1) as Q1.16, rounded; the table takes what is above 1 */
+    /* sum / 2^(bits - 1) as Q1.16, rounded; the table is indexed by the part above 1 */
     const int64_t left = ((int64_t)sum << (31 - bits)) + ((int64_t)1 << 13);
     const int32_t mantissa = (int32_t)(left >> 14) - ((int32_t)1 << 16) + INT16_MIN;
     const int32_t reciprocal =

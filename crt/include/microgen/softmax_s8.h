@@ -16,16 +16,17 @@ extern "C" {
 typedef struct {
     int32_t outer_size;       /* rows */
     int32_t depth;            /* elements of a row: 1 to 4095 */
-    int32_t input_multiplier; /* Q31: beta * input scale as Q5.26 is */
+    int32_t input_multiplier; /* Q31: from beta * input scale to Q5.26 */
     int32_t input_left_shift; /* input_multiplier * 2^input_left_shift; 0 to 31 */
-    int32_t diff_min;         /* differences to the row's maximum below this count as -infinity */
+    int32_t diff_min;         /* smaller differences to the row's maximum become -infinity */
 } mg_softmax_s8_params;
 
-/* Computes softmax of each row of input [outer_size][depth] into output [outer_size][depth], whose
- * scale is 1/256 and whose zero point is -128. Output must not overlap the input. */
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
+ * not overlap the input. */
 void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
 
-/* exp of beta * scale * difference as Q0.31; difference is 0 or less. */
+/* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. */
 MG_INLINE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t difference)
 {
     int32_t result = 0;
@@ -40,7 +41,7 @@ MG_INLINE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t diffe
 MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
 {
     int32_t largest = INT8_MIN;
-    int32_t sum = 0;      /* Q12.19; at least 1.0, the largest's own exp(0) */
+    int32_t sum = 0;      /* Q12.19; at least 1.0, because the largest value adds exp(0) */
     int32_t headroom = 0; /* leading zeros of sum */
     int32_t reciprocal = 0;
     int32_t exponent = 0;
@@ -62,7 +63,8 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
     for (int32_t i = 0; i < p->depth; i++) {
         const int32_t quotient =
             mg_multiply_high(reciprocal, mg_softmax_s8_exp(p, input[i] - largest));
-        /* Sums of 512 and more divide by 2^32 and more: nothing is left of an int32. */
+        /* For sums of 512 and more the divisor is at least 2^32, so the quotient of an int32 is
+         * 0. */
         const int32_t scaled = (exponent > 31) ? 0 : mg_divide_by_power_of_two(quotient, exponent);
         output[i] = mg_offset_and_clamp(scaled, INT8_MIN, INT8_MIN, INT8_MAX);
     }

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_sqrt_f32 computes sqrt(x) of each value, as microgen/unary.h says. */
+/* mg_sqrt_f32 computes sqrt(x) of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_sqrt_f32, float, mg_f32_sqrt)
 
 #ifdef MG_SQRT_F32_IMPLEMENTATION /* the out-of-line form */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The square root of int16 values, in integers, but with the roundings of float32. */
+/* The square root of int16 values, computed in integers with the roundings of float32. */
 #ifndef MICROGEN_SQRT_S16_H
 #define MICROGEN_SQRT_S16_H
 
@@ -13,16 +13,17 @@
 extern "C" {
 #endif
 
-/* Scales are significand * 2^exponent, with significands in [2^23, 2^24), as float32 has them. */
+/* Scales are float32 numbers, significand * 2^exponent, with significands in [2^23, 2^24). */
 typedef struct {
     int32_t size; /* elements */
     int32_t input_significand;
-    int32_t input_exponent; /* -149 to 89: the real values are normal float32 numbers */
+    int32_t input_exponent; /* -149 to 89, so that real values are normal float32 numbers */
     int32_t output_significand;
     int32_t output_exponent; /* -172 to 104 */
 } mg_sqrt_s16_params;
 
-/* Computes the square roots of input [size], truncated, into output [size]; of negative values 0.
+/* Computes the square roots of input [size], truncated, into output [size]. The result for negative
+ * values is 0.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output);
@@ -33,8 +34,8 @@ typedef struct {
     int32_t exponent;
 } mg_sqrt_s16_float;
 
-/* What a rounding to nearest, ties to even, adds to x / 2^bits; x is followed by digits that are
- * all 0 if `rest` is. */
+/* The 0 or 1 that rounding to nearest, ties to even, adds to x >> bits. The digits after x are all
+ * 0 if `rest` is 0. */
 MG_INLINE uint32_t mg_sqrt_s16_carry(uint32_t x, int32_t bits, uint32_t rest)
 {
     const uint32_t half = (uint32_t)1 << (bits - 1);
@@ -43,7 +44,7 @@ MG_INLINE uint32_t mg_sqrt_s16_carry(uint32_t x, int32_t bits, uint32_t rest)
     return (fraction > half || (fraction == half && (rest | is_odd) != 0U)) ? 1U : 0U;
 }
 
-/* The real value of a stored one, which is positive. */
+/* The real value of a positive stored value. */
 MG_INLINE mg_sqrt_s16_float mg_sqrt_s16_real(const mg_sqrt_s16_params *p, int16_t x)
 {
     mg_sqrt_s16_float real = {(uint32_t)x, p->input_exponent};
@@ -55,7 +56,7 @@ MG_INLINE mg_sqrt_s16_float mg_sqrt_s16_real(const mg_sqrt_s16_params *p, int16_
     /* in [2^37, 2^39) */
     const uint64_t product = (uint64_t)real.significand * (uint32_t)p->input_significand;
     const int32_t bits = ((product >> 38) != 0U) ? 15 : 14;
-    const uint32_t low = (uint32_t)product; /* has all bits that are rounded away */
+    const uint32_t low = (uint32_t)product; /* contains all bits that are rounded away */
     real.significand = (uint32_t)(product >> bits) + mg_sqrt_s16_carry(low, bits, 0);
     real.exponent += bits;
     return real;

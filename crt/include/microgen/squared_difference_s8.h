@@ -15,17 +15,17 @@ extern "C" {
 #endif
 
 typedef mg_scaled_sum_params
-    mg_squared_difference_s8_params; /* an addition's; left_shift up to 7 */
+    mg_squared_difference_s8_params; /* those of an addition; left_shift is at most 7 */
 
-/* Squares lhs - rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], all requantized with
- * double rounding.
+/* Computes (lhs - rhs)^2 into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
+ * requantized from its own scale, and the square to the output's scale, with double rounding.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
                               const int8_t *rhs, int8_t *output);
 
-/* The squared difference of two stored values, as the output stores it. */
+/* The stored output value of the squared difference of two stored values. */
 MG_INLINE int8_t mg_squared_difference_s8_element(const mg_squared_difference_s8_params *p,
                                                   int8_t lhs, int8_t rhs)
 {

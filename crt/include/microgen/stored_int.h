@@ -27,7 +27,7 @@ MG_INLINE void mg_store_int(void *values, int32_t index, int32_t bytes, int32_t 
     }
 }
 
-/* The greatest; the least is minus this minus 1. */
+/* The greatest integer of that size. The least is -1 minus this. */
 MG_INLINE int32_t mg_greatest_int(int32_t bytes)
 {
     if (bytes == 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies the elements of a tensor of any type that lie at regular steps: slices, transpositions and
+/* Copies the elements at regular steps of a tensor of any type: slices, transpositions and
  * broadcasts. */
 #ifndef MICROGEN_STRIDED_COPY_H
 #define MICROGEN_STRIDED_COPY_H
@@ -15,16 +15,16 @@ extern "C" {
 
 typedef struct {
     int32_t shape[6];      /* of the output, each at least 1 */
-    int32_t stride[6];     /* elements of the input from one index of the output to the next */
+    int32_t stride[6];     /* elements of the input between neighbouring indices of the output */
     int32_t offset;        /* of the output's first element in the input */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
 } mg_strided_copy_params;
 
-/* Output element [i]...[n] is input[offset + i * stride[0] + ... + n * stride[5]], for all of
- * output [shape[0]]...[shape[5]]. Output must not overlap the input. */
+/* Copies input[offset + i * stride[0] + ... + n * stride[5]] to output element [i]...[n], for all
+ * of output [shape[0]]...[shape[5]]. Output must not overlap the input. */
 void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output);
 
-/* One row, the last axis. */
+/* Copies one row, which is the last axis. */
 MG_INLINE void mg_strided_copy_row(const mg_strided_copy_params *p, const void *input,
                                    int32_t start, void *output)
 {

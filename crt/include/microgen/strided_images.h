@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Elements from one index to the next: of the axes N, C, H, W, or O, I, H, W of a weight. */
+/* Elements between neighbouring indices of the axes N, C, H and W, or O, I, H and W of a weight. */
 typedef struct {
     int32_t batch;
     int32_t channel;

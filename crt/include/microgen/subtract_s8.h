@@ -16,15 +16,15 @@ extern "C" {
 
 typedef mg_scaled_sum_params mg_subtract_s8_params; /* the parameters of an addition */
 
-/* Subtracts rhs from lhs into output [shape[0]][shape[1]][shape[2]][shape[3]], each requantized
- * from its own scale with double rounding.
+/* Subtracts rhs from lhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
+ * requantized from its own scale, and the difference to the output's scale, with double rounding.
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_subtract_s8(const mg_subtract_s8_params *p, const int8_t *lhs, const int8_t *rhs,
                     int8_t *output);
 
-/* The difference of two stored values, as the output stores it. */
+/* The stored output value of the difference of two stored values. */
 MG_INLINE int8_t mg_subtract_s8_element(const mg_subtract_s8_params *p, int8_t lhs, int8_t rhs)
 {
     return mg_stored_sum_s8(p, mg_scaled_left(p, lhs) - mg_scaled_right(p, rhs));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of products in float32, of four output channels at a time, so that a value is loaded once
- * for four products. Each sum has its products in their order. */
+/* Sums of products in float32, for four output channels at a time, so that a value is loaded once
+ * for four products. Each sum adds its products in order. */
 #ifndef MICROGEN_SUMS_F32_H
 #define MICROGEN_SUMS_F32_H
 
@@ -26,7 +26,7 @@ MG_INLINE float mg_dot_f32(float sum, const float *values, const float *weight, 
     return sum;
 }
 
-/* The same for four channels: their weights are `step` apart. */
+/* The same for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums_f32 mg_dot_4_f32(mg_sums_f32 sums, const float *values, const float *weight,
                                    int32_t step, int32_t n)
 {
@@ -54,7 +54,7 @@ MG_INLINE float mg_finished_f32(const mg_finish_f32 *f, int32_t c, float sum)
     return mg_clamp_f32(total, f->activation_min, f->activation_max);
 }
 
-/* The outputs of channels c to c + 3. */
+/* Stores the outputs of channels c to c + 3. */
 MG_INLINE void mg_store_4_f32(const mg_finish_f32 *finish, int32_t c, mg_sums_f32 sums,
                               float *output)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of products of int16 values with int8 weights, exact in int64. Products are summed in int32
- * where so few of them fit, for one channel or for four at a time. */
+/* Sums of products of int16 values with int8 weights, exact in int64, for one channel or four at a
+ * time. Groups of at most MG_PRODUCTS_S16 products are first summed in int32, where they fit. */
 #ifndef MICROGEN_SUMS_S16_H
 #define MICROGEN_SUMS_S16_H
 
@@ -11,7 +11,7 @@
 
 enum {
     MG_PRODUCTS_S16 = 511
-}; /* so many products of at most 2^22 stay below 2^31 */
+}; /* the sum of so many products of at most 2^22 is below 2^31 */
 
 /* The accumulators of four output channels. */
 typedef struct {
@@ -26,7 +26,7 @@ MG_INLINE int32_t mg_at_most(int32_t x, int32_t limit)
     return (x < limit) ? x : limit;
 }
 
-/* The products of n values with n weights, n at most MG_PRODUCTS_S16. */
+/* The sum of the products of n values with n weights. n must be at most MG_PRODUCTS_S16. */
 MG_INLINE int32_t mg_few_s16(const int16_t *values, const int8_t *weight, int32_t n)
 {
     int32_t sum = 0;
@@ -37,7 +37,7 @@ MG_INLINE int32_t mg_few_s16(const int16_t *values, const int8_t *weight, int32_
     return sum;
 }
 
-/* sums + the same for four channels: their weights are `step` apart. */
+/* sums + the same for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums_s16 mg_few_4_s16(mg_sums_s16 sums, const int16_t *values, const int8_t *weight,
                                    int32_t step, int32_t n)
 {
@@ -69,7 +69,7 @@ MG_INLINE int64_t mg_dot_s16(int64_t sum, const int16_t *values, const int8_t *w
     return sum;
 }
 
-/* The same for four channels: their weights are `step` apart. */
+/* The same for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums_s16 mg_dot_4_s16(mg_sums_s16 sums, const int16_t *values, const int8_t *weight,
                                    int32_t step, int32_t n)
 {
@@ -79,7 +79,7 @@ MG_INLINE mg_sums_s16 mg_dot_4_s16(mg_sums_s16 sums, const int16_t *values, cons
     return sums;
 }
 
-/* The outputs of channels c to c + 3. */
+/* Stores the outputs of channels c to c + 3. */
 MG_INLINE void mg_store_4_s16(const mg_scaling_s16 *scaling, int32_t c, mg_sums_s16 sums,
                               int16_t *output)
 {

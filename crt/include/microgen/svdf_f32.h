@@ -18,13 +18,14 @@ typedef struct {
     int32_t features; /* of the input */
     int32_t units;    /* of the output */
     int32_t rank;     /* filters per unit */
-    int32_t memory;   /* results that a filter remembers, the latest among them */
+    int32_t memory;   /* results that a filter remembers, including the latest */
     float activation_min;
     float activation_max;
 } mg_svdf_f32_params;
 
-/* Computes output [batches][units] from input [batches][features] and what state
- * [batches][units * rank][memory] remembers; moves each memory on by one, oldest first.
+/* Computes output [batches][units] from input [batches][features] and state
+ * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
+ * appends the latest.
  *
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. No two buffers may overlap. */
@@ -32,7 +33,7 @@ void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
                  const float *feature_weight, const float *time_weight, const float *bias,
                  float *output);
 
-/* A filter's result for the input. */
+/* A filter's sum of features. */
 MG_INLINE float mg_svdf_f32_latest(const mg_svdf_f32_params *p, const float *input,
                                    const float *weight)
 {
@@ -44,7 +45,7 @@ MG_INLINE float mg_svdf_f32_latest(const mg_svdf_f32_params *p, const float *inp
     return sum;
 }
 
-/* Drops the oldest of a memory, puts the latest at its end, and returns the weighted sum. */
+/* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
 MG_INLINE float mg_svdf_f32_remember(const mg_svdf_f32_params *p, float *memory,
                                      const float *weight, float latest)
 {

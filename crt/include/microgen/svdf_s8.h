@@ -19,32 +19,33 @@ typedef struct {
     int32_t features;           /* of the input */
     int32_t units;              /* of the output */
     int32_t rank;               /* filters per unit */
-    int32_t memory;             /* results that a filter remembers, the latest among them */
+    int32_t memory;             /* results that a filter remembers, including the latest */
     int32_t input_offset;       /* minus the input's zero point: -127 to 128 */
     int32_t output_offset;      /* the output's zero point: -128 to 127 */
-    int32_t feature_multiplier; /* from sums of features to the state; microgen/requantize.h */
+    int32_t feature_multiplier; /* from sums of features to the state; see microgen/requantize.h */
     int32_t feature_shift;
     int32_t time_multiplier; /* from sums over time to the output */
     int32_t time_shift;
 } mg_svdf_s8_params;
 
-/* Computes output [batches][units] from input [batches][features] and what state
- * [batches][units * rank][memory] remembers; moves each memory on by one, oldest first.
+/* Computes output [batches][units] from input [batches][features] and state
+ * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
+ * appends the latest.
  *
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
- * NULL. A sum of features must stay within int32; sums over time are taken modulo 2^32. No two
- * buffers may overlap. */
+ * NULL. A sum of features must fit int32, partial sums included. Sums over time are taken modulo
+ * 2^32. No two buffers may overlap. */
 void mg_svdf_s8(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
                 const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
                 int8_t *output);
 
-/* A filter's sum of features, as its memory stores it. */
+/* A filter's sum of features, quantized for its memory. */
 MG_INLINE int16_t mg_svdf_s8_latest(const mg_svdf_s8_params *p, int32_t sum)
 {
     return (int16_t)mg_saturate_16(mg_requantize(sum, p->feature_multiplier, p->feature_shift));
 }
 
-/* Drops the oldest of a memory, puts the latest at its end, and returns the weighted sum. */
+/* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
 MG_INLINE uint32_t mg_svdf_s8_remember(const mg_svdf_s8_params *p, int16_t *memory,
                                        const int16_t *weight, int16_t latest)
 {
@@ -59,7 +60,8 @@ MG_INLINE uint32_t mg_svdf_s8_remember(const mg_svdf_s8_params *p, int16_t *memo
     return sum + (uint32_t)(latest * weight[last]);
 }
 
-/* The results of up to four filters, from f on, for the input; returns how many. */
+/* Stores the quantized sums of features of filter f, or of filters f to f + 3 if there are so many,
+ * and returns their number. */
 MG_INLINE int32_t mg_svdf_s8_filters(const mg_svdf_s8_params *p, const int8_t *input,
                                      const int8_t *weight, int32_t f, int16_t latest[4], int dsp)
 {
@@ -79,7 +81,7 @@ MG_INLINE int32_t mg_svdf_s8_filters(const mg_svdf_s8_params *p, const int8_t *i
     return 4;
 }
 
-/* The output of unit u, from its sum over time without the bias. */
+/* The output of unit u, from its sum over time; the bias is added here. */
 MG_INLINE int8_t mg_svdf_s8_stored(const mg_svdf_s8_params *p, const int32_t *bias, int32_t u,
                                    uint32_t sum)
 {
@@ -88,7 +90,7 @@ MG_INLINE int8_t mg_svdf_s8_stored(const mg_svdf_s8_params *p, const int32_t *bi
                                p->output_offset, INT8_MIN, INT8_MAX);
 }
 
-/* One row of the batch. */
+/* Computes one row of the batch. */
 MG_INLINE void mg_svdf_s8_row(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
                               const int8_t *feature_weight, const int16_t *time_weight,
                               const int32_t *bias, int8_t *output, int dsp)
@@ -96,7 +98,7 @@ MG_INLINE void mg_svdf_s8_row(const mg_svdf_s8_params *p, const int8_t *input, i
     int16_t latest[4];
     uint32_t sum = 0U;
     int32_t unit = 0;
-    int32_t summed = 0; /* filters of the unit */
+    int32_t summed = 0; /* filters of the unit that are already summed */
 
     for (int32_t f = 0; f < p->units * p->rank;) {
         const int32_t count = mg_svdf_s8_filters(p, input, feature_weight, f, latest, dsp);
@@ -115,7 +117,7 @@ MG_INLINE void mg_svdf_s8_row(const mg_svdf_s8_params *p, const int8_t *input, i
     }
 }
 
-/* The body of this kernel and, where `dsp` is 1, of that for the Arm DSP extension. */
+/* The body of this kernel and, if `dsp` is 1, of the one for the Arm DSP extension. */
 MG_INLINE void mg_svdf_s8_rows(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
                                const int8_t *feature_weight, const int16_t *time_weight,
                                const int32_t *bias, int8_t *output, int dsp)

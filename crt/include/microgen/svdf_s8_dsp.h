@@ -14,7 +14,7 @@ extern "C" {
 
 typedef mg_svdf_s8_params mg_svdf_s8_dsp_params;
 
-/* What mg_svdf_s8 computes, of the same arguments. */
+/* Computes the same as mg_svdf_s8 with the same arguments. */
 void mg_svdf_s8_dsp(const mg_svdf_s8_dsp_params *p, const int8_t *input, int16_t *state,
                     const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
                     int8_t *output);

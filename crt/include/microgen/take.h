@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of an axis of a tensor of any type, by indices that are known to lie in it. */
+/* Parts of a tensor of any type along an axis, selected by indices that are known to be valid. */
 #ifndef MICROGEN_TAKE_H
 #define MICROGEN_TAKE_H
 
@@ -14,16 +14,16 @@ extern "C" {
 
 typedef struct {
     int32_t batches;    /* product of the sizes of the batch axes */
-    int32_t outer_size; /* product of the sizes between them and the axis */
+    int32_t outer_size; /* product of the sizes of the axes between them and `axis` */
     int32_t axis_size;
     int32_t inner_bytes;   /* of all elements after the axis */
     int32_t count;         /* indices of a batch */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
 } mg_take_params;
 
-/* Copies input [batches][outer_size][axis_size][inner_bytes] at indices [batches][count], each from
- * 0 to axis_size - 1, to output [batches][outer_size][count][inner_bytes]. Output must not overlap
- * the input. */
+/* Copies the parts of input [batches][outer_size][axis_size][inner_bytes] at indices
+ * [batches][count] to output [batches][outer_size][count][inner_bytes]. Each index must be from 0
+ * to axis_size - 1. Output must not overlap the input. */
 void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output);
 
 MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const int32_t *indices,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of an axis of a tensor of any type, by indices that are computed: each is checked. */
+/* Parts of a tensor of any type along an axis, selected by computed indices. Each index is
+ * checked. */
 #ifndef MICROGEN_TAKE_COMPUTED_H
 #define MICROGEN_TAKE_COMPUTED_H
 
@@ -16,8 +17,8 @@ typedef mg_take_params mg_take_computed_params;
 
 #define MG_TAKE_OUTSIDE 0x0803 /* kTvmErrorFunctionCallInvalidArg */
 
-/* As mg_take, but indices may be any numbers: returns MG_TAKE_OUTSIDE, and leaves the output as it
- * is, if one of them is not from 0 to axis_size - 1; 0 otherwise. */
+/* Does the same as mg_take and returns 0. If an index is not from 0 to axis_size - 1, returns
+ * MG_TAKE_OUTSIDE and leaves the output unchanged. */
 int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
                          const int32_t *indices, void *output);
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* mg_tanh_f32 computes tanh(x) of each value, as microgen/unary.h says. */
+/* mg_tanh_f32 computes tanh(x) of each value. microgen/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_tanh_f32, float, mg_f32_tanh)
 
 #ifdef MG_TANH_F32_IMPLEMENTATION /* the out-of-line form */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hyperbolic tangent of int16 values, by the table of sigmoid. */
+/* The hyperbolic tangent of int16 values, by the table of the sigmoid function. */
 #ifndef MICROGEN_TANH_S16_H
 #define MICROGEN_TANH_S16_H
 
@@ -20,7 +20,8 @@ typedef struct {
     int32_t shift;      /* the same */
 } mg_tanh_s16_params;
 
-/* Computes tanh(x) = 2 sigmoid(2 x) - 1 of input [size] into output [size], whose scale is 1/32768.
+/* Computes tanh(x) = 2 sigmoid(2 x) - 1 for each value of input [size] into output [size], whose
+ * scale is 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 void mg_tanh_s16(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that only records the calls of its hooks: a stand-in in a generated project until there
- * is a driver, which tests use, too.
+/* A device that only records the calls of its hooks. A generated project uses it until there is a
+ * driver, and tests use it, too.
  *
- * Every hook prints a line on the console, "microgen: device <name> <Hook>", followed by
- * " status=<n>" if it fails, and is kept in a buffer of fixed size.
+ * Every hook prints a line on the console: "microgen: device <name> <Hook>", followed by
+ * " status=<n>" if it fails. A buffer of fixed size keeps the last calls.
  *
- * A hook fails if a file microgen_devices.txt in the current directory says so. It holds pairs of
- * decimal numbers: which call of a hook, over all devices, the first being 1; and the status that
- * it returns instead of 0. It is read once, at the first hook. Without files no hook fails. */
+ * A hook fails if a file microgen_devices.txt in the current directory says so. The file contains
+ * pairs of decimal numbers. The first is the number of a call, counted from 1 over all devices; the
+ * second is the status that this call returns instead of 0. The file is read once, at the first
+ * call. On a platform without files no hook fails. */
 #ifndef MICROGEN_TRACING_DEVICE_H
 #define MICROGEN_TRACING_DEVICE_H
 
@@ -17,8 +18,8 @@
 extern "C" {
 #endif
 
-#define MG_TRACING_EVENTS 32U  /* hooks that are kept: the last so many */
-#define MG_TRACING_FAILURES 4U /* pairs that are read from the file */
+#define MG_TRACING_EVENTS 32U  /* number of calls that are kept, the last ones */
+#define MG_TRACING_FAILURES 4U /* maximum number of pairs in the file */
 
 typedef enum {
     MG_HOOK_ACTIVATE,
@@ -39,13 +40,14 @@ typedef struct {
     int32_t status; /* what it returned */
 } mg_device_event;
 
-/* What each hook of a tracing device calls. Returns 0, or the status that the file gives. */
+/* Records the call of a hook. Every hook of a tracing device calls it. Returns 0, or the status
+ * that the file gives. */
 int32_t mg_tracing_device_hook(const mg_tracing_device *device, mg_hook hook);
 
-/* How many hooks were called so far. */
+/* The number of hooks called so far. */
 uint32_t mg_tracing_device_count(void);
 
-/* The hook that was called as number `number`, from 1 up to the count; NULL if it is not kept. */
+/* Call number `number`, from 1 to the count. NULL if it is no longer kept. */
 const mg_device_event *mg_tracing_device_event(uint32_t number);
 
 #ifdef __cplusplus

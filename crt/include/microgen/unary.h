@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that compute each value of the output from the input's value in its place. */
+/* Kernels that compute each value of the output from the input's value at the same position. */
 #ifndef MICROGEN_UNARY_H
 #define MICROGEN_UNARY_H
 
@@ -7,13 +7,13 @@
 
 #include "microgen/inline.h"
 
-/* The parameters of functions that have none of their own. */
+/* The parameters of kernels without any of their own. */
 typedef struct {
     int32_t size; /* elements */
 } mg_unary_params;
 
-/* output[i] = element(p, input[i]) for each of p->size elements. A macro, so that `element` is
- * inlined at every optimisation level, for any types. */
+/* output[i] = element(p, input[i]) for each of p->size elements. This is a macro so that `element`
+ * works for any types and is inlined at every optimisation level. */
 #define MG_UNARY(element, p, input, output)                                                        \
     do {                                                                                           \
         for (int32_t i_ = 0; i_ < (p)->size; i_++) {                                               \
@@ -21,12 +21,12 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* The header of a kernel without parameters of its own, on elements of type T:
+/* Declares a kernel on elements of type T, without parameters of its own, and defines its body:
  *
  *     void kernel(const kernel_params *p, const T *input, T *output);
  *
- * computes function(x) of each value of input [size] into output [size]; `T function(T)` is inline.
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+ * It computes function(x) for each value of input [size] into output [size]. `T function(T)` must
+ * be inline. Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_UNARY_KERNEL(kernel, T, function)                                                       \
     typedef mg_unary_params kernel##_params;                                                       \
     void kernel(const kernel##_params *p, const T *input, T *output);                              \

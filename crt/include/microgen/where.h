@@ -15,16 +15,16 @@ extern "C" {
 
 typedef struct {
     int32_t shape[4];            /* of the output */
-    int32_t condition_stride[4]; /* elements from one index to the next; 0: broadcast */
+    int32_t condition_stride[4]; /* elements between neighbouring indices; 0: broadcast */
     int32_t lhs_stride[4];       /* the same */
     int32_t rhs_stride[4];       /* the same */
     int32_t element_bytes;       /* of lhs, rhs and output: 1 to 8 */
 } mg_where_params;
 
-/* Each element of output [shape[0]][shape[1]][shape[2]][shape[3]] is that of lhs where condition is
- * 1, that of rhs where it is 0.
+/* Computes each element of output [shape[0]][shape[1]][shape[2]][shape[3]]: lhs if condition is 1,
+ * rhs if it is 0.
  *
- * Output may be the very buffer of lhs or rhs if that has the output's shape; otherwise it must not
+ * Output may be the same buffer as lhs or rhs if that has the output's shape; otherwise it must not
  * overlap an operand. */
 void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs, const void *rhs,
               void *output);
@@ -49,7 +49,7 @@ MG_INLINE void mg_where_body(const mg_where_params *p, const uint8_t *condition,
                         condition[mg_broadcast_at(p->condition_stride, n, y, x, c)];
                     const int32_t left = mg_broadcast_at(p->lhs_stride, n, y, x, c);
                     const int32_t right = mg_broadcast_at(p->rhs_stride, n, y, x, c);
-                    uint64_t element; /* in between, because output may be lhs or rhs */
+                    uint64_t element; /* an intermediate copy, because output may be lhs or rhs */
 
                     (void)memcpy(&element,
                                  (chosen != 0U) ? mg_where_at(lhs, left, bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where elements and sliding windows lie in NHWC tensors. */
+/* Positions of elements and sliding windows in NHWC tensors. */
 #ifndef MICROGEN_WINDOW_H
 #define MICROGEN_WINDOW_H
 
@@ -7,19 +7,20 @@
 
 #include "microgen/inline.h"
 
-/* The taps of a window that fall inside the input along one axis: begin <= tap < end. Or the
- * pixels of an input that reach a place of a transposed convolution's output. */
+/* A range, begin <= n < end, along one axis: of the taps of a window that are inside the input, or
+ * of the pixels of an input that reach a position of a transposed convolution's output. */
 typedef struct {
     int32_t begin;
     int32_t end;
 } mg_taps;
 
-/* Taps k in [0, count) whose place, origin + k * dilation, is in [0, size).
+/* Taps k in [0, count) whose position, origin + k * dilation, is in [0, size).
  *
- * Nothing here exceeds int32 where pads and dilation are at most 32767 and the padded size at most
- * 2^31 - 65536: origin is y * stride - pad for an output's y, so that the window, from origin to
- * the place of the last tap, lies in the padded input. Then size - origin is at most the padded
- * size, dilation - 1 + size - origin less than 2^31, and dilation - 1 - origin less than 65536. */
+ * Nothing here exceeds int32 if pads and dilation are at most 32767 and the padded size is at most
+ * 2^31 - 65536. The reason: origin is y * stride - pad for an output's y, so the window, from
+ * origin to the position of the last tap, is inside the padded input. Then size - origin is at most
+ * the padded size, dilation - 1 + size - origin is less than 2^31, and dilation - 1 - origin is
+ * less than 65536. */
 MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation, int32_t size)
 {
     const int32_t before = (origin < 0) ? (dilation - 1 - origin) / dilation : 0;
@@ -28,8 +29,8 @@ MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation
     return taps;
 }
 
-/* Pixels p in [0, size) of a transposed convolution's input that reach place `at` of its full
- * result: those with a tap k in [0, count) where p * stride + k = at. */
+/* Pixels p in [0, size) of a transposed convolution's input that reach position `at` of its full
+ * result: those with p * stride + k = at for a tap k in [0, count). */
 MG_INLINE mg_taps mg_pixels_reaching(int32_t at, int32_t count, int32_t stride, int32_t size)
 {
     const int32_t until = at / stride + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes one tensor of any type into its part of each row of a larger one: concatenation, one call
- * for each input. */
+/* Writes one tensor of any type into its part of each row of a larger one. Concatenation is one
+ * call for each input. */
 #ifndef MICROGEN_WRITE_SLICE_H
 #define MICROGEN_WRITE_SLICE_H
 
@@ -18,11 +18,11 @@ typedef struct {
     int32_t output_row;    /* bytes of a row of the output */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
     int32_t input_row;     /* bytes of a row of the input */
-    int32_t offset;        /* in bytes, where it goes; offset + input_row is at most output_row */
+    int32_t offset; /* in bytes, in the output's row; offset + input_row is at most output_row */
 } mg_write_slice_params;
 
-/* Copies input [rows][input_row] into output [rows][output_row] at `offset` of each row, and
- * leaves the rest of the output as it is. They must not overlap. */
+/* Copies input [rows][input_row] into output [rows][output_row] at `offset` of each row, and leaves
+ * the rest of the output unchanged. Input and output must not overlap. */
 void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
 
 MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *input, void *output)

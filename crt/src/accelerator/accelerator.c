@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* From one state to another, if it is in the first. */
+/* Changes the state from `from` to `to`, if it is `from`. */
 static int32_t move(mg_accelerator *device, mg_accelerator_state from, mg_accelerator_state to)
 {
     if (device == NULL) {
@@ -108,7 +108,7 @@ int32_t mg_accelerator_run(void *context, const uint8_t *stream, uint32_t nbytes
         return status;
     }
     for (i = 0U; i < commands; i++) {
-        (void)mg_accelerator_next(&rest, &command); /* as it was checked */
+        (void)mg_accelerator_next(&rest, &command); /* check() has already read it */
         mg_accelerator_compute(&command);
     }
     device->streams++;

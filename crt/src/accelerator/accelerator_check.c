@@ -14,7 +14,7 @@ static bool is_within(int32_t value, int32_t low, int32_t high)
     return low <= value && value <= high;
 }
 
-/* Whether the operand has as many bytes as a tensor of that shape. */
+/* Whether the operand has the same number of bytes as a tensor of that shape. */
 static bool has_shape(const mg_accelerator_operand *operand, int32_t n, int32_t h, int32_t w,
                       int32_t c)
 {
@@ -44,7 +44,7 @@ static bool is_stored_zero(int32_t offset)
     return is_within(offset, INT8_MIN, INT8_MAX);
 }
 
-/* Minus a zero point. */
+/* Whether the value is minus a zero point. */
 static bool is_offset(int32_t offset)
 {
     return is_within(offset, -INT8_MAX, -INT8_MIN);
@@ -62,7 +62,7 @@ static bool is_table(const mg_accelerator_operand *operand, int32_t count)
            has_shape(operand, 1, 1, count, 4);
 }
 
-/* Whether the operand is a bias, or none, that leaves room for a sum of `terms` products. */
+/* Whether the operand is absent, or a bias whose sum with `terms` products fits int32. */
 static bool is_bias(const mg_accelerator_operand *operand, int32_t count, uint64_t terms)
 {
     const int32_t *const bias = operand->read;
@@ -107,7 +107,7 @@ static bool are_scales(const mg_accelerator_operand *multipliers,
     return true;
 }
 
-/* Whether an operand with these strides ends before its bytes do. */
+/* Whether all elements at these strides are inside the operand. */
 static bool is_strided(const mg_accelerator_operand *operand, const int32_t shape[4],
                        const int32_t stride[4])
 {
@@ -195,7 +195,8 @@ static bool is_axis(axis a)
            is_within(a.pad, 0, MG_ACCELERATOR_MAX_EXTENT);
 }
 
-/* The same, and each window has a tap inside the input: means divide by their number. */
+/* The same for pooling. Each window must also have a tap inside the input, because means are
+ * divided by the number of these taps. */
 static bool is_pooled_axis(axis a)
 {
     return is_axis(a) && a.pad < a.taps && (a.output - 1) * a.stride - a.pad < a.input;
@@ -221,7 +222,8 @@ static bool is_pool(const mg_accelerator_command *command)
     }
 }
 
-/* The operands after the data of a layer with weights, except the weights' shape. */
+/* Whether the operands of a layer with weights are valid, except for the data and the weights'
+ * shape. */
 static bool are_weighted(const mg_accelerator_operand operands[6], int32_t channels, int32_t scales,
                          uint64_t terms)
 {
@@ -300,7 +302,8 @@ static bool is_depthwise_conv2d(const mg_accelerator_command *command)
     }
 }
 
-/* How many operands and parameters a command has, by opcode; the bias alone may be absent. */
+/* The numbers of operands and parameters of each command, by opcode. Only the bias may be
+ * absent. */
 static const struct {
     uint32_t operands;
     size_t bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a command of the simulated accelerator may be computed: no index leaves its operands, no
- * sum leaves int32, no loop has more rounds than its operands have elements to justify. */
+/* Checks that a command of the simulated accelerator can be computed safely: all indices are inside
+ * its operands, all sums fit int32, and the number of loop iterations is bounded by the sizes of
+ * its operands. */
 #ifndef MICROGEN_ACCELERATOR_CHECK_H
 #define MICROGEN_ACCELERATOR_CHECK_H
 
@@ -12,10 +13,11 @@
 extern "C" {
 #endif
 
-/* Of windows, strides, dilations, paddings, and the extents that windows move over. */
+/* The maximum of window sizes, strides, dilations, paddings, and of the extents that windows move
+ * over. */
 #define MG_ACCELERATOR_MAX_EXTENT 32767
 
-/* Returns 0; kTvmErrorExecutorGraphUnsupported for an opcode that there is not;
+/* Returns 0, kTvmErrorExecutorGraphUnsupported for an unknown opcode, or
  * kTvmErrorExecutorGraphMalformed. */
 int32_t mg_accelerator_check(const mg_accelerator_command *command);
 

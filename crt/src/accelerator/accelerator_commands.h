@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of the accelerator's commands: those of the kernels that compute them. */
+/* The parameters of the accelerator's commands, which are those of the kernels that compute
+ * them. */
 #ifndef MICROGEN_ACCELERATOR_COMMANDS_H
 #define MICROGEN_ACCELERATOR_COMMANDS_H
 

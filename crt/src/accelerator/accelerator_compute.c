@@ -3,7 +3,8 @@
 
 #include "accelerator/accelerator_commands.h"
 
-/* Defines the function `command_name` of a command: the kernel's body on its operands, in order. */
+/* Defines the function `command_name`, which calls the kernel's body with the command's operands in
+ * order. */
 #define MG_COMMAND(command_name, kernel, ...)                                                      \
     static void command_name(const mg_accelerator_command *command)                                \
     {                                                                                              \

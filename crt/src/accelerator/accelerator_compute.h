@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the simulated accelerator's commands compute. */
+/* Computes the commands of the simulated accelerator. */
 #ifndef MICROGEN_ACCELERATOR_COMPUTE_H
 #define MICROGEN_ACCELERATOR_COMPUTE_H
 

@@ -26,7 +26,7 @@ static uint32_t number(mg_accelerator_stream *stream, uint32_t nbytes)
     return (uint32_t)mg_stream_number(&stream->rest, nbytes);
 }
 
-/* The number's 32 bits as a signed one. */
+/* The next 32-bit number, as a signed one. */
 static int32_t signed_number(mg_accelerator_stream *stream)
 {
     const uint32_t bits = number(stream, 4U);

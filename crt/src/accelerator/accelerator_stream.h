@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command streams of the simulated accelerator, read in place: numbers little-endian, byte by
- * byte, never past the end.
+/* Reads command streams of the simulated accelerator in place and never past the end. Numbers are
+ * little-endian and read byte by byte.
  *
  *     u32 magic "MGAC" | u16 version | u16 memories | u32 bytes of the stream | u32 CRC-32 of what
  *     follows | u32 bytes of each memory | commands
  *
  * A command is u8 opcode | u8 operands | u16 parameters | operands | i32 parameters. An operand is
- * u32 memory | u32 offset | u32 bytes; memory MG_ACCELERATOR_ABSENT, with zeros, is none.
+ * u32 memory | u32 offset | u32 bytes. An absent operand has memory MG_ACCELERATOR_ABSENT, and its
+ * offset and bytes are 0.
  *
- * The parameters are the fields of the kernel's structure, in order; operands are the kernel's
- * pointers, in order, the output last. */
+ * The parameters are the fields of the kernel's structure, in order. The operands are the kernel's
+ * pointers, in order, with the output last. */
 #ifndef MICROGEN_ACCELERATOR_STREAM_H
 #define MICROGEN_ACCELERATOR_STREAM_H
 
@@ -29,7 +30,8 @@ extern "C" {
 #define MG_ACCELERATOR_MAX_OPERANDS 6U
 #define MG_ACCELERATOR_MAX_PARAMETERS 24U
 
-/* Of a tensor, in bytes. Indices of its elements, and sums of them, then fit int32. */
+/* The maximum size of a tensor in bytes. It keeps indices of elements, and sums of indices, within
+ * int32. */
 #define MG_ACCELERATOR_MAX_TENSOR 0x7FFFFF
 
 typedef enum {
@@ -44,12 +46,12 @@ typedef enum {
     MG_ACCELERATOR_DEPTHWISE_CONV2D
 } mg_accelerator_opcode;
 
-/* `read` is NULL where there is none, `write` where it is read-only. */
+/* `read` is NULL if the operand is absent, and `write` if it is read-only. */
 typedef struct {
     const void *read;
     void *write;
     uint32_t bytes;
-    bool is_constant; /* in memory 0, which nobody writes */
+    bool is_constant; /* in memory 0, which is never written */
 } mg_accelerator_operand;
 
 typedef struct {
@@ -66,14 +68,14 @@ typedef struct {
     uint32_t count;
 } mg_accelerator_stream;
 
-/* Reads all before the first command. Returns 0, or an error as mg_accelerator_run does. */
+/* Reads everything before the first command. Returns 0, or an error of mg_accelerator_run. */
 int32_t mg_accelerator_begin(mg_accelerator_stream *stream, const uint8_t *bytes, uint32_t nbytes,
                              const mg_accelerator_memory *memories, uint32_t count);
 
 bool mg_accelerator_at_end(const mg_accelerator_stream *stream);
 
-/* Reads the next command, whose operands then lie inside the memories. Its opcode may be any.
- * Returns 0, or kTvmErrorExecutorGraphMalformed, at the end, too. */
+/* Reads the next command and checks that its operands are inside the memories. It does not check
+ * the opcode. Returns 0, or kTvmErrorExecutorGraphMalformed, also at the end of the stream. */
 int32_t mg_accelerator_next(mg_accelerator_stream *stream, mg_accelerator_command *command);
 
 #ifdef __cplusplus

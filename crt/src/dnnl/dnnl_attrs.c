@@ -4,7 +4,7 @@
 #include "json/decimal_f32.h"
 #include "json/json_keys.h"
 
-/* A NUL after each name and one more at the end. */
+/* Each name ends with a NUL, and one more NUL ends the list. */
 static const char names[] =
     "shape\0dtype\0num_inputs\0num_outputs\0out_dtype\0strides\0padding\0dilation\0groups\0"
     "channels\0kernel_size\0data_layout\0kernel_layout\0out_layout\0layout\0pool_size\0"
@@ -69,7 +69,7 @@ uint32_t mg_dnnl_texts(mg_dnnl_attrs *attrs, mg_dnnl_attr key, mg_text *texts, u
     return attrs->error == kTvmErrorNoError ? i : 0U;
 }
 
-/* One text; empty if that is wrong. */
+/* Reads exactly one text; it is empty after an error. */
 static mg_text one_text(mg_dnnl_attrs *attrs, mg_dnnl_attr key)
 {
     mg_text text = {NULL, 0U};
@@ -148,7 +148,7 @@ float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key)
     return value;
 }
 
-/* Where `letter` stands in a text of four, 4 if it does not. */
+/* The position of `letter` in a text of four letters, or 4 if it is not there. */
 static uint32_t place_of(const mg_text *text, char letter)
 {
     uint32_t i = 0U;

@@ -43,49 +43,52 @@ typedef enum {
     MG_DNNL_ALPHA,
     MG_DNNL_TRANSPOSE_A,
     MG_DNNL_TRANSPOSE_B,
-    MG_DNNL_ATTRS /* how many */
+    MG_DNNL_ATTRS /* number of attributes */
 } mg_dnnl_attr;
 
-/* `error` is the first of what was wrong: what is read from then on is 0 or empty. */
+/* `error` is the first error. All values read after it are 0 or empty. */
 typedef struct {
     mg_json values[MG_DNNL_ATTRS];
-    uint32_t seen; /* bit by bit */
+    uint32_t seen; /* one bit for each key */
     tvm_crt_error_t error;
 } mg_dnnl_attrs;
 
-/* Finds the attributes of an object that is valid JSON; others than the above are passed over. */
+/* Finds the attributes of an object that is valid JSON. Attributes not listed above are skipped. */
 void mg_dnnl_find_attrs(mg_json json, mg_dnnl_attrs *attrs);
 
-/* kTvmErrorExecutorGraphMalformed unless the condition holds. */
+/* Sets the error kTvmErrorExecutorGraphMalformed unless the condition holds. */
 void mg_dnnl_require(mg_dnnl_attrs *attrs, bool condition);
 
-/* The same with kTvmErrorExecutorGraphUnsupported. */
+/* Sets the error kTvmErrorExecutorGraphUnsupported unless the condition holds. */
 void mg_dnnl_support(mg_dnnl_attrs *attrs, bool condition);
 
-/* Whether the attribute is there, and not [[""]], which is TVM's way to leave one out. */
+/* Whether the attribute is present, and is not [[""]], which TVM writes for an absent one. */
 bool mg_dnnl_has(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
-/* The texts of [["1", "1"]], from 1 to `most`: how many. */
+/* Reads the texts of an attribute such as [["1", "1"]], from 1 to `most` of them. Returns their
+ * number. */
 uint32_t mg_dnnl_texts(mg_dnnl_attrs *attrs, mg_dnnl_attr key, mg_text *texts, uint32_t most);
 
-/* Exactly `count` of them, up to 4, as numbers up to UINT16_MAX. */
+/* Reads exactly `count` texts, up to 4, as numbers up to UINT16_MAX. */
 void mg_dnnl_numbers(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint16_t *numbers, uint32_t count);
 
-/* One number up to INT32_MAX. */
+/* Reads one number up to INT32_MAX. */
 uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
-/* An axis of `ndim`, which may be counted from the end with a minus. */
+/* Reads an axis of `ndim`. Negative numbers count from the end. */
 uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
 
-/* "0" or "1": 0 or `flag`. */
+/* Reads "0" or "1" and returns 0 or `flag`. */
 uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag);
 
 float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
-/* A layout that is a permutation of four letters, packed as mg_dnnl_node has it. */
+/* Reads a layout, which must be a permutation of these four letters, and packs it as in
+ * mg_dnnl_node. */
 uint8_t mg_dnnl_read_layout(mg_dnnl_attrs *attrs, mg_dnnl_attr key, const char *letters);
 
-/* Whether "num_inputs" or "num_outputs", a plain text, is this number, if it is there. */
+/* Requires "num_inputs" or "num_outputs", which is a plain text, to be this number if it is
+ * present. */
 void mg_dnnl_require_count(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t count);
 
 #ifdef __cplusplus

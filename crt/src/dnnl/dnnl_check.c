@@ -26,13 +26,14 @@ static uint32_t expected_inputs(const mg_dnnl_node *node)
     }
 }
 
-/* The size of a broadcast operand's axis, 1 if it has none; axes are counted from the last. */
+/* The size of axis `i`, counted from the last one, of a broadcast operand; 1 if it has no such
+ * axis. */
 static int32_t dim_from_end(const mg_dnnl_node *node, uint32_t i)
 {
     return i < node->ndim ? node->dims[node->ndim - 1U - i] : 1;
 }
 
-/* numpy's rule, which is Relay's. */
+/* Checks numpy's rule of broadcasting, which is also Relay's. */
 static void check_broadcast(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
                             mg_dnnl_attrs *attrs)
 {
@@ -49,7 +50,7 @@ static void check_broadcast(const mg_dnnl_graph *graph, const mg_dnnl_node *node
     }
 }
 
-/* Whether an operand has one axis of `channels`, and no other than of 1. */
+/* Whether one axis of an operand has size `channels`, and all others have size 1. */
 static bool is_per_channel(const mg_dnnl_node *operand, int32_t channels)
 {
     bool found = channels == 1 && mg_dnnl_elements(operand) == 1;
@@ -61,7 +62,8 @@ static bool is_per_channel(const mg_dnnl_node *operand, int32_t channels)
     return found && mg_dnnl_elements(operand) == channels;
 }
 
-/* Checks what is fused after a convolution or a dense layer; `axis` is its output's channels. */
+/* Checks the bias and the sum that are fused into a convolution or a dense layer. The node's `axis`
+ * must already be that of its output channels. */
 static void check_fused(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     const uint32_t sum = node->num_inputs - 1U;
@@ -75,7 +77,7 @@ static void check_fused(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_
     }
 }
 
-/* [..., k] by [units, k] is [..., units]. */
+/* Shapes: [..., k] by [units, k] gives [..., units]. */
 static void check_dense(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     const mg_dnnl_node *const data = mg_dnnl_input(graph, node, 0U);
@@ -95,7 +97,7 @@ static void check_dense(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_
     }
 }
 
-/* [batches, rows, depth] by [batches, depth, columns], the batches broadcast. */
+/* Shapes: [batches, rows, depth] by [batches, depth, columns], with broadcast batches. */
 static void check_batch_matmul(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     const mg_dnnl_node *const lhs = mg_dnnl_input(graph, node, 0U);
@@ -173,7 +175,7 @@ static void check_by_operator(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg
     }
 }
 
-/* "float32", or none. */
+/* Checks that "out_dtype" is "float32" or absent. */
 static void check_out_dtype(mg_dnnl_attrs *attrs)
 {
     mg_text text;

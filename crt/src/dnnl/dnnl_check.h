@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operators of `dnnl_json` graphs ask of their operands. */
+/* Checks the operators of `dnnl_json` graphs and their operands. */
 #ifndef MICROGEN_DNNL_CHECK_H
 #define MICROGEN_DNNL_CHECK_H
 
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Stores the parameters of a node whose operator, inputs and shape are known. Fails in `attrs` if
- * an attribute is wrong or missing, or if the shape is not what the operator gives for its inputs.
- */
+/* Stores the parameters of a node whose operator, inputs and shape are known. Sets an error in
+ * `attrs` if an attribute is wrong or missing, or if the shape differs from the one that follows
+ * from the operator and its inputs. */
 void mg_dnnl_check(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
 
 #ifdef __cplusplus

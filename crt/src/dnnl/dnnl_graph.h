@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A graph of the `dnnl_json` runtime, as tables in a pool. */
+/* A graph of the `dnnl_json` runtime in the form of tables in a pool. */
 #ifndef MICROGEN_DNNL_GRAPH_H
 #define MICROGEN_DNNL_GRAPH_H
 
@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/* More is not supported. */
+/* Larger graphs are not supported. */
 #define MG_DNNL_MAX_DIMS 6U
 #define MG_DNNL_MAX_NODES 1024U
 #define MG_DNNL_MAX_INPUTS 5U /* of a node */
 #define MG_DNNL_MAX_HEADS 1024U
 
-/* Of what lies in the workspace. */
+/* The alignment of tensors in the workspace. */
 #define MG_DNNL_ALIGNMENT 16U
 
 /* Operators in the order of their names in dnnl_names.c. */
@@ -35,7 +35,7 @@ typedef enum {
     MG_DNNL_GLOBAL_MAX_POOL2D,
     MG_DNNL_GLOBAL_AVG_POOL2D,
     MG_DNNL_SOFTMAX,
-    MG_DNNL_RELU, /* from here on of one value */
+    MG_DNNL_RELU, /* from here on, functions of one value */
     MG_DNNL_TANH,
     MG_DNNL_SIGMOID,
     MG_DNNL_CLIP,
@@ -44,11 +44,11 @@ typedef enum {
     MG_DNNL_LOG,
     MG_DNNL_SQRT,
     MG_DNNL_LEAKY_RELU,
-    MG_DNNL_SWISH,  /* an activation only */
+    MG_DNNL_SWISH,  /* only as an activation */
     MG_DNNL_NOTHING /* an input or a constant; no activation */
 } mg_dnnl_operator;
 
-/* Where the output of a node is. */
+/* The place of a node's output. */
 typedef enum {
     MG_DNNL_ARGUMENT,
     MG_DNNL_CONSTANT,
@@ -62,24 +62,24 @@ typedef enum {
 /* Bits of `flags`. */
 #define MG_DNNL_INCLUDES_PADDING 1U /* an average */
 #define MG_DNNL_IS_CENTERED 2U      /* a normalisation, which adds beta */
-#define MG_DNNL_IS_SCALED 4U        /* and multiplies by gamma */
+#define MG_DNNL_IS_SCALED 4U        /* a normalisation, which multiplies by gamma */
 #define MG_DNNL_TRANSPOSES_A 8U     /* a product of matrices */
 #define MG_DNNL_TRANSPOSES_B 16U
 
-/* Layouts have two bits per letter, in the order NCHW or OIHW: the axis that it stands for.
- * microgen/codegens/dnnl/runtime.py knows the structs below. */
+/* A layout has two bits for each letter, in the order NCHW or OIHW: the number of the axis with
+ * this letter. microgen/codegens/dnnl/runtime.py depends on the sizes of the structs below. */
 typedef struct {
-    int32_t dims[MG_DNNL_MAX_DIMS]; /* of output 0, each at least 1 */
+    int32_t dims[MG_DNNL_MAX_DIMS]; /* of output 0; each is at least 1 */
     float real[2];                  /* a_min and a_max; alpha; epsilon */
-    uint32_t place;     /* number of the argument or constant; bytes from the workspace's start */
-    uint16_t stride[2]; /* of rows and columns, as the next three */
+    uint32_t place; /* number of the argument or constant, or offset in the workspace in bytes */
+    uint16_t stride[2]; /* of rows and columns, like the next three */
     uint16_t dilation[2];
     uint16_t padding[2]; /* before */
     uint16_t pool[2];
     uint16_t first_input; /* in the graph's `inputs` */
-    uint16_t last_use;    /* the last node that reads it; itself if none does */
+    uint16_t last_use;    /* the last node that reads it, or itself */
     uint8_t op;           /* mg_dnnl_operator */
-    uint8_t activation;   /* fused: the same */
+    uint8_t activation;   /* fused one, the same type */
     uint8_t fused;
     uint8_t num_inputs;
     uint8_t num_outputs;
@@ -93,8 +93,8 @@ typedef struct {
 } mg_dnnl_node;
 
 typedef struct {
-    mg_text name;      /* bytes of the payload: a backslash means itself */
-    const float *data; /* NULL until it is given */
+    mg_text name;      /* bytes of the payload; a backslash is an ordinary character */
+    const float *data; /* NULL until it is set */
     uint32_t node;
 } mg_dnnl_constant;
 
@@ -112,20 +112,20 @@ typedef struct {
     uint32_t workspace_bytes;
 } mg_dnnl_graph;
 
-/* What mg_dnnl_read_graph takes of a pool, for so many nodes, inputs of all of them, heads and
- * constants: a constant expression. */
+/* The bytes of a pool that mg_dnnl_read_graph takes for these numbers of nodes, inputs of all
+ * nodes, heads and constants, as a constant expression. */
 #define MG_DNNL_POOL_BYTES(nodes, inputs, heads, constants)                                        \
     (MG_POOL_ALIGNED(sizeof(mg_dnnl_graph)) + MG_POOL_ALIGNED((nodes) * sizeof(mg_dnnl_node)) +    \
      MG_POOL_ALIGNED((inputs) * sizeof(uint16_t)) + MG_POOL_ALIGNED((heads) * sizeof(uint16_t)) +  \
      MG_POOL_ALIGNED((constants) * sizeof(mg_dnnl_constant)))
 
-/* The node that `node` has as input k. */
+/* The node that is input k of `node`. */
 const mg_dnnl_node *mg_dnnl_input(const mg_dnnl_graph *graph, const mg_dnnl_node *node, uint32_t k);
 
-/* The product of dims first to last - 1. */
+/* The product of the sizes of axes first to last - 1. */
 int32_t mg_dnnl_product(const mg_dnnl_node *node, uint32_t first, uint32_t last);
 
-/* The elements of output 0: below 2^29. */
+/* The number of elements of output 0, below 2^29. */
 int32_t mg_dnnl_elements(const mg_dnnl_node *node);
 
 bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);

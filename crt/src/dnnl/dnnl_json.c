@@ -3,7 +3,7 @@
 
 #include "dnnl/dnnl_graph.h"
 
-/* Names, a NUL after each and one more at the end; an enum has their places. */
+/* Each name ends with a NUL, and one more NUL ends the list. The enum below has their positions. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0symbol\0";
 enum {
     PARTS = 4,
@@ -16,7 +16,7 @@ enum {
     NAME,
     NODE_PARTS,
     ATTRS = NODE_PARTS,
-    ATTR, /* the same by another name */
+    ATTR, /* an alternative name of the same key */
     INPUTS
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a graph, in the format of TVM's JSON runtimes: where its parts are, and its nodes.
+/* Reads the text of a graph in the format of TVM's JSON runtimes: its parts and its nodes.
  *
  * {"symbol": "...", "nodes": [...], "arg_nodes": [...], "heads": [...], "node_row_ptr": [...]}, in
- * any order; older ones have no symbol. Other keys are refused, in nodes too, as TVM does. */
+ * any order. Older texts have no symbol. As in TVM, other keys are refused, in nodes, too. */
 #ifndef MICROGEN_DNNL_JSON_H
 #define MICROGEN_DNNL_JSON_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Readers, each at the array of that name. */
+/* Readers, each positioned at the array of that name. */
 typedef struct {
     mg_json nodes;
     mg_json arg_nodes;
@@ -36,17 +36,17 @@ typedef enum {
 
 typedef struct {
     mg_text name;
-    mg_json inputs; /* at the array; failed if there is none */
+    mg_json inputs; /* at the array; it has failed if there is none */
     mg_json attrs;  /* at the object */
     uint32_t num_inputs;
     uint32_t kind; /* mg_dnnl_json_kind */
 } mg_dnnl_json_node;
 
-/* Finds the parts and counts what is in them. The text is valid JSON after this, and each node well
- * formed but for its attributes; what refers to nodes is not checked. */
+/* Finds the parts and counts their items. After success the text is valid JSON, and each node is
+ * well formed except for its attributes. References to nodes are not checked. */
 tvm_crt_error_t mg_dnnl_scan(mg_text text, mg_dnnl_parts *parts, mg_dnnl_counts *counts);
 
-/* One node. The reader fails if it is malformed. */
+/* Reads one node. The reader fails if the node is malformed. */
 void mg_dnnl_read_node(mg_json *json, mg_dnnl_json_node *node);
 
 #ifdef __cplusplus

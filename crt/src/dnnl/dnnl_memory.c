@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_memory.h"
 
-/* In bytes, aligned: below 2^31 + MG_DNNL_ALIGNMENT. */
+/* The node's aligned size in bytes, below 2^31 + MG_DNNL_ALIGNMENT. */
 static uint32_t size_of(const mg_dnnl_node *node)
 {
     const uint32_t nbytes = (uint32_t)mg_dnnl_elements(node) * (uint32_t)sizeof(float);
@@ -9,8 +9,8 @@ static uint32_t size_of(const mg_dnnl_node *node)
     return (nbytes + MG_DNNL_ALIGNMENT - 1U) / MG_DNNL_ALIGNMENT * MG_DNNL_ALIGNMENT;
 }
 
-/* Moves `place` past each earlier output that is needed while node i is computed and has bytes of
- * `size` from there on: whether there was one. */
+/* Moves `place` past each earlier output that is needed while node i is computed and overlaps
+ * `size` bytes at `place`. Returns whether there was one. */
 static bool evade(const mg_dnnl_graph *graph, uint32_t i, uint32_t size, uint32_t *place)
 {
     bool has_moved = false;

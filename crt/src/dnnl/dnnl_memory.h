@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where intermediates of a `dnnl_json` graph lie in the workspace. */
+/* Places the intermediates of a `dnnl_json` graph in the workspace. */
 #ifndef MICROGEN_DNNL_MEMORY_H
 #define MICROGEN_DNNL_MEMORY_H
 
@@ -10,11 +10,11 @@
 extern "C" {
 #endif
 
-/* Gives each node whose storage is the workspace a place, in the order of the nodes: the lowest
- * that what is still needed leaves free, a multiple of MG_DNNL_ALIGNMENT; and stores how much there
- * is to be. kTvmErrorPlatformNoMemory from 2^31 bytes on.
+/* Assigns a place to each node whose storage is the workspace, in the order of the nodes. It is the
+ * lowest multiple of MG_DNNL_ALIGNMENT at which the node overlaps no value that is still needed.
+ * Also stores the size of the workspace. Returns kTvmErrorPlatformNoMemory for 2^31 bytes or more.
  *
- * microgen/codegens/dnnl/runtime.py has the same rule. */
+ * microgen/codegens/dnnl/runtime.py applies the same rule. */
 tvm_crt_error_t mg_dnnl_lay_out(mg_dnnl_graph *graph);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_names.h"
 
-/* A NUL after each and one more at the end. */
+/* Each name ends with a NUL, and one more NUL ends the list. */
 static const char operators[] =
     "nn.conv2d\0nn.dense\0nn.batch_matmul\0add\0multiply\0nn.batch_norm\0nn.max_pool2d\0nn.avg_"
     "pool2d\0"
@@ -10,9 +10,9 @@ static const char operators[] =
 static const char activations[] = "_relu\0_tanh\0_sigmoid\0_clip\0_swish\0";
 enum {
     SWISH = 4
-}; /* those in front are MG_DNNL_RELU, ... */
+}; /* those before it are in the order of the operators from MG_DNNL_RELU on */
 
-/* Passes over `part` if the name goes on with it. */
+/* Moves past `part` if the rest of the name begins with it. Returns whether it does. */
 static bool take(mg_text *name, const char *part)
 {
     uint32_t length = 0U;
@@ -28,7 +28,8 @@ static bool take(mg_text *name, const char *part)
     return true;
 }
 
-/* "dnnl.conv2d", then "_bias", "_sum" and an activation, each or none of them. */
+/* Matches "dnnl.conv2d" or "dnnl.dense", followed by an optional "_bias", an optional "_sum" and an
+ * optional activation. */
 static bool find_composite(mg_text name, mg_dnnl_node *node)
 {
     uint32_t place;

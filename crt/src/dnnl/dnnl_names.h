@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Stores the operator that a name means, and what is fused into it: "nn.conv2d",
- * "dnnl.conv2d_bias_relu". False for other names. */
+/* Stores the operator that a name such as "nn.conv2d" or "dnnl.conv2d_bias_relu" means, and the
+ * operations fused into it. Returns false for other names. */
 bool mg_dnnl_find_operator(const mg_text *name, mg_dnnl_node *node);
 
 #ifdef __cplusplus

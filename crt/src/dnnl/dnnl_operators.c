@@ -20,7 +20,7 @@ static float infinity(void)
     return mg_f32_of_bits(MG_F32_INFINITY);
 }
 
-/* A tensor seen as [outer][channels][inner], where an axis is its channels. */
+/* A tensor viewed as [outer][channels][inner] for one axis, the channels. */
 typedef struct {
     int32_t outer;
     int32_t channels;
@@ -34,7 +34,7 @@ static folded fold(const mg_dnnl_node *node, uint32_t axis)
     return result;
 }
 
-/* Functions of one value, which may be computed in place. */
+/* Functions of one value, which may work in place. */
 
 static void clamp(int32_t size, float low, float high, const float *input, float *output)
 {
@@ -101,8 +101,8 @@ static void map(const mg_dnnl_node *node, uint8_t function, const float *input, 
 
 /* Sums and products */
 
-/* Elements from one index of an axis of the result to the next of an operand's; 0: broadcast. Axes
- * that there are not are at the front. */
+/* The operand's elements between neighbouring indices on each axis of the result; 0: broadcast. The
+ * operand's missing axes are the first ones. */
 static void operand_steps(const mg_dnnl_node *operand, int32_t steps[MG_DNNL_MAX_DIMS])
 {
     int32_t step = 1;
@@ -117,7 +117,8 @@ static void operand_steps(const mg_dnnl_node *operand, int32_t steps[MG_DNNL_MAX
     }
 }
 
-/* The innermost four axes are the kernels'; the two before them are gone through here. */
+/* The kernels handle the innermost four axes, and this function iterates over the two before
+ * them. */
 static void combine(const mg_dnnl_graph *graph, const mg_dnnl_node *node, const float *lhs,
                     const float *rhs, float *output)
 {
@@ -171,7 +172,7 @@ static void add_channels(const mg_dnnl_node *node, const float *bias, float *out
     }
 }
 
-/* In this order: the bias, a tensor of the same shape, the activation. */
+/* Applies in this order: the bias, the sum with a tensor of the same shape, the activation. */
 static void fuse(const mg_dnnl_node *node, const float *const *inputs, float *output)
 {
     const int32_t size = mg_dnnl_elements(node);
@@ -224,7 +225,7 @@ static void batch_matmul(const mg_dnnl_graph *graph, const mg_dnnl_node *node, c
     mg_batch_matmul_f32_body(&p, lhs, rhs, output);
 }
 
-/* x * factor + offset, per channel: factor = gamma / sqrt(variance + epsilon), and
+/* Computes x * factor + offset per channel, with factor = gamma / sqrt(variance + epsilon) and
  * offset = beta - mean * factor. */
 static void batch_norm(const mg_dnnl_node *node, const float *const *inputs, float *output)
 {

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* `node`, a kernel of a graph that is checked, from its inputs in order into its output, which
- * overlaps none of them. */
+/* Computes `node`, an operator of a checked graph, from its inputs, in order, into its output,
+ * which must not overlap them. */
 void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
                      const float *const inputs[MG_DNNL_MAX_INPUTS], float *output);
 

@@ -7,12 +7,12 @@
 #include "dnnl/dnnl_memory.h"
 #include "dnnl/dnnl_names.h"
 
-/* So that sizes in bytes stay below 2^31. */
+/* Keeps sizes in bytes below 2^31. */
 #define MAX_ELEMENTS ((uint32_t)INT32_MAX / (uint32_t)sizeof(float))
 
 /* Nodes */
 
-/* [1, 32, 56, 56] */
+/* Reads a shape such as [1, 32, 56, 56]. */
 static void read_dims(mg_json *json, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     uint32_t elements = 1U;
@@ -32,7 +32,7 @@ static void read_dims(mg_json *json, mg_dnnl_node *node, mg_dnnl_attrs *attrs)
     node->ndim = (uint8_t)i;
 }
 
-/* [[shape, ...]], of which the first counts. */
+/* Reads [[shape, ...]]; only the first shape is used. */
 static void read_shapes(mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     mg_json json = attrs->values[MG_DNNL_SHAPE];
@@ -75,7 +75,8 @@ static void read_type(mg_dnnl_node *node, mg_dnnl_attrs *attrs)
     }
 }
 
-/* The node before `limit` that a reference means. Only first outputs are computed. */
+/* The node before `limit` that a reference refers to. Only first outputs are supported, because the
+ * others are not computed. */
 static uint16_t resolve(const mg_dnnl_graph *graph, mg_json_reference reference, uint32_t limit,
                         mg_dnnl_attrs *attrs)
 {
@@ -100,7 +101,7 @@ static void read_inputs(mg_dnnl_graph *graph, uint32_t i, mg_json json, mg_dnnl_
     mg_dnnl_require_count(attrs, MG_DNNL_NUM_INPUTS, k);
 }
 
-/* The next of the constants, whose names are there already. */
+/* Makes node i constant number `next`, whose name was read from the payload. */
 static void take_constant(mg_dnnl_graph *graph, uint32_t i, const mg_text *name, uint32_t next,
                           mg_dnnl_attrs *attrs)
 {
@@ -185,7 +186,8 @@ static tvm_crt_error_t read_nodes(mg_dnnl_graph *graph, mg_dnnl_parts parts)
     return kTvmErrorNoError;
 }
 
-/* What is computed for a head goes to the function's output; to the first, if it has several. */
+/* Reads the heads. A computed value that is a head is written to the function's output directly, or
+ * to the first of several. */
 static tvm_crt_error_t read_heads(mg_dnnl_graph *graph, mg_json heads)
 {
     mg_dnnl_attrs attrs;

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Makes a graph of its text. The stream is at the names of its constants, a list of strings: the
- * constants of the text must be these, one after the other. */
+/* Makes a graph from its text. The stream is at the names of the constants, a list of strings. The
+ * constants of the text must be the same, in the same order. */
 tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
                                    mg_dnnl_graph **graph);
 

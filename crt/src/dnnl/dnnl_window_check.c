@@ -6,7 +6,7 @@
 static const char data_letters[] = "NCHW";
 static const char weight_letters[] = "OIHW";
 
-/* The layout of the output: that of the input, unless the attribute says another. */
+/* Reads the layout of the output, which is that of the input unless the attribute is present. */
 static void read_out_layout(mg_dnnl_node *node, mg_dnnl_attrs *attrs)
 {
     node->out_layout = node->layout;
@@ -16,7 +16,7 @@ static void read_out_layout(mg_dnnl_node *node, mg_dnnl_attrs *attrs)
     node->axis = (uint8_t)mg_dnnl_axis_of(node->out_layout, MG_DNNL_CHANNELS_AXIS);
 }
 
-/* [all], [rows, columns] or [top, left, bottom, right]: the latter. */
+/* Reads [all], [rows, columns] or [top, left, bottom, right] as the last of these. */
 static void read_padding(mg_dnnl_attrs *attrs, uint16_t padding[4])
 {
     mg_text texts[4];
@@ -32,7 +32,7 @@ static void read_padding(mg_dnnl_attrs *attrs, uint16_t padding[4])
     }
 }
 
-/* How many windows there are along an axis; 0 if the padded input is shorter than one. */
+/* The number of windows along an axis; 0 if the padded input is shorter than a window. */
 static int64_t windows(int32_t size, uint32_t padding, int32_t taps, uint16_t dilation,
                        uint16_t stride, bool *is_exact)
 {
@@ -45,7 +45,7 @@ static int64_t windows(int32_t size, uint32_t padding, int32_t taps, uint16_t di
     return last / stride + 1;
 }
 
-/* Requires the extents of rows and columns that windows of `taps` give. */
+/* Requires the output to have as many rows and columns as there are windows of `taps`. */
 static void check_windows(const mg_dnnl_node *data, const mg_dnnl_node *node, const int32_t taps[2],
                           const uint16_t padding[4], bool *is_exact, mg_dnnl_attrs *attrs)
 {
@@ -72,7 +72,7 @@ static int32_t dim(const mg_dnnl_node *node, uint8_t layout, uint32_t axis)
     return node->dims[mg_dnnl_axis_of(layout, axis)];
 }
 
-/* Whether "channels" and "kernel_size", if they are there, are what the weight has. */
+/* Requires "channels" and "kernel_size", if they are present, to agree with the weight. */
 static void check_redundant(mg_dnnl_attrs *attrs, int32_t channels, const int32_t taps[2])
 {
     uint16_t sizes[2] = {0U, 0U};
@@ -86,7 +86,8 @@ static void check_redundant(mg_dnnl_attrs *attrs, int32_t channels, const int32_
     }
 }
 
-/* Whether groups of the input's channels make groups of the output's. */
+/* Requires the channels of input, weight and output to agree with `groups`, and the batches to be
+ * equal. */
 static void check_channels(const mg_dnnl_node *data, const mg_dnnl_node *weight,
                            const mg_dnnl_node *node, uint32_t groups, mg_dnnl_attrs *attrs)
 {
@@ -128,7 +129,7 @@ void mg_dnnl_check_conv2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnn
     }
 }
 
-/* One window over the whole input. */
+/* Sets the parameters of one window over the whole input. */
 static void read_global(mg_dnnl_node *node)
 {
     uint32_t i;
@@ -147,7 +148,7 @@ static void read_windows(mg_dnnl_node *node, mg_dnnl_attrs *attrs, uint16_t padd
     mg_dnnl_numbers(attrs, MG_DNNL_STRIDES, node->stride, 2U);
     read_padding(attrs, padding);
     mg_dnnl_require(attrs, node->pool[0] > 0U && node->pool[1] > 0U);
-    if (mg_dnnl_has(attrs, MG_DNNL_DILATION)) { /* which older texts do not have */
+    if (mg_dnnl_has(attrs, MG_DNNL_DILATION)) { /* older texts do not have it */
         mg_dnnl_numbers(attrs, MG_DNNL_DILATION, node->dilation, 2U);
     }
     if (node->op == MG_DNNL_AVG_POOL2D) {
@@ -185,7 +186,7 @@ void mg_dnnl_check_pool2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnn
                                dim(node, node->out_layout, MG_DNNL_CHANNELS_AXIS));
     check_windows(data, node, taps, padding, &is_exact, attrs);
     keep_padding(node, padding);
-    if (!is_global) { /* rounded up, there would be other windows */
+    if (!is_global) { /* rounding up would give another number of windows */
         mg_dnnl_support(attrs, mg_dnnl_flag(attrs, MG_DNNL_CEIL_MODE, 1U) == 0U || is_exact);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What convolution and pooling ask of their operands in `dnnl_json` graphs. */
+/* Checks convolution and pooling of `dnnl_json` graphs and their operands. */
 #ifndef MICROGEN_DNNL_WINDOW_CHECK_H
 #define MICROGEN_DNNL_WINDOW_CHECK_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* As mg_dnnl_check does. */
+/* Parts of mg_dnnl_check, with the same effect. */
 void mg_dnnl_check_conv2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
 void mg_dnnl_check_pool2d(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
 

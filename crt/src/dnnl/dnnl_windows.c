@@ -27,7 +27,7 @@ static mg_image_steps steps(const mg_dnnl_node *node, uint8_t layout)
     return result;
 }
 
-/* All but what the kernel says. */
+/* All fields except those that depend on the kernel. */
 static mg_conv2d_shape shape_of(const mg_dnnl_node *node, const mg_dnnl_node *data)
 {
     mg_conv2d_shape shape = {0};

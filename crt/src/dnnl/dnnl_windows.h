@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-/* The letters of a layout, NCHW or OIHW. */
+/* The positions of the letters of a layout, NCHW or OIHW. */
 #define MG_DNNL_BATCH_AXIS 0U
 #define MG_DNNL_CHANNELS_AXIS 1U
 #define MG_DNNL_ROWS_AXIS 2U
 #define MG_DNNL_COLUMNS_AXIS 3U
 
-/* The axis that a letter of a layout stands for. */
+/* The axis that has this letter in a layout. */
 uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter);
 
-/* Of nodes that are checked. What is fused into the convolution is not computed here. */
+/* Both compute checked nodes. The operations fused into a convolution are not computed here. */
 void mg_dnnl_run_conv2d(const mg_dnnl_node *node, const mg_dnnl_node *data,
                         const mg_dnnl_node *weight, const float *input, const float *filters,
                         float *output);

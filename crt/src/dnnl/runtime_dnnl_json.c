@@ -57,7 +57,7 @@ static bool has_shape(const DLTensor *tensor, const mg_dnnl_node *node)
     return true;
 }
 
-/* Whether a tensor may stand for the output of a node. */
+/* Checks that a tensor can be the output of a node. */
 static tvm_crt_error_t check_tensor(const DLTensor *tensor, const mg_dnnl_node *node)
 {
     if (tensor->dtype.code != kDLFloat || tensor->dtype.bits != 32U || tensor->dtype.lanes != 1U) {
@@ -91,7 +91,7 @@ tvm_crt_error_t mg_dnnl_json_init(void *module, uint32_t function, uint32_t inde
 
 /* The call */
 
-/* Each argument by the node whose output it is. */
+/* Checks each argument against the node whose output it is. */
 static tvm_crt_error_t check_args(const mg_dnnl_graph *graph, const mg_module_call *call)
 {
     tvm_crt_error_t error = kTvmErrorNoError;
@@ -126,7 +126,7 @@ static tvm_crt_error_t check_call(const mg_dnnl_graph *graph, const mg_module_ca
     return check_args(graph, call);
 }
 
-/* Where the output of a node that is no constant is. */
+/* The address of the output of a node that is not a constant. */
 static float *place_of(const mg_module_call *call, const mg_dnnl_node *node)
 {
     if (node->storage == MG_DNNL_ARGUMENT) {
@@ -156,7 +156,8 @@ static void run_node(const mg_dnnl_graph *graph, const mg_module_call *call,
     mg_dnnl_compute(graph, node, inputs, place_of(call, node));
 }
 
-/* What was not computed in its place: inputs, constants, and what is returned more than once. */
+/* Copies the outputs that were not computed in place: inputs, constants, and values that are
+ * returned more than once. */
 static void copy_heads(const mg_dnnl_graph *graph, const mg_module_call *call)
 {
     uint32_t i;

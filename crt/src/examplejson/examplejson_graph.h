@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in the format ExampleJSON of TVM's guide "Bring Your Own Codegen", as functions in a pool.
- * docs/examplejson.md has the format.
+/* Functions in a pool, made from text in the format ExampleJSON of TVM's guide "Bring Your Own
+ * Codegen". docs/examplejson.md describes the format.
  *
- * Everything hangs together by pointers, so that the text is read once, line by line.
- * microgen/codegens/examplejson/sizes.py knows the structs below. */
+ * The structs are linked by pointers, so the text is read only once, line by line.
+ * microgen/codegens/examplejson/sizes.py depends on the sizes of the structs below. */
 #ifndef MICROGEN_EXAMPLEJSON_GRAPH_H
 #define MICROGEN_EXAMPLEJSON_GRAPH_H
 
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* More is not supported. */
+/* More axes are not supported. */
 #define MG_EXAMPLEJSON_MAX_DIMS 6U
 
 typedef enum {
@@ -21,30 +21,30 @@ typedef enum {
     MG_EXAMPLEJSON_MUL
 } mg_examplejson_op;
 
-/* Where a node's value is, and only while the workspace is planned, whether others may lie there.
- */
+/* The place of a node's value. Only while the workspace is planned, it also says whether other
+ * values may use the place. */
 typedef enum {
     MG_EXAMPLEJSON_WORKSPACE,
     MG_EXAMPLEJSON_ARGUMENT,
-    MG_EXAMPLEJSON_FREE /* in the workspace, read for the last time */
+    MG_EXAMPLEJSON_FREE /* in the workspace, and not needed any more */
 } mg_examplejson_storage;
 
 typedef struct mg_examplejson_node mg_examplejson_node;
 
 struct mg_examplejson_node {
     mg_examplejson_node *next;
-    mg_examplejson_node *operands[2]; /* NULL: of an input */
+    mg_examplejson_node *operands[2]; /* NULL for an input */
     const mg_examplejson_node *last_reader;
-    const int64_t *shape; /* operators share their operands' */
+    const int64_t *shape; /* an operator uses the one of its operand */
     int32_t ndim;
     uint32_t nbytes;
     uint32_t id;
-    uint32_t place;  /* number of the argument; bytes from the workspace's start */
+    uint32_t place;  /* number of the argument, or offset in the workspace in bytes */
     uint8_t op;      /* mg_examplejson_op */
     uint8_t storage; /* mg_examplejson_storage */
 };
 
-/* Results of a function, in the order of its arguments. */
+/* The results of a function, in the order of its arguments. */
 typedef struct mg_examplejson_output mg_examplejson_output;
 
 struct mg_examplejson_output {

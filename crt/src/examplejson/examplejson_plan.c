@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "examplejson/examplejson_plan.h"
 
-/* The first of the nodes before `node` whose bytes it can have, or NULL. Operators are elementwise,
- * so a result may lie where an operand was. */
+/* The first node before `node` whose place `node` can take over, or NULL. Operators are
+ * elementwise, so a result may overwrite an operand. */
 static mg_examplejson_node *find_free(mg_examplejson_node *first, const mg_examplejson_node *node)
 {
     while (first != node &&
@@ -19,7 +19,7 @@ static void release(mg_examplejson_node *node, const mg_examplejson_node *by)
     }
 }
 
-/* False if the workspace would be too large. */
+/* Assigns a place to `node`. Returns false if the workspace would be too large. */
 static bool place(mg_examplejson_function *function, mg_examplejson_node *node)
 {
     mg_examplejson_node *const other = find_free(function->nodes, node);

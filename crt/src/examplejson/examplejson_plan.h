@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the values of an ExampleJSON function lie that are neither inputs nor outputs. */
+/* Places the values of an ExampleJSON function that are neither inputs nor outputs. */
 #ifndef MICROGEN_EXAMPLEJSON_PLAN_H
 #define MICROGEN_EXAMPLEJSON_PLAN_H
 
@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* Gives each value a place in the workspace, and the workspace its size. A value takes the place of
- * the first value of its size that nothing reads any more; if there is none, it comes after all
- * others. False if that takes more than INT32_MAX bytes. */
+/* Assigns a place in the workspace to each value, and sets the size of the workspace. A value takes
+ * the place of the first value of the same size that is not read any more. If there is none, it
+ * comes after all others. Returns false if the workspace would need more than INT32_MAX bytes. */
 bool mg_examplejson_plan(mg_examplejson_function *function);
 
 #ifdef __cplusplus

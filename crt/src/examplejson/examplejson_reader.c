@@ -9,8 +9,8 @@
 typedef struct {
     mg_pool *pool;
     mg_examplejson_function *functions;
-    mg_examplejson_function *function; /* whose lines are read; NULL where a header must follow */
-    tvm_crt_error_t error;             /* the first one, which ends the reading */
+    mg_examplejson_function *function; /* the one being read; NULL if a header must follow */
+    tvm_crt_error_t error;             /* the first one; reading ends there */
 } reader;
 
 static void fail(reader *in, tvm_crt_error_t error)
@@ -106,7 +106,7 @@ static void read_shape(reader *in, mg_text line, mg_examplejson_node *node)
     node->ndim = (int32_t)ndim;
 }
 
-/* input <id> <shape> */
+/* Reads: input <id> <shape> */
 static void read_input(reader *in, mg_text line)
 {
     mg_examplejson_node *const node = new_node(in, &line);
@@ -133,7 +133,8 @@ static bool has_shape(reader *in, const mg_examplejson_node *node, mg_text line)
     return mg_words_next(&line).length == 0U;
 }
 
-/* An operand of `node`, which is not among the function's yet: an earlier line's. */
+/* Reads an operand of `node`, which must be the node of an earlier line. `node` is not in the
+ * function's list yet. */
 static mg_examplejson_node *read_operand(reader *in, mg_text *line, const mg_examplejson_node *node)
 {
     mg_examplejson_node *const operand = find_node(in->function, next_number(in, line));
@@ -159,7 +160,7 @@ static mg_examplejson_op op_of(reader *in, mg_text word)
     return MG_EXAMPLEJSON_MUL;
 }
 
-/* <op> <id> inputs: <id> <id> shape: <shape> */
+/* Reads: <op> <id> inputs: <id> <id> shape: <shape> */
 static void read_operator(reader *in, mg_text word, mg_text line)
 {
     const mg_examplejson_op op = op_of(in, word);
@@ -255,7 +256,8 @@ static void read_header(reader *in, mg_text word, mg_text line)
     }
 }
 
-/* subgraph_<k>: <symbol> outputs: <ids>, the subgraph's last line; the outputs may be missing. */
+/* Reads: subgraph_<k>: <symbol> outputs: <ids>, the last line of a subgraph. The outputs may be
+ * absent. */
 static void read_name(reader *in, mg_text word, mg_text line)
 {
     mg_text symbol;
@@ -284,7 +286,7 @@ static void read_line(reader *in, mg_text line)
     if (word.length == 0U) {
         return;
     }
-    if (MG_WORD_HAS(word, "subgraph_")) { /* the rule of TVM's guide */
+    if (MG_WORD_HAS(word, "subgraph_")) { /* according to TVM's guide */
         if (word.at[word.length - 1U] == ':') {
             read_name(in, word, line);
         } else {

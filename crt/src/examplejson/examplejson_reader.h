@@ -12,9 +12,10 @@
 extern "C" {
 #endif
 
-/* The functions of a text. kTvmErrorExecutorGraphMalformed for what is no ExampleJSON,
- * kTvmErrorExecutorGraphUnsupported for an unknown operator, kTvmErrorPlatformNoMemory if the pool
- * is too small, or a workspace would take more than INT32_MAX bytes. */
+/* Reads the functions of a text. Returns kTvmErrorExecutorGraphMalformed if the text is not
+ * ExampleJSON, kTvmErrorExecutorGraphUnsupported for an unknown operator, and
+ * kTvmErrorPlatformNoMemory if the pool is too small or a workspace would need more than INT32_MAX
+ * bytes. */
 tvm_crt_error_t mg_examplejson_read(mg_text text, mg_pool *pool,
                                     mg_examplejson_function **functions);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a text, and their words: what stands between spaces, tabs and carriage returns. */
+/* Splits a text into lines, and lines into words, which are separated by spaces, tabs and carriage
+ * returns. */
 #ifndef MICROGEN_EXAMPLEJSON_WORDS_H
 #define MICROGEN_EXAMPLEJSON_WORDS_H
 
@@ -12,15 +13,15 @@
 extern "C" {
 #endif
 
-/* The next line, which is removed from `text` with the line feed after it. */
+/* Removes the next line and the line feed after it from `text`. Returns the line. */
 mg_text mg_words_line(mg_text *text);
 
-/* The next word, which moves from `line`; empty at its end. */
+/* Removes the next word from `line`. Returns the word, which is empty at the end of the line. */
 mg_text mg_words_next(mg_text *line);
 
 uint32_t mg_words_count(mg_text line);
 
-/* Whether a word is, or has inside, a string literal. */
+/* Whether a word equals or contains a string literal. */
 #define MG_WORD_IS(word, literal) mg_word_is((word), (literal), sizeof(literal) - 1U)
 #define MG_WORD_HAS(word, literal) mg_word_has((word), (literal), sizeof(literal) - 1U)
 

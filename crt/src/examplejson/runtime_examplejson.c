@@ -45,7 +45,7 @@ tvm_crt_error_t mg_examplejson_find(const void *module, mg_text symbol, uint32_t
     return kTvmErrorFunctionNameNotFound;
 }
 
-/* Function `number`, NULL if there is none. */
+/* Function `number`, or NULL if there is none. */
 static const mg_examplejson_function *function_of(const void *module, uint32_t number)
 {
     const mg_examplejson_function *function = ((const module_state *)module)->functions;
@@ -72,7 +72,7 @@ static tvm_crt_error_t check_argument(const DLTensor *tensor, const mg_examplejs
     TVMValue value;
     void *data;
 
-    value.v_handle = (void *)(uintptr_t)tensor; /* packed functions take no const */
+    value.v_handle = (void *)(uintptr_t)tensor; /* packed functions do not take const */
     return (tvm_crt_error_t)mg_packed_tensor(&value, kTVMDLTensorHandle, &spec, &data);
 }
 
@@ -107,7 +107,7 @@ static uint8_t *elements(const DLTensor *tensor)
     return (uint8_t *)tensor->data + (size_t)tensor->byte_offset;
 }
 
-/* Where a node's value is; aligned, as arguments were found to be. */
+/* The address of a node's value. It is aligned, because the arguments were checked. */
 static void *value_of(const mg_examplejson_node *node, const mg_module_call *call)
 {
     return node->storage == MG_EXAMPLEJSON_ARGUMENT ? elements(&call->args[node->place])
@@ -163,7 +163,7 @@ tvm_crt_error_t mg_examplejson_run(void *module, uint32_t function, const mg_mod
             compute(node, call);
         }
     }
-    /* What is an input, or another output too, is not where it must be yet. */
+    /* Outputs that are also inputs or other outputs still have to be copied. */
     result = call->args + called->num_inputs;
     for (output = called->outputs; output != NULL; output = output->next, result++) {
         if (elements(result) != (uint8_t *)value_of(output->node, call)) {

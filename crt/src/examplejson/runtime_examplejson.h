@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime of modules of type `examplejson`: TVM's guide "Bring Your Own Codegen" makes one of
- * text such as
+/* The runtime of modules of type `examplejson`. TVM's guide "Bring Your Own Codegen" makes such a
+ * module from text such as
  *
  *   subgraph_0
  *     input 0 10 10
  *     input 1 10 10
  *     add 2 inputs: 0 1 shape: 10 10
  *
- * A payload is a string, the text, which stays where it is. Tensors are float32. A function takes
- * its inputs in the order of their lines, then its outputs. docs/examplejson.md has the format. */
+ * A payload is one string, the text, which is not copied. Tensors are float32. A function takes its
+ * inputs in the order of their lines, then its outputs. docs/examplejson.md describes the
+ * format. */
 #ifndef MICROGEN_RUNTIME_EXAMPLEJSON_H
 #define MICROGEN_RUNTIME_EXAMPLEJSON_H
 
@@ -18,16 +19,17 @@
 extern "C" {
 #endif
 
-/* TVM's LoadFromBinary. What the pool must hold: microgen/codegens/examplejson/sizes.py. */
+/* TVM's LoadFromBinary. microgen/codegens/examplejson/sizes.py computes the bytes that it takes
+ * from the pool. */
 tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **module);
 
 tvm_crt_error_t mg_examplejson_find(const void *module, mg_text symbol, uint32_t *function);
 
-/* kTvmErrorFunctionCallInvalidArg: ExampleJSON has no constants. */
+/* Always returns kTvmErrorFunctionCallInvalidArg, because ExampleJSON has no constants. */
 tvm_crt_error_t mg_examplejson_init(void *module, uint32_t function, uint32_t index, mg_text name,
                                     const DLTensor *constant);
 
-/* Nothing is written before all arguments were checked, as packed functions check theirs. */
+/* Checks all arguments, like packed functions do, before it writes anything. */
 tvm_crt_error_t mg_examplejson_run(void *module, uint32_t function, const mg_module_call *call);
 
 /* TVM's GetSource: the text of a loaded module, in the payload. */

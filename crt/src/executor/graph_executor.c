@@ -60,7 +60,8 @@ static tvm_crt_error_t allocate_storages(TVMGraphExecutor *executor, DLDevice de
     return error;
 }
 
-/* Bounded: more is refused by whom it is given to. (And GCC does not make it a call of strlen.) */
+/* Stops after MG_GRAPH_MAX_TEXT, because longer texts are refused. (The bound also keeps GCC from
+ * turning the loop into a call of strlen.) */
 static size_t text_length(const char *text)
 {
     size_t length = 0U;
@@ -151,7 +152,7 @@ static bool is_index(int32_t index, uint32_t count)
     return index >= 0 && (uint32_t)index < count;
 }
 
-/* Whether the elements stand as a tensor of `count` elements expects them. */
+/* Whether the tensor is compact and has `count` elements. */
 static bool is_compact(const DLTensor *tensor, uint32_t count)
 {
     uint64_t stride = 1U;
@@ -176,7 +177,7 @@ static uint32_t element_count(const DLTensor *tensor)
     return mg_graph_tensor_bytes(tensor) / mg_graph_element_bytes(tensor);
 }
 
-/* Whether the caller's tensor can be the input or the output `tensor` of the graph. */
+/* Checks that the caller's tensor can be the input or the output `tensor` of the graph. */
 static tvm_crt_error_t check(const DLTensor *tensor, const DLTensor *callers)
 {
     if (callers == NULL || callers->data == NULL || !is_compact(callers, element_count(tensor))) {
@@ -318,7 +319,7 @@ static void copy(const TVMGraphExecutorNode *node)
     (void)memmove(to->data, from->data, mg_graph_tensor_bytes(to));
 }
 
-/* Kept whole: profiles look for it, for all operators are called from here. */
+/* Not inlined, because profiles look for this symbol: all operators are called from here. */
 __attribute__((noinline)) int TVMGraphExecutor_RunNode(TVMGraphExecutor *executor, uint32_t node)
 {
     if (node >= executor->counts.nodes) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/graph_json.h"
 
-/* Names, a NUL after each and one more at the end; an enum has their places. */
+/* Each name ends with a NUL, and one more NUL ends the list. The enum below has their positions. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0attrs\0metadata\0";
 enum {
     PARTS = 5
-}; /* the first of them, which every graph has */
+}; /* the first ones, which every graph has */
 
 static const char attr_keys[] = "dltype\0shape\0storage_id\0device_index\0";
 enum {
@@ -61,7 +61,7 @@ static uint32_t text_number(mg_json *json, const mg_text *text)
     return value;
 }
 
-/* The attributes of an operator: texts, all of them. */
+/* Reads the attributes of an operator, all of which are texts. */
 static tvm_crt_error_t read_op_attrs(mg_json *json, mg_graph_json_node *node, uint32_t *num_inputs)
 {
     tvm_crt_error_t error = kTvmErrorNoError;
@@ -123,7 +123,7 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
             node->num_inputs = mg_json_count_references(json);
             break;
         case NODE_ATTRS:
-        case NODE_ATTR: /* the same by another name */
+        case NODE_ATTR: /* an alternative name of the same key */
             mg_json_require(json, (~seen >> NODE_ATTRS & 3U) != 0U);
             attrs = *json;
             mg_json_skip(json);
@@ -141,7 +141,7 @@ tvm_crt_error_t mg_graph_read_node(mg_json *json, mg_graph_json_node *node)
     case OP_NULL:
         mg_json_require(json, node->num_inputs == 0U);
         break;
-    case OP_TVM: /* without "attrs" the reader is at the node, which has no "func_name" */
+    case OP_TVM: /* without "attrs" the reader is at the node, so it finds no "func_name" */
         error = read_op_attrs(&attrs, node, &num_inputs);
         mg_json_require(json, !attrs.failed && num_inputs == node->num_inputs);
         break;
@@ -172,9 +172,10 @@ bool mg_graph_dtype(const mg_text *text, DLDataType *dtype)
     return true;
 }
 
-/* The whole */
+/* The whole graph */
 
-/* A value of "attrs": [type, value]. The place of its type; leaves `list` at the value. */
+/* Reads a value of "attrs": [type, value]. Returns the position of its type, and leaves `list` at
+ * the value. */
 static uint32_t read_typed(mg_json *json, mg_json *list)
 {
     mg_text type;
@@ -250,7 +251,7 @@ static tvm_crt_error_t count_nodes(mg_json json, TVMGraphExecutorCounts *counts)
         if (error != kTvmErrorNoError) {
             return error;
         }
-        /* More outputs than the text has room to describe: sums stay small. */
+        /* More outputs than characters cannot be described. The bound also keeps the sums small. */
         mg_json_require(&json, node.num_outputs < MG_GRAPH_MAX_TEXT &&
                                    counts->entries < MG_GRAPH_MAX_TEXT);
         counts->entries += node.num_outputs;
@@ -264,7 +265,7 @@ static tvm_crt_error_t count_nodes(mg_json json, TVMGraphExecutorCounts *counts)
     return malformed_if_failed(&json);
 }
 
-/* The number of integers in an array, and the greatest and one more. */
+/* Counts the integers in an array, and stores the greatest plus one. */
 static uint32_t count_integers(mg_json *json, uint32_t *bound)
 {
     uint32_t i;
@@ -307,7 +308,7 @@ static tvm_crt_error_t count_dtypes(mg_json json, uint32_t expected)
     return malformed_if_failed(&json);
 }
 
-/* Readers are copied: the parts stay where they are. */
+/* Reads copies of the readers, so that the originals remain at the beginning of their parts. */
 static tvm_crt_error_t count_parts(mg_graph_parts parts, mg_json device_index, bool has_devices,
                                    TVMGraphExecutorCounts *counts)
 {

@@ -27,14 +27,14 @@ size_t mg_graph_memory_bytes(const TVMGraphExecutor *executor, bool all)
     return sum;
 }
 
-/* Makes all tensors in the storage have their data there. */
+/* Sets the data of all tensors in the storage to `data`. */
 static void bind(TVMGraphExecutor *executor, uint32_t storage_id, uint8_t *data)
 {
     TVMGraphExecutorStorage *const storage = &executor->storages[storage_id];
     uint32_t i;
 
     if (storage->data == data) {
-        return; /* an input that is where it was in the last run */
+        return; /* an input at the same address as in the last run */
     }
     if (storage->data == NULL && storage->is_input != 0U) {
         executor->num_unset--;

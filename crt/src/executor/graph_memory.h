@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the tensors of a graph executor have their data. */
+/* The memory of the tensors of a graph executor. */
 #ifndef MICROGEN_GRAPH_MEMORY_H
 #define MICROGEN_GRAPH_MEMORY_H
 
@@ -11,25 +11,27 @@
 extern "C" {
 #endif
 
-/* Bytes for the tensors of all storages, or of those that nodes write; SIZE_MAX for more. */
+/* The number of bytes for the tensors of all storages, or only of those that nodes write. SIZE_MAX
+ * if the number is greater. */
 size_t mg_graph_memory_bytes(const TVMGraphExecutor *executor, bool all);
 
-/* Takes over memory, once, and gives what nodes write a place there. The rest is for
- * mg_graph_copy_in. kTvmErrorPlatformNoMemory. */
+/* Gives memory to the executor, once, and places the storages that nodes write in it. The rest is
+ * for mg_graph_copy_in. Returns kTvmErrorPlatformNoMemory if it is too small. */
 tvm_crt_error_t mg_graph_give(TVMGraphExecutor *executor, uint8_t *memory, size_t nbytes);
 
-/* Copies the data of an input, which is an entry, to a place that the executor owns.
- * kTvmErrorPlatformNoMemory if it has none yet and there is no more. */
+/* Copies the data of the input `entry` to memory that the executor owns. Returns
+ * kTvmErrorPlatformNoMemory if the input has no such memory yet and not enough is left. */
 tvm_crt_error_t mg_graph_copy_in(TVMGraphExecutor *executor, uint32_t entry, const uint8_t *data);
 
-/* Whether the input may have its data in memory of others: no node writes there, and no tensor that
- * shares it is larger. */
+/* Whether the input may use the caller's memory: no node writes to its storage, and no tensor that
+ * shares the storage is larger. */
 bool mg_graph_can_alias(const TVMGraphExecutor *executor, uint32_t entry);
 
-/* Whether `data` is aligned as the tensors that share the input's storage need it. */
+/* Whether `data` has the alignment that all tensors in the input's storage need. */
 bool mg_graph_is_aligned(const TVMGraphExecutor *executor, uint32_t entry, const uint8_t *data);
 
-/* Has the input, and what shares its storage, be at `data`. What it owned stays unused. */
+/* Places the input, and all tensors that share its storage, at `data`. Memory that it owned remains
+ * unused. */
 void mg_graph_alias(TVMGraphExecutor *executor, uint32_t entry, uint8_t *data);
 
 #ifdef __cplusplus

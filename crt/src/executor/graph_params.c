@@ -49,7 +49,7 @@ static tvm_crt_error_t set_param(TVMGraphExecutor *executor, const mg_param *par
     if (!is_same_shape(&executor->tensors[entry], param)) {
         return kTvmErrorFunctionCallInvalidArg;
     }
-    /* A second run would find something else there. */
+    /* A node overwrites this storage, so a second run would not find the parameter. */
     if (executor->storages[executor->storage_ids[entry]].is_written != 0U) {
         return kTvmErrorGeneratedInvalidStorageId;
     }

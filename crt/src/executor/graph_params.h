@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What TVMGraphExecutor_LoadParams does. */
+/* Implements TVMGraphExecutor_LoadParams. */
 tvm_crt_error_t mg_graph_load_params(TVMGraphExecutor *executor, const uint8_t *data, size_t size);
 
 #ifdef __cplusplus

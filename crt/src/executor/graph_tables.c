@@ -5,7 +5,7 @@
 
 #define MAX_BYTES 0x7FFFFFFFU
 
-/* As TVM bounds the names of functions. */
+/* TVM's limit for the length of function names. */
 #define MAX_FUNCTION_NAME 120U
 
 size_t mg_graph_table_bytes(const TVMGraphExecutorCounts *counts)
@@ -36,7 +36,7 @@ bool mg_graph_is_same_dtype(DLDataType a, DLDataType b)
     return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-/* The next table of `count` elements of `size` bytes. */
+/* Takes the next table, of `count` elements of `size` bytes each. */
 static void *table(uint8_t **memory, uint32_t count, size_t size)
 {
     void *const start = *memory;
@@ -127,7 +127,8 @@ static TVMGraphExecutorStorage *storage_of(const TVMGraphExecutor *executor, uin
     return &executor->storages[executor->storage_ids[entry]];
 }
 
-/* The entry of a node before `limit`; kTvmErrorExecutorGraphMalformed if there is none. */
+/* Stores the entry of a node before `limit`. Returns kTvmErrorExecutorGraphMalformed if there is
+ * none. */
 static tvm_crt_error_t resolve(const TVMGraphExecutor *executor, mg_json_reference reference,
                                uint32_t limit, uint32_t *entry)
 {
@@ -163,7 +164,8 @@ static uint32_t entry_of(const TVMGraphExecutor *executor, const TVMValue *arg)
     return (uint32_t)(tensor - executor->tensors);
 }
 
-/* "__nop" gives its input another shape, "__copy" copies it: to one output of as many bytes. */
+/* Checks "__nop", which changes the shape of its input, or "__copy", which copies it. Both have one
+ * output with the same number of bytes. */
 static tvm_crt_error_t check_move(const TVMGraphExecutor *executor,
                                   const TVMGraphExecutorNode *node)
 {
@@ -202,7 +204,8 @@ static tvm_crt_error_t find_function(const TVMGraphExecutor *executor, const mg_
     return TVMFuncRegistry_Lookup(executor->module->registry, name, &node->function);
 }
 
-/* Two inputs in one storage would overwrite each other. */
+/* Marks an input's storage. Two inputs in one storage are refused, because they would overwrite
+ * each other. */
 static tvm_crt_error_t note_input(TVMGraphExecutor *executor, uint32_t entry)
 {
     TVMGraphExecutorStorage *const storage = storage_of(executor, entry);

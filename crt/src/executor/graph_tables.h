@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a graph executor, from the graph's text. */
+/* Builds the tables of a graph executor from the graph's text. */
 #ifndef MICROGEN_GRAPH_TABLES_H
 #define MICROGEN_GRAPH_TABLES_H
 
@@ -10,23 +10,24 @@
 extern "C" {
 #endif
 
-/* What the tables take: TVM_GRAPH_EXECUTOR_TABLE_BYTES of the counts. */
+/* The size of the tables: TVM_GRAPH_EXECUTOR_TABLE_BYTES of the counts. */
 size_t mg_graph_table_bytes(const TVMGraphExecutorCounts *counts);
 
-/* The node's kind: nothing to call, a function of the module, a copy of the input. */
+/* The node's kind: it calls nothing, calls a function of the module, or copies its input. */
 enum {
     MG_GRAPH_NOTHING,
     MG_GRAPH_CALL,
     MG_GRAPH_COPY
 };
 
-/* Makes the executor of a graph that mg_graph_scan has found good: all tables, and what each
- * storage needs, but no memory for tensors. `memory` is aligned and has mg_graph_table_bytes. */
+/* Builds the executor of a graph that mg_graph_scan accepted: all tables, and the size of each
+ * storage, but no memory for tensors. `memory` must be aligned and have mg_graph_table_bytes. */
 tvm_crt_error_t mg_graph_build(uint8_t *memory, const mg_graph_parts *parts,
                                const TVMGraphExecutorCounts *counts, const TVMModule *module,
                                DLDevice device, TVMGraphExecutor **executor);
 
-/* Bytes of one element, and of all of a tensor, which mg_graph_build has found to be under 2^31. */
+/* The bytes of one element, and of a whole tensor. mg_graph_build ensures that these are below
+ * 2^31. */
 uint32_t mg_graph_element_bytes(const DLTensor *tensor);
 uint32_t mg_graph_tensor_bytes(const DLTensor *tensor);
 

@@ -3,7 +3,7 @@
 
 #include "microgen/float_math.h"
 
-/* Beyond these powers of ten, 19 digits make no float. */
+/* With exponents of ten outside of these, 19 digits are zero or infinity as a float. */
 #define MAX_EXPONENT 40
 #define MIN_EXPONENT (-70)
 
@@ -33,13 +33,13 @@ static bool take(mg_text *rest, char c)
     return true;
 }
 
-/* Whether there was a minus; a plus is passed over. */
+/* Reads an optional sign. Returns whether it is a minus. */
 static bool take_sign(mg_text *rest)
 {
     return !take(rest, '+') && take(rest, '-');
 }
 
-/* Adds digits, each of which lowers the exponent by `place`: how many there were. */
+/* Reads digits, each of which lowers the exponent by `place`. Returns their number. */
 static uint32_t take_digits(mg_text *rest, scaled *number, int32_t place)
 {
     const uint32_t before = rest->length;
@@ -56,7 +56,7 @@ static uint32_t take_digits(mg_text *rest, scaled *number, int32_t place)
     return before - rest->length;
 }
 
-/* "e-05": false if it is no exponent. */
+/* Reads an optional exponent such as "e-05". Returns false if it is malformed. */
 static bool take_exponent(mg_text *rest, scaled *number)
 {
     scaled power = {0U, 0};
@@ -83,7 +83,7 @@ static bool take_number(mg_text *rest, scaled *number)
     return digits > 0U && take_exponent(rest, number) && rest->length == 0U;
 }
 
-/* A tenth, in divisions of 32 bits. */
+/* x / 10, with divisions of 32 bits only. */
 static uint64_t tenth(uint64_t x)
 {
     const uint32_t high = (uint32_t)(x >> 32);
@@ -93,7 +93,7 @@ static uint64_t tenth(uint64_t x)
     return (uint64_t)(high / 10U) << 32 | (uint64_t)(middle / 10U) << 16 | (uint64_t)(low / 10U);
 }
 
-/* Until the top bit is set, of a mantissa that is not 0. */
+/* Shifts a mantissa that is not 0 until its top bit is set. */
 static void normalise(scaled *number)
 {
     while (number->mantissa >> 63 == 0U) {
@@ -102,7 +102,7 @@ static void normalise(scaled *number)
     }
 }
 
-/* From a power of ten to one of two; each step loses less than 2^-60 of the value. */
+/* Converts from a power of ten to a power of two. Each step loses less than 2^-60 of the value. */
 static scaled binary(scaled decimal)
 {
     scaled number = {decimal.mantissa, 0};
@@ -121,12 +121,13 @@ static scaled binary(scaled decimal)
     return number;
 }
 
-/* The bits of the nearest float, ties to even; infinity's or more if there is none. */
+/* The bits of the nearest float, ties to even. They are those of infinity or greater if the number
+ * is too large. */
 static uint32_t rounded(scaled number)
 {
     const int32_t field = number.exponent + 63 + MG_F32_EXPONENT_BIAS;
-    const int32_t shift = field > 0 ? 39 : 40 - field; /* denormals have less bits */
-    /* so that there is a bit for half of the least float; what is lost is not forgotten */
+    const int32_t shift = field > 0 ? 39 : 40 - field; /* denormals have fewer bits */
+    /* makes room for a bit of half the least float, and keeps a record of the bit shifted out */
     const uint64_t mantissa = number.mantissa >> 1 | (number.mantissa & 1U);
     uint64_t half;
     uint64_t rest;

@@ -12,13 +12,13 @@ void mg_json_fail(mg_json *json)
     json->at = json->end;
 }
 
-/* The next character as it stands, NUL at the end: no JSON has one. */
+/* The next character, or NUL at the end, which valid JSON cannot contain. */
 static char raw(const mg_json *json)
 {
     return json->at < json->end ? *json->at : '\0';
 }
 
-/* The next character that is not white space. */
+/* Moves to the next character that is not white space, and returns it. */
 static char peek(mg_json *json)
 {
     char c = raw(json);
@@ -77,7 +77,7 @@ static bool is_escaped(char c)
            c == 't';
 }
 
-/* What follows a backslash. */
+/* Reads the characters after a backslash. */
 static void escape(mg_json *json)
 {
     uint32_t i;
@@ -97,8 +97,8 @@ static void escape(mg_json *json)
     json->at++;
 }
 
-/* The first of the characters that has a meaning in a string, or cannot be in one. Most of a graph
- * is names, so this is most of the time that reading it takes. */
+/* Finds the first character that has a meaning in a string, or cannot be in one. Names are most of
+ * a graph's text, so reading spends most of its time here. */
 static const char *plain_end(const char *at, const char *end)
 {
     while (at != end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20U) {
@@ -202,7 +202,7 @@ static void word(mg_json *json, const char *letters, size_t length)
     json->at += length;
 }
 
-/* A value that holds no others. */
+/* Reads a value that contains no other values. */
 static void scalar(mg_json *json)
 {
     mg_text ignored;
@@ -228,9 +228,9 @@ static void scalar(mg_json *json)
 
 void mg_json_skip(mg_json *json)
 {
-    uint32_t objects = 0U; /* bit 0: the innermost of what is open is an object */
+    uint32_t objects = 0U; /* bit 0: the innermost open value is an object */
     uint32_t depth = 0U;
-    uint32_t done = 0U; /* of the innermost */
+    uint32_t done = 0U; /* items of the innermost value */
     mg_text ignored;
 
     do {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON (RFC 8259) in place: no memory, no recursion, never a byte past the end.
+/* Reads JSON (RFC 8259) in place, without memory or recursion, and never a byte past the end.
  *
- * A reader that fails remains failed and at its end: what it stores from then on is 0 or empty,
- * loops over mg_json_more end, and only `failed` must be looked at, once. */
+ * A reader that fails remains failed and at its end. From then on it stores 0 or empty texts, and
+ * loops over mg_json_more end. So the caller needs to check `failed` only once. */
 #ifndef MICROGEN_JSON_READER_H
 #define MICROGEN_JSON_READER_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Arrays and objects inside each other that mg_json_skip follows. */
+/* The maximum depth of nested arrays and objects for mg_json_skip. */
 #define MG_JSON_MAX_DEPTH 32U
 
 typedef struct {
@@ -27,25 +27,25 @@ typedef struct {
 
 void mg_json_fail(mg_json *json);
 
-/* The `bracket` that an array or an object begins with. */
+/* Reads the `bracket` that begins an array or an object. */
 void mg_json_open(mg_json *json, char bracket);
 
-/* Whether another item follows, after `done` of them; reads the comma before it, or `bracket`:
- * for (i = 0; mg_json_more(json, i, ']'); i++) { item }. */
+/* Whether another item follows after `done` items. Reads the comma before the item, or the closing
+ * `bracket`: for (i = 0; mg_json_more(json, i, ']'); i++) { item }. */
 bool mg_json_more(mg_json *json, uint32_t done, char bracket);
 
 void mg_json_string(mg_json *json, mg_text *text);
 
-/* A string and the colon after it. */
+/* Reads a string and the colon after it. */
 void mg_json_key(mg_json *json, mg_text *key);
 
-/* An integer from 0 to INT32_MAX; all others fail. */
+/* Reads an integer from 0 to INT32_MAX. Fails for any other value. */
 uint32_t mg_json_unsigned(mg_json *json);
 
-/* One value of any kind. */
+/* Skips one value of any kind. */
 void mg_json_skip(mg_json *json);
 
-/* Whether nothing but white space is left. */
+/* Whether only white space is left. */
 bool mg_json_is_at_end(mg_json *json);
 
 #ifdef __cplusplus

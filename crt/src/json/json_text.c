@@ -12,7 +12,7 @@ uint32_t mg_hex(char c)
     return c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10U : 16U;
 }
 
-/* Where `c` stands among the letters, NULL if it does not. */
+/* The position of `c` among the letters, or NULL if it is not there. */
 static const char *find(const char *letters, char c)
 {
     for (; *letters != '\0'; letters++) {
@@ -38,8 +38,8 @@ static uint32_t hex4(const char *at)
     return mg_hex(at[0]) << 12 | mg_hex(at[1]) << 8 | mg_hex(at[2]) << 4 | mg_hex(at[3]);
 }
 
-/* The code point of \uXXXX, whose digits `rest` begins with, and moves past it: of both halves,
- * if a second one follows. */
+/* Reads a code point from the digits of \uXXXX, with which `rest` begins, and moves past it. Reads
+ * both halves of a surrogate pair. */
 static uint32_t code_point(mg_text *rest)
 {
     const uint32_t high = hex4(rest->at);
@@ -72,8 +72,8 @@ static uint32_t utf8(uint32_t point, char bytes[4])
     return length;
 }
 
-/* Moves past the next character of a text that is not empty, and stores its UTF-8: the number of
- * bytes. */
+/* Moves past the next character of a text that is not empty, and stores its UTF-8. Returns the
+ * number of bytes. */
 static uint32_t character(mg_text *rest, char bytes[4])
 {
     static const char escapes[] = "bfnrt";
@@ -107,7 +107,7 @@ bool mg_text_is(const mg_text *text, const char *bytes, size_t length)
     while (rest.length > 0U) {
         uint32_t n;
         if (length == 0U || (*rest.at != '\\' && *rest.at != *bytes)) {
-            return false; /* as most are, at once */
+            return false; /* most comparisons end here */
         }
         n = character(&rest, next);
         if (n > length || !same(next, bytes, n)) {
@@ -154,7 +154,7 @@ bool mg_text_unsigned(const mg_text *text, uint32_t *value)
     return text->length > 0U;
 }
 
-/* Bounded, so that GCC does not make it a call of strlen. */
+/* The bound keeps GCC from turning the loop into a call of strlen. */
 static size_t name_length(const char *name)
 {
     size_t length = 0U;

@@ -9,7 +9,7 @@ static bool is_known(DLDataType dtype)
     return dtype.code <= kDLBfloat && dtype.bits >= 1U && dtype.bits <= 64U && dtype.lanes == 1U;
 }
 
-/* Whether an array is one that TVM writes, and has the bytes that its shape takes. */
+/* Whether an array is of a kind that TVM writes, and has the number of bytes of its shape. */
 static bool is_sound(const mg_param *array)
 {
     mg_stream shape = array->shape;
@@ -18,7 +18,8 @@ static bool is_sound(const mg_param *array)
 
     for (i = 0U; i < array->ndim && !shape.failed; i++) {
         nbytes *= mg_stream_unsigned(&shape);
-        /* So that the next product fits; of an array with a dimension of 0 it is 0 in the end. */
+        /* Keeps the next product from overflowing. A dimension of 0 still makes the final product
+         * 0. */
         nbytes = nbytes > MAX_BYTES ? MAX_BYTES + 1U : nbytes;
     }
     return !shape.failed && nbytes == array->num_data && array->device_type == kDLCPU &&
@@ -72,7 +73,8 @@ void mg_const_loader_read(mg_stream *stream, mg_stream *lists)
     }
 }
 
-/* The number of the symbol's list and one more, 0 if it has none; ends after all symbols. */
+/* The number of the symbol's list plus one, or 0 if it has none. Leaves the stream after all
+ * symbols. */
 static uint32_t place(mg_stream *stream, mg_text symbol)
 {
     const uint32_t count = mg_stream_count(stream, 8U);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The payload of a const loader: arrays by name, then symbols and which constants each is
- * initialised with. Each list follows its count of 8 bytes:
+/* The payload of a const loader: arrays and their names, then symbols and the names of the
+ * constants with which each is initialised. A count of 8 bytes precedes each list:
  *
  *     names, arrays (param_file.h), symbols, for each symbol a list of names
  *
- * A firmware has its constants elsewhere, so that they are aligned: a writer for it leaves names
- * and arrays out. Those that are there are checked, and never used. */
+ * A firmware stores its constants elsewhere, so that they are aligned, and its blob leaves names
+ * and arrays out. If a blob contains them, they are checked but never used. */
 #ifndef MICROGEN_CONST_LOADER_H
 #define MICROGEN_CONST_LOADER_H
 
@@ -15,11 +15,12 @@
 extern "C" {
 #endif
 
-/* Reads a payload, which ends the stream where it is malformed. `lists` begins with the symbols. */
+/* Reads a payload. The stream fails if the payload is malformed. `lists` then begins with the
+ * symbols. */
 void mg_const_loader_read(mg_stream *stream, mg_stream *lists);
 
-/* How many constants the symbol has, 0 if it is not listed; `names` begins with them. Of two lists
- * for one symbol it is the last, as in TVM. */
+/* The number of constants of the symbol, or 0 if it is not listed. `names` then begins with their
+ * names. Of two lists for one symbol the last applies, as in TVM. */
 uint32_t mg_const_loader_find(const mg_stream *lists, mg_text symbol, mg_stream *names);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 #include "modules/module_loaders.h"
 #include "modules/module_tree.h"
 
-/* Not the importer of any module. */
+/* The importer of a module that has none. */
 #define NOBODY UINT32_MAX
 
 static tvm_crt_error_t malformed_if(bool condition)
@@ -34,8 +34,9 @@ static tvm_crt_error_t load_module(mg_text key, mg_stream *stream, mg_pool *pool
     return error == kTvmErrorNoError ? malformed_if(stream->failed) : error;
 }
 
-/* `modules` has one module more than the stream has `groups`: whether the last is a tree shows only
- * when it is read, and if it is none, the library comes in front of them all. */
+/* Reads the groups of a blob. `modules` has space for one module more than there are `groups`: only
+ * reading the last group shows whether it is an import tree, and if it is not, the library is put
+ * before all modules. */
 static tvm_crt_error_t read_groups(mg_stream *stream, uint32_t groups, mg_pool *pool,
                                    mg_modules *modules)
 {
@@ -99,7 +100,7 @@ tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *poo
 
 /* Finding */
 
-/* The symbol of a function's name "__init_<symbol>". False for other names. */
+/* Stores the symbol of a function name "__init_<symbol>". Returns false for other names. */
 static bool is_init_of(mg_text name, mg_text *symbol)
 {
     static const char prefix[] = "__init_";
@@ -114,7 +115,7 @@ static bool is_init_of(mg_text name, mg_text *symbol)
     return true;
 }
 
-/* The module's own function, whatever it imports. */
+/* Finds a function of the module itself, not of its imports. */
 static tvm_crt_error_t find(const mg_module *module, mg_text name, mg_module_function *function)
 {
     tvm_crt_error_t error;
@@ -133,7 +134,7 @@ static tvm_crt_error_t find(const mg_module *module, mg_text name, mg_module_fun
     return error;
 }
 
-/* The next of the module's imports, NOBODY after the last. */
+/* The next import of the module, or NOBODY after the last. */
 static uint32_t next_import(const mg_modules *modules, mg_module *module)
 {
     if (module->next_child == module->num_children) {
@@ -143,9 +144,9 @@ static uint32_t next_import(const mg_modules *modules, mg_module *module)
     return modules->children[module->first_child + module->next_child - 1U];
 }
 
-/* Looks in a module, and depth first in what it imports: with `query_imports` of all modules, else
- * of const loaders only. Comes to a module once for each that imports it, and to its imports the
- * first time only. */
+/* Searches a module and, depth first, its imports. Follows the imports of all modules if
+ * `query_imports`, otherwise only those of const loaders. Visits a module once for each of its
+ * importers, but its imports only the first time. */
 static tvm_crt_error_t search(const mg_modules *modules, uint32_t root, mg_text name,
                               bool query_imports, mg_module_function *function)
 {
@@ -210,7 +211,7 @@ static const DLTensor *constant_of(mg_text name, const mg_module_constant *const
     return NULL;
 }
 
-/* The symbol's list in the first const loader that has one. */
+/* Finds the symbol's list in the first const loader that has one. */
 static uint32_t find_names(const mg_modules *modules, mg_text symbol, mg_stream *names)
 {
     uint32_t num_names = 0U;

@@ -12,7 +12,7 @@ bool mg_text_is_name(mg_text text, const char *name)
     return i == text.length && name[i] == '\0';
 }
 
-/* Whether `name` is the loader's of a key. */
+/* Whether `name` is the name of the loader for `key`. */
 static bool is_loader_of(const char *name, mg_text key)
 {
     static const char prefix[] = "runtime.module.loadbinary_";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The firmware's loaders of modules, and the calls of their functions.
  *
- * Each call is a function of its own that reads the table where it stands: what can be called there
- * are the table's entries, which a stack analysis reads from the ELF. */
+ * Each call is a separate function that reads the table directly. So a stack analysis knows that
+ * only the table's entries, which it reads from the ELF, can be called there. */
 #ifndef MICROGEN_MODULE_LOADERS_H
 #define MICROGEN_MODULE_LOADERS_H
 
@@ -26,7 +26,7 @@ tvm_crt_error_t mg_loader_call_init(uint32_t loader, void *module, uint32_t func
 tvm_crt_error_t mg_loader_call_run(uint32_t loader, void *module, uint32_t function,
                                    const mg_module_call *call);
 
-/* Whether the text's bytes are those of a name that ends with a NUL. */
+/* Whether the text equals a name that ends with a NUL. */
 bool mg_text_is_name(mg_text text, const char *name);
 
 #ifdef __cplusplus

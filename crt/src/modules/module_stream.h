@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what dmlc's streams write, in place: numbers byte by byte, little-endian, because
- * nothing there is aligned; strings and lists with 64-bit counts. Never a byte past the end.
+/* Reads data that dmlc's streams wrote, in place and never a byte past the end. Numbers are
+ * little-endian and read byte by byte, because nothing is aligned. Strings and lists have 64-bit
+ * counts.
  *
- * Its strings are any bytes. json_text.h resolves escapes, and reads past the end of a text whose
- * last one is broken: texts of streams are compared with mg_text_same, or are the bytes that
- * mg_text_is compares a text of JSON with.
+ * Strings can contain any bytes. The functions of json_text.h resolve escapes, and would read past
+ * the end of a text whose last escape is broken. So texts of streams may only be compared by
+ * mg_text_same, or be the bytes with which mg_text_is compares a text of JSON.
  *
- * A stream that fails remains failed and at its end: what it gives from then on is 0 or empty, and
- * only `failed` must be looked at, once. */
+ * A stream that fails remains failed and at its end. From then on it gives 0 or empty texts. So the
+ * caller needs to check `failed` only once. */
 #ifndef MICROGEN_MODULE_STREAM_H
 #define MICROGEN_MODULE_STREAM_H
 
@@ -29,23 +30,23 @@ typedef struct {
 
 void mg_stream_fail(mg_stream *stream);
 
-/* An unsigned number of up to 8 bytes. */
+/* Reads an unsigned number of up to 8 bytes. */
 uint64_t mg_stream_number(mg_stream *stream, uint32_t nbytes);
 
-/* An unsigned 64-bit number, which fails above INT32_MAX. */
+/* Reads an unsigned 64-bit number. Fails if it is above INT32_MAX. */
 uint32_t mg_stream_unsigned(mg_stream *stream);
 
-/* The count before a list whose items take at least `least` bytes each, 1 or more; more than the
- * rest of the stream can hold fails. */
+/* Reads the count before a list whose items take at least `least` bytes each, 1 or more. Fails if
+ * so many items cannot fit in the rest of the stream. */
 uint32_t mg_stream_count(mg_stream *stream, size_t least);
 
-/* A string: a 64-bit length, then its bytes, which stay where they are. */
+/* Reads a string: a 64-bit length, then its bytes, which are not copied. */
 void mg_stream_string(mg_stream *stream, mg_text *text);
 
-/* Passes over `nbytes`. */
+/* Skips `nbytes` bytes. */
 void mg_stream_skip(mg_stream *stream, size_t nbytes);
 
-/* Whether two texts are the same bytes, whatever those mean. */
+/* Whether two texts have the same bytes, without resolving escapes. */
 bool mg_text_same(mg_text a, mg_text b);
 
 #ifdef __cplusplus

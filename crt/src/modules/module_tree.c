@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modules/module_tree.h"
 
-/* They end at `num_children`, so that none is greater. */
+/* Reads where each module's imports begin and end. The last row must end at `num_children`, so none
+ * is greater. */
 static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_children)
 {
     uint32_t first = mg_stream_unsigned(rows);
@@ -25,7 +26,8 @@ static void read_rows(mg_stream *rows, mg_modules *modules, uint32_t num_childre
     }
 }
 
-/* Each module after the first has an importer, none has one twice. */
+/* Reads the imports. Each module after the first must have an importer, and no module may import
+ * another twice. */
 static void read_children(mg_stream *stream, const mg_modules *modules)
 {
     uint32_t n = 0U;

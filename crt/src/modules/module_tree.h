@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which module imports which. Imports come after their importers, so that there are no cycles, and
- * all modules are imports of the first, or of its imports, and so on. */
+/* The import tree of modules. Imports come after their importers, so there are no cycles. All
+ * modules are direct or indirect imports of the first one. */
 #ifndef MICROGEN_MODULE_TREE_H
 #define MICROGEN_MODULE_TREE_H
 
@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* "_import_tree": where each module's imports begin in the list of all, and that list, which is
- * made in the pool. */
+/* Reads "_import_tree": the position of each module's imports in the list of all imports, and that
+ * list, which is stored in the pool. */
 tvm_crt_error_t mg_module_tree_read(mg_stream *stream, mg_pool *pool, mg_modules *modules);
 
-/* That of a blob without one, as TVM wrote them once: the first of the modules is made the library,
- * and imports all others. */
+/* Makes the tree of a blob without one, as older versions of TVM wrote them. The first module
+ * becomes the library and imports all others. */
 tvm_crt_error_t mg_module_tree_default(mg_pool *pool, mg_modules *modules);
 
 #ifdef __cplusplus

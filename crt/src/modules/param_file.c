@@ -45,7 +45,7 @@ bool mg_param_next(mg_param_file *file, mg_param *param)
     expect(arrays, ARRAY_MAGIC);
     (void)mg_stream_number(arrays, 8U);
     param->device_type = (uint32_t)mg_stream_number(arrays, 4U);
-    (void)mg_stream_number(arrays, 4U); /* which of these devices */
+    (void)mg_stream_number(arrays, 4U); /* the device's number */
     param->ndim = (uint32_t)mg_stream_number(arrays, 4U);
     param->dtype.code = (uint8_t)mg_stream_number(arrays, 1U);
     param->dtype.bits = (uint8_t)mg_stream_number(arrays, 1U);

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Without this compilers see that these loops are memcpy and memset, and call them. */
+/* Without this, compilers recognise these loops as memcpy and memset, and call them. */
 #if defined(__clang__)
 #define NO_LIBCALL __attribute__((no_builtin("memcpy", "memmove", "memset")))
 #elif defined(__GNUC__)
@@ -37,7 +37,7 @@ NO_LIBCALL void *memmove(void *to, const void *from, size_t nbytes)
     const uintptr_t up = (uintptr_t)to - (uintptr_t)from;
     const uintptr_t down = (uintptr_t)from - (uintptr_t)to;
 
-    if (up >= nbytes && down >= nbytes) { /* apart: words at a time */
+    if (up >= nbytes && down >= nbytes) { /* the buffers do not overlap: copy words */
         return memcpy(to, from, nbytes);
     }
     if (down < nbytes) {

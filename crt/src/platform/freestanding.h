@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcpy, memmove and memset for images without a C library: GCC calls them in any program. */
+/* memcpy, memmove and memset for images without a C library, because GCC may call them in any
+ * program. */
 #ifndef MICROGEN_FREESTANDING_H
 #define MICROGEN_FREESTANDING_H
 

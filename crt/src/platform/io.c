@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all platforms share: numbers for the console, without printf, whose code and stack would
- * dwarf the rest, and the abort. */
+/* What all platforms share: printing numbers, and the abort. It does not use printf, because its
+ * code and stack would be much larger than all the rest. */
 #include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 
 void mg_io_print_int(int32_t value)
 {
-    /* Subtracted powers: division is a library call on cores without a divider. */
+    /* Subtracts powers of ten, because division is a library call on cores without a divider. */
     static const uint32_t powers[] = {1000000000U, 100000000U, 10000000U, 1000000U, 100000U,
                                       10000U,      1000U,      100U,      10U,      1U};
     char text[12];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the application needs of its platform: two files, a console, an end.
+/* What the application needs from its platform: two files, a console, and an exit.
  *
  * platform_<name>.c implements it: over semihosting on boards, over POSIX on the host. */
 #ifndef MICROGEN_IO_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The handle of a file that could not be opened. */
+/* The result for a file that could not be opened. */
 #define MG_IO_NONE (-1)
 
 typedef enum {
@@ -19,17 +19,19 @@ typedef enum {
     MG_IO_WRITE
 } mg_io_mode;
 
-/* Opens a file of the current directory, or creates it, emptied. `length` is strlen(name), which a
- * semihosting host wants to know. Returns a handle or MG_IO_NONE. */
+/* Opens a file in the current directory for reading, or creates or empties it for writing. `length`
+ * is strlen(name), which semihosting needs. Returns a handle or MG_IO_NONE. */
 int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode);
 
-/* Reads up to `nbytes`. Returns how many came; fewer means the end of the file or an error. */
+/* Reads up to `nbytes` bytes. Returns the number of bytes read. Fewer than `nbytes` means the end
+ * of the file or an error. */
 uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes);
 
-/* Writes `nbytes`. Returns how many went; fewer means an error. */
+/* Writes `nbytes` bytes. Returns the number of bytes written. Fewer than `nbytes` means an
+ * error. */
 uint32_t mg_io_write(int32_t file, const void *data, uint32_t nbytes);
 
-/* Closes a file. Returns 0, or something else if what was written may be lost. */
+/* Closes a file. Returns 0, or another value if written data may be lost. */
 int32_t mg_io_close(int32_t file);
 
 /* Prints text on the console. */
@@ -44,7 +46,7 @@ void mg_io_print_hex(uint32_t value);
 /* Ends the program with an exit status. */
 void mg_io_exit(int32_t status) __attribute__((noreturn));
 
-/* Bytes of stack that have been used so far, 0 where the platform does not paint its stack. */
+/* The number of bytes of stack used so far, or 0 if the platform does not paint its stack. */
 uint32_t mg_io_stack_used(void);
 
 #ifdef __cplusplus

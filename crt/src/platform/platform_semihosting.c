@@ -20,9 +20,9 @@ tvm_crt_error_t TVMPlatformInitialize(void)
     return kTvmErrorNoError;
 }
 
-/* `numerator` / `denominator` as the bits of a double, rounded towards zero, by long division: the
- * compiler's own conversion and division would link a soft-double library. Both must be under 2^62
- * and the denominator over 0. */
+/* `numerator` / `denominator` as the bits of a double, rounded towards zero, by long division,
+ * because the compiler's conversion and division would link a soft-double library. Both must be
+ * below 2^62, and the denominator above 0. */
 static uint64_t quotient(uint64_t numerator, uint64_t denominator)
 {
     uint32_t exponent = 1023U; /* the bias */

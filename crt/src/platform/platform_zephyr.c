@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The platform under Zephyr: the console by printk, the timer by the kernel's clocks; files and the
- * exit by semihosting where CONFIG_SEMIHOST says that a debugger or an emulator answers it. Without
- * that there are no files, and the end is a thread that sleeps. */
+/* The platform under Zephyr. The console uses printk, and the timer the kernel's clocks. Files and
+ * the exit use semihosting if CONFIG_SEMIHOST says that a debugger or an emulator handles it.
+ * Otherwise there are no files, and at the end of the program its thread sleeps. */
 #include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 
@@ -21,10 +21,10 @@
 #include <posix_board_if.h>
 #endif
 
-/* As on bare metal: the exit status of a program that ended in a fault. */
+/* The exit status of a program that ended in a fault, as on bare metal. */
 #define EXIT_FAULT 3
 
-/* What a fault leaves on the stack has changed its name. */
+/* Zephyr 3.7 renamed the type of the exception frame. */
 #if ZEPHYR_VERSION_CODE >= ZEPHYR_VERSION(3, 7, 0)
 typedef struct arch_esf fault_frame;
 #else
@@ -96,7 +96,7 @@ uint32_t mg_io_stack_used(void)
     return 0U;
 }
 
-/* Takes the place of Zephyr's, which stops for good: the program ends, as on bare metal. */
+/* Replaces Zephyr's handler, which stops forever. This one ends the program, as on bare metal. */
 void k_sys_fatal_error_handler(unsigned int reason, const fault_frame *frame)
 {
     ARG_UNUSED(frame);
@@ -132,7 +132,7 @@ tvm_crt_error_t TVMPlatformTimerStop(double *elapsed_time_seconds)
         return kTvmErrorPlatformTimerBadState;
     }
     timer_running = false;
-    /* The cycle counter may have wrapped; the ticks know how often. */
+    /* The cycle counter may have wrapped. The ticks show how often. */
     cycles = (int64_t)coarse + (int32_t)(fine - (uint32_t)coarse);
     *elapsed_time_seconds = (double)cycles / sys_clock_hw_cycles_per_sec();
     return kTvmErrorNoError;

@@ -2,8 +2,8 @@
 #include "platform/semihosting.h"
 
 #if defined(__riscv)
-/* The two shifts do nothing but tell a semihosting call from a breakpoint; all three instructions
- * must be uncompressed and in the same page. */
+/* The two shifts only distinguish a semihosting call from a breakpoint. All three instructions must
+ * be uncompressed and in the same page. */
 #define CALL                                                                                       \
     ".option push; .option norvc; .balign 16;"                                                     \
     "slli x0, x0, 0x1f; ebreak; srai x0, x0, 7; .option pop"
@@ -15,7 +15,8 @@
 #define ARGUMENT "r1"
 #endif
 
-/* Out of line: one breakpoint, and a place for one in the debugger. */
+/* Out of line, so that there is only one breakpoint, and one place for a breakpoint of the
+ * debugger. */
 __attribute__((noinline)) int32_t mg_semihosting(uint32_t operation, const void *argument)
 {
     register uint32_t first __asm__(RESULT) = operation;

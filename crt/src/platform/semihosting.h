@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arm semihosting (Arm IHI 0100), which RISC-V has taken over: a debugger or QEMU does the work at
- * a breakpoint.
+/* Arm semihosting (Arm IHI 0100), which RISC-V has adopted: a debugger or QEMU executes the
+ * operation at a breakpoint.
  *
- * Without either, the breakpoint is a fault. */
+ * Without a debugger or QEMU the breakpoint is a fault. */
 #ifndef MICROGEN_SEMIHOSTING_H
 #define MICROGEN_SEMIHOSTING_H
 
@@ -21,14 +21,15 @@ extern "C" {
 #define SYS_ELAPSED 0x30U
 #define SYS_TICKFREQ 0x31U
 
-/* SYS_OPEN's modes, as fopen's "rb" and "wb". */
+/* SYS_OPEN's modes for fopen's "rb" and "wb". */
 #define SEMIHOSTING_OPEN_RB 1U
 #define SEMIHOSTING_OPEN_WB 5U
 
 /* SYS_EXIT_EXTENDED's reason for an ordinary end (ADP_Stopped_ApplicationExit). */
 #define SEMIHOSTING_APPLICATION_EXIT 0x20026U
 
-/* One call: `argument` is the operation's block of words, or what else it documents. */
+/* Performs one operation. `argument` is its block of words, or another value that the specification
+ * gives for it. */
 int32_t mg_semihosting(uint32_t operation, const void *argument);
 
 #ifdef __cplusplus

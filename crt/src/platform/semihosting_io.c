@@ -12,7 +12,7 @@ int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode)
     return mg_semihosting(SYS_OPEN, block);
 }
 
-/* SYS_READ and SYS_WRITE return how many bytes did not go. */
+/* SYS_READ and SYS_WRITE return the number of bytes not transferred. */
 static uint32_t transfer(uint32_t operation, int32_t file, uintptr_t data, uint32_t nbytes)
 {
     const uintptr_t block[3] = {(uintptr_t)file, data, nbytes};
@@ -40,7 +40,7 @@ void mg_io_exit(int32_t status)
 {
     const uint32_t block[2] = {SEMIHOSTING_APPLICATION_EXIT, (uint32_t)status};
 
-    for (;;) { /* a debugger may let the program go on */
+    for (;;) { /* a debugger may continue the program */
         (void)mg_semihosting(SYS_EXIT_EXTENDED, block);
     }
 }

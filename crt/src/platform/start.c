@@ -6,7 +6,7 @@
 
 #define STACK_PAINT 0xC5C5C5C5U
 
-/* Exit status of a program that ended in a fault. */
+/* The exit status of a program that ended in a fault. */
 #define EXIT_FAULT 3
 
 extern uint32_t __stack_limit[], __stack_top[];

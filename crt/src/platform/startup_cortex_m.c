@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up for Arm Cortex-M, Armv6-M to Armv8.1-M: vector table, reset, faults, stack paint.
+/* Start-up code for Arm Cortex-M, Armv6-M to Armv8.1-M: vector table, reset, faults, stack paint.
  *
- * Needs from the linker script what start.h says, and .vectors where the core looks for it. */
+ * Needs the symbols of start.h from the linker script, and .vectors at the address where the core
+ * reads it. */
 #include "platform/start.h"
 
 #include <stdint.h>
@@ -9,7 +10,7 @@
 /* System control block: Armv7-M Architecture Reference Manual (DDI 0403), B3.2. */
 #define SCB_CFSR ((volatile uint32_t *)0xE000ED28U)
 
-/* Armv7-M, Armv8-M mainline and later; the others have no fault status registers. */
+/* Armv7-M, Armv8-M mainline and later. The others have no fault status registers. */
 #define HAS_FAULT_STATUS (__ARM_ARCH_ISA_THUMB >= 2)
 
 extern uint32_t __stack_top[];
@@ -18,13 +19,13 @@ void Reset_Handler(void);
 void Fault_Handler(void);
 void mg_fault(const uint32_t *frame, uint32_t exception) __attribute__((noreturn));
 
-/* Assembly, because C may use FPU registers for anything at all, and before there is a stack to
- * paint nothing may use it. Armv6-M's instructions only, where the core may be one. */
+/* In assembly for two reasons: C code may use FPU registers before the FPU is enabled, and nothing
+ * may use the stack before it is painted. Code for all cores has only Armv6-M's instructions. */
 __attribute__((naked)) void Reset_Handler(void)
 {
     __asm__ volatile(
 #if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
-        /* CPACR: full access to CP10 and CP11, which are the FPU and MVE. */
+        /* CPACR: full access to CP10 and CP11, the FPU and MVE. */
         "ldr r0, =0xE000ED88      \n"
         "ldr r1, [r0]             \n"
         "orr r1, r1, #0x00F00000  \n"
@@ -33,12 +34,12 @@ __attribute__((naked)) void Reset_Handler(void)
         "isb                      \n"
 #endif
 #if HAS_FAULT_STATUS
-        /* VTOR: the vectors are not at 0 everywhere, nor always where the core started from. */
+        /* VTOR: the vectors are not always at 0, or at the address from which the core started. */
         "ldr r0, =0xE000ED08      \n"
         "ldr r1, =vectors         \n"
         "str r1, [r0]             \n"
-        /* SHCSR: MemManage, BusFault, UsageFault, and SecureFault where there is one, are else
-         * every one a HardFault. */
+        /* SHCSR: enables MemManage, BusFault, UsageFault and, if there is one, SecureFault.
+         * Otherwise each of these is a HardFault. */
         "ldr r0, =0xE000ED24      \n"
         "ldr r1, [r0]             \n"
         "orr r1, r1, #0x000F0000  \n"
@@ -57,10 +58,10 @@ __attribute__((naked)) void Reset_Handler(void)
         ".ltorg                   \n");
 }
 
-/* Every exception but reset: nothing enables an interrupt, so all of them are faults. With the
- * stack nearly used up the report needs a new one, or it would fault in turn and lock the core up;
- * with the stack pointer at its limit (Armv8-M stops it there) or under it there is no frame to
- * read. */
+/* Handles every exception except reset. Nothing enables an interrupt, so all of them are faults. If
+ * the stack is nearly used up, the report needs a new one, because another fault would lock up the
+ * core. If the stack pointer is at its limit, where Armv8-M stops it, or below it, there is no
+ * frame to read. */
 __attribute__((naked)) void Fault_Handler(void)
 {
     __asm__ volatile("mov r0, sp              \n"
@@ -78,7 +79,8 @@ __attribute__((naked)) void Fault_Handler(void)
                      ".ltorg                  \n");
 }
 
-/* `frame`: what the core pushed (r0-r3, r12, lr, pc, xpsr), or NULL if it could not. */
+/* `frame` is the frame that the core pushed (r0-r3, r12, lr, pc, xpsr), or NULL if there is
+ * none. */
 void mg_fault(const uint32_t *frame, uint32_t exception)
 {
     static const char *const names[] = {"Exception", "Exception", "NMI",        "HardFault",
@@ -93,7 +95,8 @@ void mg_fault(const uint32_t *frame, uint32_t exception)
                     frame != 0 ? frame[5] : 0U, status);
 }
 
-/* The core's own exceptions; a void * entry would not hold both a pointer and functions in C. */
+/* The vectors of the core's own exceptions. This is a union, because in C a void * cannot portably
+ * contain both a pointer and a function. */
 typedef union {
     uint32_t *stack;
     void (*handler)(void);

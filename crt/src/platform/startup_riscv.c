@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up for a RISC-V hart, RV32 in machine mode, with physical memory protection:
- * reset, traps, stack paint.
+/* Start-up code for a RISC-V hart, RV32 in machine mode with physical memory protection: reset,
+ * traps, stack paint.
  *
- * Needs from the linker script what start.h says, __flash_start and __flash_end, and .vectors where
- * the core starts. */
+ * Needs the symbols of start.h, __flash_start and __flash_end from the linker script, and .vectors
+ * at the address where the core starts. */
 #include "platform/start.h"
 
 void Reset_Handler(void);
 void Trap_Handler(void);
 void mg_fault(uint32_t pc, uint32_t lr, uint32_t cause) __attribute__((noreturn));
 
-/* Assembly, because there is no stack yet, and the one there is going to be is painted. */
+/* In assembly, because there is no stack yet, and this code paints it. */
 __attribute__((naked, section(".vectors"))) void Reset_Handler(void)
 {
     __asm__ volatile("la t0, Trap_Handler      \n"
                      "csrw mtvec, t0           \n"
-                     /* Physical memory protection: nothing writes to flash, not even where that is
-                      * RAM in truth and lies under the stack. Entry 1: locked, read and execute,
-                      * from pmpaddr0 up to pmpaddr1 (Privileged Architecture, 3.7). */
+                     /* Physical memory protection: nothing can write to flash, even if the flash is
+                      * actually RAM below the stack. Entry 1: locked, read and execute, from
+                      * pmpaddr0 up to pmpaddr1 (Privileged Architecture, 3.7). */
                      "la t0, __flash_start     \n"
                      "srli t0, t0, 2           \n"
                      "csrw pmpaddr0, t0        \n"
@@ -35,8 +35,8 @@ __attribute__((naked, section(".vectors"))) void Reset_Handler(void)
                      "call mg_start            \n");
 }
 
-/* Nothing enables an interrupt, so every trap is a fault, and nothing returns from one: the report
- * may use the stack from its top, which helps when it is used up. */
+/* Nothing enables an interrupt, so every trap is a fault. Nothing returns from a fault, so the
+ * report uses the stack from its top, which works even if the stack is used up. */
 __attribute__((naked, aligned(4))) void Trap_Handler(void)
 {
     __asm__ volatile("csrr a0, mepc           \n"

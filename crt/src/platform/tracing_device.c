@@ -11,11 +11,11 @@
 static mg_device_event events[MG_TRACING_EVENTS];
 static uint32_t count;
 
-/* Pairs: number of a hook, its status. Zeros, which are not the number of a hook, follow the last.
- */
+/* Pairs of a call's number and its status. Zeros follow the last pair, because no call has the
+ * number 0. */
 static int32_t failures[2U * MG_TRACING_FAILURES];
 
-/* Stores the numbers of the text, which anything but digits and a minus sign parts. */
+/* Stores the numbers of the text. Any characters except digits and a minus sign separate them. */
 static void parse(const char *text, uint32_t length)
 {
     uint32_t found = 0U;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiled operators are, and what they may call: names and signatures of TVM v0.14. */
+/* The type of compiled operators, and the functions that they may call, with the names and
+ * signatures of TVM v0.14. */
 #ifndef TVM_RUNTIME_C_BACKEND_API_H_
 #define TVM_RUNTIME_C_BACKEND_API_H_
 
@@ -9,18 +10,20 @@
 extern "C" {
 #endif
 
-/* A packed function: 0, or what went wrong. `resource_handle` is what its caller hands on: the
- * context of the function's device, or for functions of a registry the registry. */
+/* A packed function. It returns 0 or an error code. `resource_handle` comes from the caller: it is
+ * the context of the function's device or, for functions of a registry, the registry. */
 typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *type_codes, int num_args,
                                      TVMValue *out_ret_value, int *out_ret_tcode,
                                      void *resource_handle);
 
-/* The function of that name in the module `mod_node`, or in any registered one where `mod_node` is
- * NULL. kTvmErrorFunctionNameNotFound. packed_func.c implements it. */
+/* Finds the function of that name in the module `mod_node`, or in any registered module if
+ * `mod_node` is NULL. Returns kTvmErrorFunctionNameNotFound if there is none. packed_func.c
+ * implements this. */
 TVM_DLL int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
 
-/* Memory that lives until TVMBackendFreeWorkspace, which must be called in the opposite order;
- * NULL where there is none left. platform_memory.c implements both. */
+/* Allocates memory that is valid until TVMBackendFreeWorkspace. Returns NULL if there is not enough
+ * left. Blocks must be freed in the reverse order of allocation. platform_memory.c implements both
+ * functions. */
 TVM_DLL void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
                                        int dtype_code_hint, int dtype_bits_hint);
 TVM_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);

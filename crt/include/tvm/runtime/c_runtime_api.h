@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TVM's C runtime interface: the types of the packed calling convention, and the functions that
- * find and call packed functions. Names and signatures are those of TVM v0.14; what is not here is
- * not supported. crt/src/module.c and packed_func.c implement the functions. */
+ * find and call packed functions. Names and signatures are those of TVM v0.14. Functions that are
+ * not here are not supported. crt/src/module.c and packed_func.c implement the functions. */
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
 #define TVM_RUNTIME_C_RUNTIME_API_H_
 
@@ -20,7 +20,7 @@ extern "C" {
 
 typedef int64_t tvm_index_t;
 
-/* What a TVMValue holds. */
+/* The types that a TVMValue can contain. */
 typedef enum {
     kTVMArgInt = kDLInt,
     kTVMArgFloat = kDLFloat,
@@ -57,30 +57,32 @@ typedef void *TVMModuleHandle;
 typedef void *TVMFunctionHandle;
 typedef void *TVMRetValueHandle;
 
-/* Keeps the first bytes of `msg` for TVMGetLastError. */
+/* Stores the first bytes of `msg` for TVMGetLastError. */
 TVM_DLL void TVMAPISetLastError(const char *msg);
 
-/* The message kept last, "" if there is none. The runtime itself sets none: it returns codes. */
+/* The last message stored, "" if there is none. The runtime itself stores none, because it returns
+ * codes. */
 TVM_DLL const char *TVMGetLastError(void);
 
-/* The function of that name in the module. `query_imports` has no meaning: nothing imports.
- * kTvmErrorFunctionNameNotFound, kTvmErrorExecutorModuleBadContext for a bad handle. */
+/* Finds the function of that name in the module. `query_imports` is ignored, because these modules
+ * import nothing. Returns kTvmErrorFunctionNameNotFound if there is none, or
+ * kTvmErrorExecutorModuleBadContext for an invalid handle. */
 TVM_DLL int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_imports,
                               TVMFunctionHandle *out);
 
-/* Forgets the module: its handle and those of its functions are bad from now on. */
+/* Removes the module. Its handle and those of its functions become invalid. */
 TVM_DLL int TVMModFree(TVMModuleHandle mod);
 
-/* Does nothing: functions are never allocated. */
+/* Does nothing, because functions are never allocated. */
 TVM_DLL int TVMFuncFree(TVMFunctionHandle func);
 
-/* Calls a function; `ret_val` and `ret_type_code` start as a null pointer. What the function
- * returns, or kTvmErrorFunctionIndexInvalid for a bad handle. */
+/* Calls a function after setting the return value to a null pointer. Returns the function's status,
+ * or kTvmErrorFunctionIndexInvalid for an invalid handle. */
 TVM_DLL int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
                         TVMValue *ret_val, int *ret_type_code);
 
-/* The global function of that name, or NULL: there is one, "runtime.SystemLib", which returns the
- * handle of the module that TVMSystemLibEntryPoint names. */
+/* Stores the global function of that name, or NULL if there is none, and returns 0. The only one is
+ * "runtime.SystemLib". It returns the handle of the module that TVMSystemLibEntryPoint returns. */
 TVM_DLL int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tvmgen_<module>_get_c_metadata describes a model with: the types of TVM v0.14. */
+/* The types of TVM v0.14 for the description of a model that tvmgen_<module>_get_c_metadata
+ * returns. */
 #ifndef TVM_RUNTIME_METADATA_TYPES_H_
 #define TVM_RUNTIME_METADATA_TYPES_H_
 
@@ -23,7 +24,7 @@ struct TVMConstantInfo {
     const void *data_bytes;
 };
 
-/* Inputs, outputs and pools stand in the order of the arguments of the model's main function. */
+/* Inputs, outputs and pools are in the order of the arguments of the model's main function. */
 struct TVMMetadata {
     int64_t version; /* 1 */
     const struct TVMTensorInfo *inputs;

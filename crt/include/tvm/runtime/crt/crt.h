@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The start of a program that uses handles: name of TVM v0.14. */
+/* The initialisation of a program that uses handles, with the name of TVM v0.14. */
 #ifndef TVM_RUNTIME_CRT_CRT_H_
 #define TVM_RUNTIME_CRT_CRT_H_
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Forgets what was registered. Call after TVMPlatformInitialize. Needs no memory. */
+/* Removes all registered modules. Call it after TVMPlatformInitialize. It needs no memory. */
 tvm_crt_error_t TVMInitializeRuntime(void);
 
 #ifdef __cplusplus

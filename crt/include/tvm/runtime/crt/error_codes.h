@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes of TVM's C runtime: the names and numbers of TVM v0.14, so that code written for
- * either runtime compiles and means the same, and a few of our own. A code is category << 8 |
- * number; what the operating system reports is negative. */
+/* Error codes of TVM's C runtime and a few additional ones. Names and numbers are those of TVM
+ * v0.14, so code for either runtime compiles and has the same meaning. A code is category << 8 |
+ * number. Codes from the operating system are negative. */
 #ifndef TVM_RUNTIME_CRT_ERROR_CODES_H_
 #define TVM_RUNTIME_CRT_ERROR_CODES_H_
 
@@ -63,8 +63,8 @@ typedef enum {
     kTvmErrorExecutorModuleAlreadyCreated = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 0),
     kTvmErrorExecutorModuleBadContext = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 1),
     kTvmErrorExecutorModuleNoSuchInput = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 2),
-    /* Not in TVM: a graph that is none, one with a feature that is not supported, a parameter file
-     * that is none, an input that was not set before a run. */
+    /* Not in TVM: an invalid graph, a graph with an unsupported feature, an invalid parameter file,
+     * and an input that was not set before a run. */
     kTvmErrorExecutorGraphMalformed = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 128),
     kTvmErrorExecutorGraphUnsupported = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 129),
     kTvmErrorExecutorParamsMalformed = DEFINE_TVM_CRT_ERROR(kTvmErrorCategoryExecutor, 130),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a graph executor consists of, and how much memory that takes. */
+/* The tables of a graph executor, and their size. */
 #ifndef TVM_RUNTIME_CRT_GRAPH_EXECUTOR_TYPES_H_
 #define TVM_RUNTIME_CRT_GRAPH_EXECUTOR_TYPES_H_
 
@@ -9,7 +9,7 @@
 /* Every table and every tensor in a pool begins at a multiple of this. */
 #define TVM_GRAPH_EXECUTOR_ALIGNMENT 16U
 
-/* Private: here for TVM_GRAPH_EXECUTOR_TABLE_BYTES only. */
+/* Private. It is only here for TVM_GRAPH_EXECUTOR_TABLE_BYTES. */
 typedef struct TVMGraphExecutorNode {
     const char *name; /* in the graph's text, with its escapes */
     uint32_t name_length;
@@ -22,22 +22,22 @@ typedef struct TVMGraphExecutorNode {
 } TVMGraphExecutorNode;
 
 typedef struct TVMGraphExecutorStorage {
-    uint8_t *data; /* NULL: no memory yet */
+    uint8_t *data; /* NULL if it has no memory yet */
     uint32_t bytes;
     uint8_t alignment;
     uint8_t is_written; /* by a node */
     uint8_t is_input;
-    uint8_t is_owned; /* data is memory of the pool */
+    uint8_t is_owned; /* data is in the pool */
 } TVMGraphExecutorStorage;
 
-/* How much there is of everything in a graph. */
+/* The number of items of each kind in a graph. */
 typedef struct TVMGraphExecutorCounts {
     uint32_t nodes;
     uint32_t entries;  /* outputs of all nodes: the last of node_row_ptr */
-    uint32_t storages; /* the greatest storage id and one more */
+    uint32_t storages; /* the greatest storage id plus one */
     uint32_t dims;     /* of the shapes of all entries */
     uint32_t args;     /* inputs and outputs of all nodes that are operators */
-    uint32_t max_args; /* of one of them */
+    uint32_t max_args; /* greatest number of args of one operator */
     uint32_t inputs;   /* arg_nodes */
     uint32_t outputs;  /* heads */
 } TVMGraphExecutorCounts;
@@ -55,10 +55,10 @@ typedef struct TVMGraphExecutor {
     uint32_t *inputs;                  /* [inputs] nodes */
     uint32_t *outputs;                 /* [outputs] entries */
     uint32_t num_unset;                /* inputs without data */
-    uint8_t *free;                     /* what is left of the pool */
+    uint8_t *free;                     /* the unused part of the pool */
     size_t num_free;
     size_t num_used;
-    void *tables_block; /* of TVMPlatformMemoryAllocate, else NULL */
+    void *tables_block; /* from TVMPlatformMemoryAllocate, or NULL */
     void *storage_block;
 } TVMGraphExecutor;
 
@@ -68,10 +68,10 @@ typedef struct TVMGraphExecutor {
 #define TVM_GRAPH_EXECUTOR_TABLE(count, type)                                                      \
     TVM_GRAPH_EXECUTOR_ALIGNED((size_t)(count) * sizeof(type))
 
-/* What the tables of a graph take of a pool, from TVMGraphExecutorCounts' numbers in their order: a
- * constant expression. The rest of a pool is for tensors: TVM_GRAPH_EXECUTOR_ALIGNED of the
- * greatest entry of each storage id that a node other than "__nop" writes, and of each that an
- * input is copied to. */
+/* The bytes of a pool that the tables of a graph take, as a constant expression. The arguments are
+ * the numbers of TVMGraphExecutorCounts, in the same order. The rest of a pool is for tensors. It
+ * needs TVM_GRAPH_EXECUTOR_ALIGNED of the bytes of the largest entry for each storage id that a
+ * node other than "__nop" writes, and for each one that an input is copied to. */
 #define TVM_GRAPH_EXECUTOR_TABLE_BYTES(nodes, entries, storages, dims, args, max_args, inputs,     \
                                        outputs)                                                    \
     (TVM_GRAPH_EXECUTOR_TABLE(1, TVMGraphExecutor) +                                               \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules: registries under a handle. Type and names of TVM v0.14, and two functions of our own. */
+/* Modules: registries that are identified by a handle. The type and the names are those of TVM
+ * v0.14; two functions are not in TVM. */
 #ifndef TVM_RUNTIME_CRT_MODULE_H_
 #define TVM_RUNTIME_CRT_MODULE_H_
 
@@ -10,7 +11,7 @@
 extern "C" {
 #endif
 
-/* How many modules can be registered at once. */
+/* The maximum number of registered modules. */
 #ifndef TVM_CRT_MAX_REGISTERED_MODULES
 #define TVM_CRT_MAX_REGISTERED_MODULES 4
 #endif
@@ -19,17 +20,17 @@ typedef struct TVMModule {
     const TVMFuncRegistry *registry;
 } TVMModule;
 
-/* Registers the module, which must outlive its handle. kTvmErrorExecutorModuleAlreadyCreated if
- * there are TVM_CRT_MAX_REGISTERED_MODULES already. */
+/* Registers the module, which must outlive its handle. Returns
+ * kTvmErrorExecutorModuleAlreadyCreated if there are already TVM_CRT_MAX_REGISTERED_MODULES. */
 int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle);
 
-/* The module of the operators that are linked in; generated. */
+/* The module of the operators that are linked into the firmware. It is generated. */
 const TVMModule *TVMSystemLibEntryPoint(void);
 
-/* The module of a handle, NULL for a bad one. Not in TVM. */
+/* The module of a handle, or NULL if the handle is invalid. Not in TVM. */
 const TVMModule *TVMModule_OfHandle(TVMModuleHandle handle);
 
-/* Forgets all modules. Not in TVM. */
+/* Removes all modules. Not in TVM. */
 void TVMModule_FreeAll(void);
 
 #ifdef __cplusplus

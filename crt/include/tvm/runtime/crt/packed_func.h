@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packed functions with their arguments: type and names of TVM v0.14. */
+/* Packed functions with their arguments, with the type and the names of TVM v0.14. */
 #ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
 #define TVM_RUNTIME_CRT_PACKED_FUNC_H_
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Bounds TVMArgs only: nothing else here counts arguments. */
+/* The maximum number of arguments in TVMArgs. Nothing else here depends on it. */
 #ifndef TVM_CRT_MAX_ARGS
 #define TVM_CRT_MAX_ARGS 10
 #endif
@@ -29,21 +29,22 @@ typedef struct TVMPackedFunc {
     TVMArgs ret_value; /* of the last call */
 } TVMPackedFunc;
 
-/* The first TVM_CRT_MAX_ARGS of the arguments: a function that is given too few of them says so. */
+/* Stores the first TVM_CRT_MAX_ARGS arguments. A function that gets too few arguments returns an
+ * error. */
 TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_t values_count);
 
-/* The module handle at `index`. NULL, a bad handle, if there is none. */
+/* The module handle at `index`, or NULL, which is an invalid handle, if there is none. */
 TVMModuleHandle TVMArgs_AsModuleHandle(const TVMArgs *args, size_t index);
 
-/* Prepares a call of a global function, or of one of a module. kTvmErrorFunctionNameNotFound,
- * kTvmErrorExecutorModuleBadContext. */
+/* Prepares a call of a global function, or of a function of a module. Errors:
+ * kTvmErrorFunctionNameNotFound, kTvmErrorExecutorModuleBadContext. */
 int TVMPackedFunc_InitGlobalFunc(TVMPackedFunc *pf, const char *name, const TVMArgs *args);
 int TVMPackedFunc_InitModuleFunc(TVMPackedFunc *pf, TVMModuleHandle module, const char *name,
                                  const TVMArgs *args);
 
 void TVMPackedFunc_SetArgs(TVMPackedFunc *pf, const TVMArgs *args);
 
-/* What the function returns. */
+/* Calls the function and returns its status. */
 int TVMPackedFunc_Call(TVMPackedFunc *pf);
 
 #ifdef __cplusplus

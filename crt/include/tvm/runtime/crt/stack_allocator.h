@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An allocator that frees in the opposite order: names of TVM v0.14. Sizes are size_t, and what it
- * adds to a block for its check keeps the next block aligned. */
+/* An allocator whose blocks are freed in the reverse order of allocation, with the names of TVM
+ * v0.14. Sizes are size_t. The tag that the optional check adds to a block keeps the next block
+ * aligned. */
 #ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
 #define TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
 
@@ -18,9 +19,9 @@ extern "C" {
 #define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
 #endif
 
-/* Define TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK to have every free checked: each block is then
- * followed by a tag of TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. TVM's template of crt_config.h spells it
- * FIFO. */
+/* If TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK is defined, every free is checked. A tag of
+ * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES then follows each block. TVM's template of crt_config.h spells
+ * the name with FIFO. */
 #if defined(TVM_CRT_STACK_ALLOCATOR_ENABLE_FIFO_CHECK) &&                                          \
     !defined(TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK)
 #define TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK
@@ -35,20 +36,23 @@ typedef struct {
     size_t workspace_size;
 } tvm_workspace_t;
 
-/* Takes over memory, from its first aligned byte on. kTvmErrorPlatformNoMemory if it has none. */
+/* Initialises the allocator with memory from the first aligned byte on. Returns
+ * kTvmErrorPlatformNoMemory if the memory has no aligned byte. */
 tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *tvm_runtime_workspace,
                                         uint8_t *g_aot_memory, size_t workspace_size);
 
-/* An aligned block; its size is rounded up to the alignment. kTvmErrorPlatformNoMemory, and nothing
- * stored, if it does not fit. */
+/* Allocates an aligned block, whose size is rounded up to the alignment. Returns
+ * kTvmErrorPlatformNoMemory and stores nothing if it does not fit. */
 tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *tvm_runtime_workspace, size_t nbytes,
                                             void **current_alloc);
 
-/* Frees the block and all after it. kTvmErrorPlatformStackAllocBadFree if `ptr` cannot be the
- * start of a block in use, or with the check if it is not the last one's. */
+/* Frees the block and all blocks after it. Returns kTvmErrorPlatformStackAllocBadFree if `ptr`
+ * cannot be the start of a block in use or, with the check, if it is not the start of the last
+ * block. */
 tvm_crt_error_t StackMemoryManager_Free(tvm_workspace_t *tvm_runtime_workspace, void *ptr);
 
-/* The same, with the check where `do_lifo_check` is not 0: a workspace has it always or never. */
+/* The same, with the check if `do_lifo_check` is not 0. It must have the same value in all calls
+ * for one workspace. */
 tvm_crt_error_t StackMemoryManager_Allocate_Body(tvm_workspace_t *tvm_runtime_workspace,
                                                  size_t nbytes, void **current_alloc,
                                                  uint8_t do_lifo_check);

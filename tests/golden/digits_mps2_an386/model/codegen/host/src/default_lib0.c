@@ -21,7 +21,7 @@
 
 extern uint8_t tvmgen_default_global_workspace[3072];
 
-/* Not inlined: profiles and debuggers look for this function. */
+/* Not inlined, because profiles and debuggers look for this function. */
 __attribute__((noinline))
 int32_t tvmgen_default___tvm_main__(void *image, void *output);
 
