@@ -38,11 +38,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes builds use ccache if it is installed.
+    """Makes builds skip CMake's check of compilers, and use ccache if it is installed.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
     """
+    os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
