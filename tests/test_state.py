@@ -204,7 +204,9 @@ def _alone(name: str) -> Network:
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
-@pytest.mark.parametrize("board", [*BOARDS, pytest.param("mps2_an385", marks=NEEDS_ARM)])
+@pytest.mark.parametrize(
+    "board", [*BOARDS, pytest.param("mps2_an385", marks=[NEEDS_ARM, pytest.mark.slow])]
+)
 def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> None:
     network = _alone(name)
     (tmp_path / "m.tflite").write_bytes(network.to_bytes())

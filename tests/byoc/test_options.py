@@ -48,7 +48,7 @@ def test_options(options: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(
             "mps2_an386",
             {"toolchain": "llvm", "optimize": "flash", "workspace_io": True},
-            marks=[NEEDS_ARM, NEEDS_LLVM],
+            marks=[NEEDS_ARM, NEEDS_LLVM, pytest.mark.slow],
             id="llvm",
         ),
     ],

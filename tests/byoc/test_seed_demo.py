@@ -25,7 +25,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 BOARDS = (
     pytest.param("native", marks=NEEDS_NINJA),
     pytest.param("mps3_an547", marks=[NEEDS_ARM, NEEDS_NINJA]),
-    pytest.param("qemu_riscv32", marks=[NEEDS_RISCV, NEEDS_NINJA]),
+    pytest.param("qemu_riscv32", marks=[NEEDS_RISCV, NEEDS_NINJA, pytest.mark.slow]),
 )
 
 MY = '''"""Convolutions, and nothing else."""

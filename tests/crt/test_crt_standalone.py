@@ -85,7 +85,7 @@ def _grouped(folder: Path) -> list[str]:
     return [f"{name}.c" for name in GROUPS]
 
 
-@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
+@pytest.mark.parametrize("option", ["-O0", pytest.param("-Os", marks=pytest.mark.slow), "-O2"])
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
     sources = _grouped(tmp_path)
     _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)

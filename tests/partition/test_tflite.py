@@ -19,6 +19,15 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 ALL = ("dnnl", "ccompiler", "examplejsoncompiler")
 WHOLE = {"composite": True, "merge_regions": True}
 FLOAT = ("ad01_fp32", "pretrainedResnet", "vww_96_float", "kws_ref_model_float32")
+# Usually each network once, two of them with merged regions.
+_USUAL = {("native", name, i % 2 == 1) for i, name in enumerate(FLOAT)}
+FLOAT_CASES = [
+    pytest.param(*(name, board, merges), marks=[pytest.mark.slow] * (key not in _USUAL))
+    for name in FLOAT
+    for board in ("native", "mps3_an547")
+    for merges in (False, True)
+    for key in ((board, name, merges),)
+]
 INT8 = (
     *("ad01_int8", "kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "str_ww_ref_model"),
 )
@@ -88,9 +97,7 @@ def test_a_network_agrees_with_numpy_and_litert(
 
 @NEEDS_NINJA
 @NEEDS_ARM
-@pytest.mark.parametrize("merges", [False, True], ids=["apart", "merged"])
-@pytest.mark.parametrize("board", ["native", pytest.param("mps3_an547", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", FLOAT)
+@pytest.mark.parametrize(("name", "board", "merges"), FLOAT_CASES)
 def test_float_networks_of_mlperf_agree(
     name: str, board: str, merges: bool, mlperf_models: Path, tmp_path: Path
 ) -> None:

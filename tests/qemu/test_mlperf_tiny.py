@@ -51,7 +51,7 @@ HELD = {
     **SMALL_BOARDS,
 }
 # Run in every run of the tests: each network on a core of each kind. The others are slow.
-_USUAL = ("mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547", "native")
+_USUAL = ("mps2_an385", "mps2_an386", "mps3_an547", "native")
 _USUAL_FLOAT = ("mps2_an386", "mps3_an547")
 
 

@@ -22,7 +22,7 @@ pytestmark = NEEDS_NINJA
 NEW = ("module_blob", "module_loaders", "external_functions")
 # Each board and each toolchain in every run of the tests; all pairs of them in the slow ones.
 BUILDS = [
-    pytest.param("microbit", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM]),
+    pytest.param("microbit", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM, pytest.mark.slow]),
     pytest.param("mps2_an386", "gcc", marks=NEEDS_ARM),
     pytest.param("mps3_an547", "gcc", marks=[NEEDS_ARM, pytest.mark.slow]),
     pytest.param("qemu_riscv32", "gcc", marks=NEEDS_RISCV),

@@ -53,7 +53,12 @@ def _alone(directory: Path, name: str, inputs: dict[str, Array], **options: obje
     [
         (("kws", "digits", "state", "sum"), True, {}),
         (("digits", "kws"), True, {"interface": "packed"}),
-        (("kws", "digits"), True, {"interface": "packed", "unpacked_api": True}),
+        pytest.param(
+            ("kws", "digits"),
+            True,
+            {"interface": "packed", "unpacked_api": True},
+            marks=pytest.mark.slow,
+        ),
         (("digits", "sum", "kws"), False, {"executor": "graph"}),
         (("kws", "wide"), False, {"workspace_io": True}),
         (("kws", "wide"), False, {"pool": ("w:4096:external", "c:4096:const:external")}),

@@ -34,12 +34,14 @@ def _same(found: Array, expected: Array) -> bool:
     return found.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
-def test_random_functions_equal_numpy_bit_for_bit(tmp_path: Path) -> None:
-    every = [made(f"tvmgen_default_ccompiler_main_{seed}", seed) for seed in range(600)]
+@pytest.mark.parametrize("first", [0, pytest.param(300, marks=pytest.mark.slow)])
+def test_random_functions_equal_numpy_bit_for_bit(first: int, tmp_path: Path) -> None:
+    seeds = range(first, first + 300)
+    every = [made(f"tvmgen_default_ccompiler_main_{seed}", seed) for seed in seeds]
     parts = [every[i : i + PER_SOURCE] for i in range(0, len(every), PER_SOURCE)]
     outputs = native.run([_compiled(part) for part in parts], tmp_path)
     assert len(outputs) == len(every)
-    for seed, (m, found) in enumerate(zip(every, outputs, strict=True)):
+    for seed, m, found in zip(seeds, every, outputs, strict=True):
         for number, (array, expected) in enumerate(zip(found, m.outputs, strict=True)):
             assert _same(array, expected), f"seed {seed}, output {number}: {array} {expected}"
 
