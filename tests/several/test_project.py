@@ -108,7 +108,7 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (("kws", "state"), {}, r"no two models that can share \(state keeps a state, or modules\)"),
+        (("kws", "state"), {}, "no two models can share one; without a workspace, or with a state: state"),
         (("kws", "digits"), {"executor": "graph"}, "the graph executor keeps its tables"),
         (("kws", "digits"), {"workspace_io": True}, "inputs and outputs that lie in the workspace"),
         (("kws", "digits"), {"pool": ("w:9000",)}, "declared pools"),
