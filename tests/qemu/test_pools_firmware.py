@@ -81,8 +81,16 @@ def test_constants_of_a_pool_with_another_byte_fail_verify(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("board", "pool", "message"),
     [
-        ("mps2_an386", "a:*:memory=sdram", "has no memory 'sdram' for it; memories: ram, psram"),
-        ("mps2_an386", "a:*:const:memory=psram", "has no memory 'psram' for it; memories: flash"),
+        (
+            "mps2_an386",
+            "a:*:memory=sdram",
+            "no memory 'sdram' for this pool; choose from ram, psram",
+        ),
+        (
+            "mps2_an386",
+            "a:*:const:memory=psram",
+            "no memory 'psram' for this pool; choose from flash",
+        ),
         ("native", "a:*:memory=ram", "leave memory= out for the host"),
     ],
 )

@@ -56,7 +56,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             *(b"loadbinary_toy\0", b"loadbinary_tox\0"),
-            *({"module_loaders"}, "runtime.module.loadbinary_tox is the loader of no module"),
+            *(
+                {"module_loaders"},
+                "runtime.module.loadbinary_tox is a loader, but no module needs it",
+            ),
         ),
     ],
     ids=["operator", "shape", "symbol", "unknown payload", "constant", "loader"],
