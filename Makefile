@@ -43,6 +43,6 @@ golden: bootstrap ## rewrite the expected generated files; read the diff before 
 bench: bootstrap ## sizes and times of the models in MODELS="..."
 	@$(VENV)/python scripts/bench.py --board $(BOARD) $(MODELS)
 
-clean: ## remove builds and caches; .venv stays
+clean: ## remove builds and caches, but not .venv
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PYTHON_SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,7 +5,7 @@
 #   scripts/bare_machine.sh [COMMAND]     a line for bash; without it: make demo && make test
 #
 # Needs root and mmdebstrap. What is not committed is not in the clone. The models that tests use
-# ($MICROGEN_MODELS, or ../shared/models) are copied beside it, with what tests hold them against.
+# ($MICROGEN_MODELS, or ../shared/models) are copied next to it, with the data that tests compare them with.
 # Where packages come from is copied from this machine: apt's sources and settings, pip's settings,
 # proxies, certificates.
 #

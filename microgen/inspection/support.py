@@ -1,4 +1,4 @@
-"""What is supported, read from the code that implements it: ``microgen ops`` and
+"""The supported operators, read from the code that implements them: ``microgen ops`` and
 ``docs/supported-ops.md``."""
 
 from __future__ import annotations
