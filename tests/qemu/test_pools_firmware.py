@@ -135,5 +135,5 @@ def test_what_the_fast_memory_cannot_hold_moves(
 
 def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.tflite").write_bytes(_wide(200))
-    with pytest.raises(CapacityError, match=r"of RAM, mps3_an547's ram has"):
+    with pytest.raises(CapacityError, match=r"of RAM, but mps3_an547's ram has"):
         microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")
