@@ -71,7 +71,10 @@ def test_a_doubt_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     data = json.loads(shown.out)
     assert data["estimate"]["ram_least"] == least
     assert len(data["may_not_fit"]) == 1
-    assert f"{data['may_not_fit'][0]}; build it, and `microgen verify {out}` measures" in shown.err
+    assert (
+        f"{data['may_not_fit'][0]}; to measure it, build, then run `microgen verify {out}`"
+        in shown.err
+    )
 
 
 def test_every_kernel_is_measured_for_every_core() -> None:

@@ -48,7 +48,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             *(b"tvmgen_a_toy_main_2" + bytes([0, 1]), b"tvmgen_a_toy_main_2" + bytes([1, 1])),
-            *(BOTH, "the payload is none of the 1 that are known"),
+            *(BOTH, "the payload is not one of the 1 known ones"),
         ),
         (
             *(b'"shape": [[[4, 4, 3, 3]]]', b'"shape": [[[4, 4, 3, 4]]]'),
