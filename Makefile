@@ -1,4 +1,4 @@
-# `make demo` first. Every target installs what it misses (scripts/bootstrap.sh), once.
+# Start with `make demo`. Every target first installs the packages that it misses (scripts/bootstrap.sh).
 
 PYTHON_SOURCES := microgen examples tests scripts
 C_SOURCES := crt microgen
@@ -6,7 +6,7 @@ VENV := .venv/bin
 BOARD ?= mps2_an386
 CLANG_FORMAT ?= $(VENV)/clang-format
 PYTEST_WORKERS ?= 2
-# What a file's tests share is built once; in order, so that long files are not the last.
+# A file's tests run together, so what they share is built once. Files keep their order, so long ones are not last.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
@@ -43,6 +43,6 @@ golden: bootstrap ## rewrite the expected generated files; read the diff before 
 bench: bootstrap ## sizes and times of the models in MODELS="..."
 	@$(VENV)/python scripts/bench.py --board $(BOARD) $(MODELS)
 
-clean: ## remove builds and caches; .venv stays
+clean: ## remove builds and caches, but not .venv
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PYTHON_SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +

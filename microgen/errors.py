@@ -3,18 +3,18 @@
 MicrogenError            exit code 2: bad input, or a tool that is missing
 +-- UsageError           the command line is wrong
 +-- ModelError           the model file is malformed, or its graph is impossible
-+-- UnsupportedError     the model is sound, but asks for what microgen does not have
++-- UnsupportedError     the model is valid, but uses something that microgen does not support
 +-- BoardError           a board's data is wrong, or there is no such board
 +-- CapacityError        the program does not fit the board's memories or the user's budget
-+-- ProjectError         a project directory cannot be written, or is not one of ours
-+-- CodegenError         an external code generator fails, or makes what cannot be
-+-- ResourceError        this machine has too little memory or stack for it
++-- ProjectError         a project directory cannot be written, or microgen did not generate it
++-- CodegenError         an external code generator fails, or returns something invalid
++-- ResourceError        this machine has too little memory or stack for the task
 +-- InputError           an .npz of samples does not match the model
 +-- ToolError            a compiler, QEMU or another program is missing
 +-- BuildError           exit code 1: the compiler refused the project
 +-- RunError             exit code 1: the firmware faulted, hung or returned an error
 |   +-- StatusRunError   a model returned a status other than 0
-+-- InternalError        exit code 1: a stage handed on something impossible (our defect)
++-- InternalError        exit code 1: a stage passed on something impossible (our defect)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-_LONGEST_WORD = 200  # characters: of a path, say
+_LONGEST_WORD = 200  # characters, for example of a path
 _LONGEST_TEXT = 2000
 
 
@@ -59,7 +59,8 @@ def cut(text: str) -> str:
 def few(items: Sequence[str], *, room: int = 120) -> str:
     """As many items as fit ``room`` characters, but at least one, and the number of the others.
 
-    An error is read at a glance; the rest is in its ``details``."""
+    The message is then short enough to be read at a glance. The error's ``details`` have the rest.
+    """
     shown = 1
     while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
         shown += 1
@@ -138,12 +139,12 @@ class CodegenError(MicrogenError):
     shows_traceback = True
 
     def __init__(self, what: str, *, where: str) -> None:
-        super().__init__(what, where=where, hint="mend the codegen, or ask who made it")
+        super().__init__(what, where=where, hint="correct it, or report this to its author")
 
 
 @contextlib.contextmanager
 def of_codegen(where: str, doing: str) -> Iterator[None]:
-    """Turn everything else that the block raises into CodegenError: the code is somebody else's."""
+    """Turn every other exception from the block, which runs foreign code, into CodegenError."""
     try:
         yield
     except MicrogenError:

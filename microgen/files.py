@@ -31,7 +31,7 @@ class FileTree:
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
-        """Both trees; a path that is in both is an error."""
+        """Both trees together. Raises ProjectError if a path is in both."""
         clash = sorted(self.files.keys() & other.files.keys())
         if clash:
             raise ProjectError(f"two parts of the project both generate {clash[0]}")
@@ -87,9 +87,9 @@ def inside(project: Path, name: str) -> Path:
     """
     path = project / name
     if not _is_below(name) or not path.resolve().is_relative_to(project.resolve()):
-        raise ProjectError("lies outside the project", where=name, hint="generate it again")
+        raise ProjectError("is outside the project", where=name, hint="generate the project again")
     if not path.is_file():
-        missing = "is no regular file" if path.exists() else "is missing"
+        missing = "is not a regular file" if path.exists() else "is missing"
         raise ProjectError(missing, where=name, hint="generate the project again")
     return path
 
@@ -139,7 +139,7 @@ def write_whole(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-# Characters of a path with which CMake and Ninja fail, or go wrong, with messages of their own.
+# With these characters in a path, CMake and Ninja fail with unclear messages or build wrong files.
 # Python shows bytes that are not UTF-8 as surrogates.
 _UNFIT = re.compile(r'[\x00-\x1f\x7f"\\;|>\ud800-\udfff]')
 
@@ -158,7 +158,7 @@ def check_buildable(root: Path) -> None:
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    Ours means: every file, except in CMake's build folders, is in the manifest's digests and
+    It is ours if every file, except in CMake's build folders, is in the manifest's digests and is
     unchanged. ``force`` allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
@@ -169,14 +169,14 @@ def check_writable(root: Path, *, force: bool) -> None:
         raise ProjectError("is not a directory", where=str(root), hint="choose another -o")
     if root == Path.cwd() or root in Path.cwd().parents:
         raise ProjectError(
-            "is the current directory or holds it", where=str(root), hint="choose another -o"
+            "is the current directory or contains it", where=str(root), hint="choose another -o"
         )
     if force or not any(root.iterdir()):
         return
     foreign = _first_foreign(root)
     if foreign:
         raise ProjectError(
-            f"holds {foreign}, which microgen did not generate",
+            f"contains {foreign}, which microgen did not generate",
             where=str(root),
             hint="choose another -o, or pass --force to replace the directory",
         )
@@ -187,7 +187,7 @@ def _digest(path: Path) -> str:
 
 
 def _first_foreign(root: Path) -> str:
-    """The first file that is not as we generated it; empty if all are."""
+    """The first file that microgen did not generate, or that was changed; empty if none."""
     try:
         known = json.loads((root / MANIFEST).read_bytes())["files"]
         known = {MANIFEST: None, **known}
@@ -201,5 +201,5 @@ def _first_foreign(root: Path) -> str:
         if name not in known:
             return name
         if known[name] and (not path.is_file() or _digest(path) != known[name]):
-            return f"{name} (changed since)"
+            return f"{name} (changed since it was generated)"
     return ""

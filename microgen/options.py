@@ -103,8 +103,8 @@ class Options:
             )
         if self.executor == "graph" and (self.interface != "c" or self.unpacked_api is not None):
             raise UnsupportedError(
-                "the graph executor has one interface: it calls packed functions, and is run "
-                "through tvmgen_<name>_run of the C interface or TVMGraphExecutor_Run",
+                "the graph executor has one interface: it calls packed functions, and "
+                "tvmgen_<name>_run of the C interface or TVMGraphExecutor_Run runs it",
                 where="--interface" if self.interface != "c" else "--unpacked-api",
                 hint="leave it out",
             )
@@ -112,8 +112,8 @@ class Options:
             self._check_graph()
         if not self.link_params:
             raise UnsupportedError(
-                f"'off' leaves the parameters out of the firmware, and nothing could load them "
-                f"there for the {self.executor} executor",
+                f"'off' leaves the parameters out of the firmware, but the {self.executor} "
+                f"executor cannot load them",
                 where="--link-params",
                 hint="use 'on'",
             )
@@ -121,7 +121,7 @@ class Options:
     def _check_graph(self) -> None:
         """Refuse options that would have no effect."""
         unused = {
-            "planner": "storages are the graph's own, whoever runs it",
+            "planner": "the graph itself has the storages, and not a plan",
             "alignment": "it aligns every storage to 16 bytes",
             "constant_alignment": "a parameter file aligns each array to its elements",
         }
@@ -160,7 +160,7 @@ class Options:
         declared = pools.parse(self.pool, self.alignment)
         if self.executor != "aot" and (self.pool or self.workspace_io):
             raise UnsupportedError(
-                "the graph executor has one memory, which it is given",
+                "the graph executor has one memory, which its caller passes",
                 where="--pool" if self.pool else "--workspace-io",
                 hint="leave it out, or use --executor aot",
             )

@@ -1,4 +1,4 @@
-"""The stages in order, and nothing else. This is the only module that knows the order."""
+"""The stages in order. This module does nothing else, and no other module knows the order."""
 
 from __future__ import annotations
 
@@ -142,13 +142,13 @@ def _sharing(parts: Sequence[_Part]) -> tuple[str, ...]:
     if options.executor == "graph":
         why = "the graph executor keeps its tables in its memory from one run to the next"
     elif options.pool:
-        why = "what declared pools share is the caller's affair, and is not planned"
+        why = "with --pool the caller decides which memory models share, so none is planned"
     elif options.workspace_io:
-        why = "inputs and outputs that lie in the workspace outlive a model's run"
+        why = "inputs and outputs in the workspace must be kept after a model's run"
     elif len(able) < 2:
         kept = [part.options.name for part in parts if part.options.name not in able]
         names = ", ".join(kept) or "none"
-        why = f"there are no two models that can share ({names} keeps a state, or modules)"
+        why = f"no two models can share one; without a workspace, or with a state: {names}"
     else:
         return tuple(able)
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
@@ -276,7 +276,8 @@ class Partitioned:
 
     ``source`` is the graph from the frontend, ``files`` are the model's files that the project
     keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
-    ``refusals``: why these refused what they did not take; ``idle``: those that took nothing.
+    ``refusals``: why these generators refused parts of it; ``idle``: the generators that took
+    nothing.
     """
 
     codegens: Mapping[str, Codegen]
@@ -296,7 +297,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
     refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
-    # Those that take Relay have seen a Relay model as it was.
+    # Generators that take Relay have already seen a Relay model in its original form.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
     graph, more = external.partition_graph(
         graph, asked, board, name=options.name, **_partitioning(options)
@@ -359,7 +360,7 @@ def _plan(
         for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
             if nbytes > pool.alignment:
                 raise UnsupportedError(
-                    f"{pool.alignment} is too small an alignment for {name!r}, {kind}",
+                    f"an alignment of {pool.alignment} is too small for {name!r}, {kind}",
                     where=f"--pool {pool.name}" if options.pool else "--alignment",
                     hint=f"ask for at least {nbytes}",
                 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """One line of the text. Characters that a terminal would obey, or that would hide what follows,
-    become "?": control characters (including ESC and newlines), bidi controls, surrogates."""
+    """The text as one line. Characters that a terminal would obey, or that would hide the text
+    after them, become "?". These are control characters (including ESC and newlines), bidi controls
+    and surrogates."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs COMMAND in a fresh clone of this checkout inside a bare Debian (or Ubuntu): the minimal
-# system, make, git and Python, nothing else. Whatever more COMMAND needs, it has to install.
+# system, make, git and Python, and nothing else. COMMAND has to install everything else that it needs.
 #
-#   scripts/bare_machine.sh [COMMAND]     a line for bash; without it: make demo && make test
+#   scripts/bare_machine.sh [COMMAND]     a line for bash (default: make demo && make test)
 #
-# Needs root and mmdebstrap. What is not committed is not in the clone. The models that tests use
-# ($MICROGEN_MODELS, or ../shared/models) are copied beside it, with what tests hold them against.
-# Where packages come from is copied from this machine: apt's sources and settings, pip's settings,
-# proxies, certificates.
+# Needs root and mmdebstrap. The clone has only committed files. The models that tests use
+# ($MICROGEN_MODELS, or ../shared/models) are copied next to it, with the data that tests compare them with.
+# This machine's settings for packages are copied: apt's sources and settings, pip's settings, proxies,
+# certificates.
 #
 # The exit code is COMMAND's, or 125 if it could not be started. Nothing remains on the machine, not even
 # when interrupted: all happens in mount and process namespaces that end with this script.
@@ -47,7 +47,7 @@ outside() {
     folder=$(mktemp -d -p "${TMPDIR:-/var/tmp}" bare_machine.XXXXXX)
     machine=''
     trap clean_up EXIT
-    # apt works as a user of its own; temporary files of what is killed go with the folder.
+    # apt works as a user of its own. Temporary files of killed processes are removed with the folder.
     chmod 711 "$folder"
     mkdir -m 1777 "$folder/tmp"
     trap 'exit 129' HUP
@@ -67,7 +67,7 @@ clean_up() {
         kill -KILL "$machine" 2>/dev/null || true
         wait "$machine" 2>/dev/null || true
     fi
-    # The mounts were never seen out here. What was killed may take a moment to end.
+    # The mounts are not visible outside. Killed processes may take a moment to end.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -rf --one-file-system "$folder" 2>/dev/null && exit "$status"
         sleep 1
@@ -105,7 +105,7 @@ make_system() {
         --include=ca-certificates,make,git,python3,python3-venv "$1" "$root" "${sources[@]}"
 }
 
-# Copies a file or a folder to the same place, or another, if it is there; links are followed.
+# Copies a file or a folder, if it exists, to the same path or another one. Links are followed.
 copy() {
     [ -e "$1" ] || return 0
     mkdir -p "$(dirname "$root${2:-$1}")"
@@ -128,7 +128,7 @@ copy_settings() {
     done
 }
 
-# What may name certificates, keys of package sources or further settings.
+# Settings that may name certificates, keys of package sources or further settings.
 settings() {
     printf '%s\n' "${environment[@]}"
     cat "$folder/apt.conf" "${sources[@]}"
@@ -149,7 +149,7 @@ list_environment() {
 }
 
 copy_project() {
-    # git refuses to read what belongs to somebody else, as a checkout in a container may.
+    # git refuses to read files of another user, and a checkout in a container may have one.
     printf '[safe]\n\tdirectory = *\n' >"$folder/gitconfig"
     GIT_CONFIG_GLOBAL=$folder/gitconfig git clone -q --no-hardlinks "$checkout" "$root/src/project"
     local models=${MICROGEN_MODELS:-$checkout/../shared/models}

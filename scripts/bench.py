@@ -1,10 +1,10 @@
 """Sizes and times of models, one line each: ``make bench MODELS="a.tflite b.tflite"``.
 
-``generate`` is CPU time of the whole process; the other times are wall clock. RAM counts the
-arena with the input and output buffers; instructions are those of one inference on
-``numpy.random.RandomState(0)``, "around calls" those of them outside the operators. Without models:
-the shipped example. ``--executor`` and ``--interface`` are ``generate``'s; for the graph executor
-there is a second line, with the instructions that making it takes.
+``generate`` is CPU time of the whole process; the other times are wall clock. RAM is the arena with
+the input and output buffers. Instructions are those of one inference on
+``numpy.random.RandomState(0)``; "around calls" are the ones outside the operators. Without models,
+the shipped example is measured. ``--executor`` and ``--interface`` are ``generate``'s options. The
+graph executor has a second line with the instructions that creating it takes.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ def random_input(record: manifest.Manifest) -> dict[str, Array]:
 
 
 def creation(project: Path, inputs: dict[str, Array]) -> int:
-    """Instructions that make a graph executor: by how much an inference that makes it is more.
+    """Instructions that create a graph executor: the difference between an inference that creates
+    it and one that does not.
 
-    Changes the project's ``main.c``, which makes it before anything is counted.
+    Changes the project's ``main.c``, which creates it before anything is counted.
     """
     main = project / "src" / "main.c"
     call = f"(void){manifest.load(project).prefix}_graph_executor(&executor);"
@@ -83,7 +84,7 @@ def creation(project: Path, inputs: dict[str, Array]) -> int:
 
 
 def row(model: Path, board: str, project: Path, options: list[str]) -> tuple[str, ...]:
-    """One model, measured."""
+    """The measurements of one model as a row."""
     cpu_seconds = generate(model, board, project, options)
     start = time.monotonic()
     built = api.build(project)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install what is missing and nothing else: tools with apt-get, Python packages into .venv.
-# Says nothing and needs no network when all is there. Exit 2: the line to type is printed.
+# Installs only missing packages: tools with apt-get, Python packages into .venv. If nothing is missing,
+# it prints nothing and needs no network. Exit code 2: it has printed the command to type.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -50,12 +50,12 @@ install_packages() {
     fi
 }
 
-# The stamp is what was installed and where: a changed pyproject.toml or a moved checkout differs.
+# The stamp says what was installed and where, so it changes with pyproject.toml and the checkout's path.
 stamp() { pwd && cat pyproject.toml; }
 
 python_is_ready() { .venv/bin/python -c '' 2>/dev/null && stamp | cmp -s - .venv/installed; }
 
-# What is installed once may show what it lacks: the name of clang's compiler-rt has clang's version.
+# Some packages are known only after others are installed: the name of clang's compiler-rt has clang's version.
 install_missing() {
     local before
     while [ "$missing$extras" != "${before-}" ] && [ -n "$missing$extras" ]; do

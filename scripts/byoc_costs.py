@@ -1,8 +1,9 @@
-"""What external code generators cost on a board, as the tables of docs/byoc.md.
+"""The costs of external code generators on a board, as the tables of docs/byoc.md.
 
-Bytes are those of the linker's map, by object. Instructions are retired ones, under QEMU, of
-``numpy.random.RandomState(0)``: loading is by how much a first inference that loads the modules is
-more than a second; a call is one that calls a single function. They repeat to the instruction.
+Bytes are from the linker's map, by object. Instructions are retired ones, counted under QEMU on
+samples of ``numpy.random.RandomState(0)``. For loading, they are the difference between a first
+inference, which loads the modules, and a second. For a call, they are those of an inference that
+calls a single function. The counts are the same in every run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from microgen.relay import Expr, IRModule
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 DEMO, GUIDE = EXAMPLES / "seed_demo.relay", EXAMPLES / "byoc_guide.relay"
 EXAMPLEJSON = ("examplejsoncompiler",)
-# Objects by what they are for; the first pattern that matches an object has it.
+# Objects by their purpose. An object belongs to the first pattern that matches it.
 PARTS = {
     "const loader": r"const_loader",
     "loader": r"module_\w+|json_text",
@@ -41,7 +42,7 @@ _LOADING = re.compile(r"^ *\(void\)tvmgen_\w+_load_modules\(\);\n", re.MULTILINE
 
 @dataclass(frozen=True)
 class Case:
-    """A model and who compiles it."""
+    """A model and the codegens that compile it."""
 
     name: str
     model: Path | IRModule
@@ -58,7 +59,7 @@ class Case:
 
 
 def sample(record: manifest.Manifest, count: int) -> dict[str, Array]:
-    """One random sample, so many times."""
+    """One random sample, ``count`` times."""
     state = np.random.RandomState(0)
     arrays = {p.tensor: state.uniform(-1, 1, p.shape).astype(p.dtype) for p in record.inputs}
     return {name: np.stack([array] * count) for name, array in arrays.items()}
@@ -97,7 +98,7 @@ def memory_rows(case: Case, folder: Path) -> Iterator[Sequence[object]]:
 
 
 def loading(case: Case, folder: Path) -> int:
-    """Instructions of loading the modules, in a firmware whose main does not."""
+    """Instructions of loading the modules, in a firmware whose main does not load them."""
     project = case.generated(folder)
     main = project / "src" / "main.c"
     text, count = _LOADING.subn("", main.read_text())
@@ -130,7 +131,7 @@ def one(call: Callable[..., Expr], *shapes: tuple[int, ...], **attrs: object) ->
 
 
 def call_cases(board: str, large: str) -> Iterator[Case]:
-    """Single operators, of one element, where all is overhead, and of more."""
+    """Single operators of one element, for which all instructions are overhead, and of more."""
     dnnl, c = ("dnnl",), ("ccompiler",)
     for shape in ((1, 1), (10, 10)):
         yield Case(f"`nn.relu` of {shape}", one(relay.nn.relu, shape), dnnl, board)
@@ -163,7 +164,7 @@ def small() -> IRModule:
 
 
 def networks(board: str, large: str) -> Sequence[Case]:
-    """What is loaded; the first two have a runtime each, and fit any board."""
+    """Networks whose modules are loaded. The first two have one runtime each, and fit anywhere."""
     guide = (*EXAMPLEJSON, "ccompiler")
     return (
         Case("conv2d, relu", small(), ("dnnl",), board),
@@ -177,7 +178,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--board", default="mps2_an386")
-    parser.add_argument("--large-board", default="mps3_an547", help="that the demo fits")
+    parser.add_argument("--large-board", default="mps3_an547", help="a board that the demo fits")
     arguments = parser.parse_args()
     found = networks(arguments.board, arguments.large_board)
     with tempfile.TemporaryDirectory(prefix="microgen-costs-") as name:

@@ -1,9 +1,9 @@
-"""Measures how much code each C kernel takes, for ``microgen/kernels/code_bytes.json``.
+"""Measures the code size of each C kernel, for ``microgen/kernels/code_bytes.json``.
 
-Every kernel's out-of-line form is compiled for every core by every toolchain, as projects compile
-it.
-Of each the table has code and read-only data in bytes; under ``helpers`` what GCC's library adds to
-all kernels together, and to those that compute no floats: a firmware can need no more of it.
+Every kernel's out-of-line form is compiled for every core by every toolchain, with the same options
+as in projects. The table has the bytes of code and read-only data of each. Under ``helpers`` it has
+the bytes that GCC's library adds to all kernels together, and to all kernels without floats. No
+firmware needs more of the library.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _helpers(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> int:
 
 
 def _bytes(path: Path) -> int:
-    """Code and data that a linker keeps, but for tables that unwind the stack."""
+    """Bytes of code and data that a linker keeps, without tables that unwind the stack."""
     with path.open("rb") as file:
         return sum(
             section["sh_size"]

@@ -1,8 +1,8 @@
-"""The polynomials of crt/include/microgen/float_math.h: prints coefficients as float32 literals.
+"""Prints the polynomials of crt/include/microgen/float_math.h: coefficients as float32 literals.
 
-Each is the polynomial P of the given degree with the least max |weight * (P - f)| over an interval,
-found by Remez's exchange in float64, its coefficients then rounded to float32. The error printed
-is that of the rounded coefficients.
+Each is the polynomial P of the given degree with the least max |weight * (P - f)| over an interval.
+Remez's exchange in float64 finds it. Its coefficients are then rounded to float32, and the printed
+error is that of the rounded coefficients.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _extrema(error: Array, count: int) -> NDArray[np.intp]:
 
 
 def main() -> None:
-    """Prints every problem's error and coefficients, lowest order first."""
+    """Print every problem's error and coefficients, lowest order first."""
     for problem in PROBLEMS:
         rounded = remez(problem).astype(np.float32)
         x = np.linspace(problem.low, problem.high, GRID)

@@ -191,7 +191,7 @@ BOMBS: Sequence[tuple[str, Callable[[], bytes], str]] = (
     ("shared_indices.tflite", shared_indices, 'layer "g'),
     ("shared_buffer.tflite", shared_buffer, 'layer "a'),
     ("shared_metadata.relay", shared_metadata, "found %y"),
-    ("large_input.tflite", large_input, "a program of the host gets"),
+    ("large_input.tflite", large_input, "a program on the host gets"),
     ("string.relay", _relay('"' + "a" * 10_000_000), "expected Relay text"),
     ("escapes.relay", _relay('"' + "\\a" * 5_000_000), "expected Relay text"),
     ("dots.relay", _relay("a." * 5_000_000), "expected"),

@@ -148,7 +148,7 @@ def test_a_crowded_plan_is_sound_and_says_how_far_it_got() -> None:
     rounded = sum(-(-b.nbytes // 16) * 16 for b in program.buffers)
     assert made.lower_bound <= made.peak <= rounded
     assert (
-        made.proof == f"too much lives at once for a search: at most {made.gap} bytes "
+        made.proof == f"too much is live at once for a search: at most {made.gap} bytes "
         "above the bound"
     )
 

@@ -1,4 +1,4 @@
-"""Code generators. Our own kernels come first and use the same protocol as all others."""
+"""Code generators. The built-in kernels come first and use the same protocol as all others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ OWN = "microgen"  # the origin of generators that ship with microgen
 class Registry(Mapping[str, Codegen]):
     """Name -> codegen: microgen's own, those of installed packages, those of folders.
 
-    A package is imported when its generator is asked for. If the import fails, or if two have the
-    same name, that is a MicrogenError then; ``broken`` says why.
+    A package is imported when its generator is asked for. MicrogenError is raised then if the
+    import fails, or if two generators have the same name; ``broken`` says why.
     """
 
     def __init__(self, own: Mapping[str, Codegen], others: Sequence[Found]) -> None:
@@ -34,7 +34,7 @@ class Registry(Mapping[str, Codegen]):
         origins = self.origins(name)
         if len(origins) > 1:
             raise MicrogenError(
-                f"{' and '.join(origins)} each bring a codegen of this name",
+                f"{' and '.join(origins)} each provide a codegen of this name",
                 where=name,
                 hint="uninstall all but one",
             )
@@ -50,12 +50,13 @@ class Registry(Mapping[str, Codegen]):
         return len(self._own.keys() | self._others.keys())
 
     def origins(self, name: str) -> tuple[str, ...]:
-        """Its origin: microgen, a package and its version, or a folder. One, if all is well."""
+        """The origins of a codegen: microgen, a package with its version, or a folder. If there are
+        several, the name is ambiguous."""
         own = (OWN,) if name in self._own else ()
         return (*own, *(found.origin for found in self._others.get(name, ())))
 
     def broken(self, name: str) -> MicrogenError | None:
-        """Why it cannot be loaded, None if it can."""
+        """The reason why it cannot be loaded; None if it can."""
         try:
             self[name]
         except MicrogenError as error:
@@ -65,8 +66,8 @@ class Registry(Mapping[str, Codegen]):
 
 @functools.cache
 def _own() -> Mapping[str, Codegen]:
-    """The modules and packages of this folder that have a ``CODEGEN``, our kernels first, the
-    others by name."""
+    """The codegens of the modules and packages of this folder that have a ``CODEGEN``. The built-in
+    kernels come first; the others are sorted by name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     names.sort(key=lambda name: name != "builtin")
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]

@@ -18,8 +18,8 @@ LAYOUT_TRANSFORM = "layout_transform"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Nodes that become one primitive function, in execution order, and their compiler. All are of
-    one place."""
+    """Nodes that become one primitive function, in execution order, and the name of their compiler.
+    All have the same place."""
 
     codegen: str
     nodes: tuple[Node, ...]
@@ -81,7 +81,7 @@ class Codegen(Protocol):
     name: str
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
-        """Regions that this codegen compiles, and the reason why not for every other node."""
+        """The regions that this codegen compiles, and a refusal for every other node."""
         ...
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:

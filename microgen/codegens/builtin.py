@@ -1,4 +1,4 @@
-"""Our own kernels: each node becomes a primitive function around the best kernel that fits."""
+"""The built-in kernels: each node becomes a primitive function around the best kernel that fits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Builtin:
 
 
 def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
-    """The nodes of each external function, if all have kernels; otherwise none of them counts."""
+    """The nodes of each external function whose nodes all have kernels."""
     found: dict[str, list[Node]] = {}
     for node in taken:
         if node.function:
@@ -120,7 +120,7 @@ def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
     worse = entries[entries.index(kernel) + 1 :]
     if all(_refusal(other, node, graph, board) for other in worse):
         return "the reference kernel"
-    return "the best there is" if kernel is entries[0] else "the best that fits"
+    return "the best kernel" if kernel is entries[0] else "the best kernel that fits"
 
 
 def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:

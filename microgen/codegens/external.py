@@ -84,8 +84,7 @@ class ExternalFunction:
         return tuple(Tensor(name, self.graph.types[name]) for name in self.graph.outputs)
 
     def declarations(self, made: CFunction) -> list[str]:
-        """The C declarations of the parameters of what was made of it, in their order; a device's
-        context is left out."""
+        """The C declarations of ``made``'s parameters, in order, without a device's context."""
         ins, outs = ([t.type for t in tensors] for tensors in (self.inputs, self.outputs))
         return [_declaration(p) for p in _parameters(ins, made.constants, outs, made.scratch)]
 
@@ -106,14 +105,14 @@ class ExternalCodegen(abc.ABC):
 
     ``support`` says which Relay operators, and which patterns of them, it takes. Other models
     become kernel graphs, and it is asked about the Relay form of their nodes, if they have one.
-    With ``takes_nodes`` it is asked about the nodes themselves by ``refusal``, and also about
-    what is left of Relay models.
+    With ``takes_nodes`` it is asked about the nodes themselves by ``refusal``. For Relay models, it
+    is then also asked about the nodes that no generator has taken.
     ``needs_device_api``: its functions run between the hooks of a device of its name. ``driver``
     implements these hooks. Without one, projects have hooks that only print, to be replaced. The
-    driver's header and sources ship with microgen or are ``files`` of what it compiled.
-    ``runtimes`` are those of the modules that it makes; it has none if it makes C. ``payloads`` are
-    readers of these modules by type key, for ``inspect`` and ``verify``. Without them both know
-    only the digest of a payload.
+    driver's header and sources ship with microgen, or are among the ``files`` that it compiles.
+    ``runtimes`` are the runtimes of the modules that it makes; it has none if it makes C.
+    ``payloads`` are readers of these modules by type key, for ``inspect`` and ``verify``. Without
+    them both know only the digest of a payload.
     """
 
     name: str
@@ -136,8 +135,8 @@ class ExternalCodegen(abc.ABC):
         return self
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """Why it does not take a node of the kernel graph; None if it does."""
-        return f"{self.name} takes Relay operators only"
+        """The reason why it does not take a node of the kernel graph; None if it does."""
+        return f"{self.name} takes only Relay operators"
 
     @abc.abstractmethod
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[Made]:
@@ -204,7 +203,7 @@ def _parameters(
     outputs: Sequence[TensorType],
     scratch: int,
 ) -> tuple[Parameter, ...]:
-    """Those of a C function, in the order that CFunction says."""
+    """The parameters of a C function, in the order that CFunction gives."""
     return (
         *(Parameter(f"in{i}", ctype(t.dtype), Role.INPUT) for i, t in enumerate(inputs)),
         *(Parameter(name, ctype(array.dtype.name), Role.CONSTANT) for name, array in constants),

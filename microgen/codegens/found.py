@@ -22,15 +22,15 @@ from typing import Any
 from microgen.codegens.external import ExternalCodegen
 from microgen.errors import CodegenError, MicrogenError, of_codegen
 
-GROUP = "microgen.codegens"  # of entry points
+GROUP = "microgen.codegens"  # the group of entry points
 ATTRIBUTE = "CODEGEN"
 _NAME = re.compile("[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A code generator that there is: its name, who brings it, and how to get it. ``load`` raises
-    MicrogenError if it cannot be had."""
+    """A code generator that was found: its name, its origin, and ``load``, which returns it or
+    raises MicrogenError."""
 
     name: str
     origin: str
@@ -38,8 +38,8 @@ class Found:
 
 
 def installed() -> Iterator[Found]:
-    """The generators of packages, by their entry points. A package whose entry points cannot be
-    read counts as one generator."""
+    """The generators of packages, found by their entry points. A package whose entry points cannot
+    be read gives one generator, whose ``load`` raises the error."""
     seen: set[str] = set()
     for package in importlib.metadata.distributions():
         if GROUP not in (package.read_text("entry_points.txt") or ""):

@@ -16,7 +16,8 @@ from microgen.program.types import Inner, KernelCall, Parameter, Role
 
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
-    """The nodes, each with the changes of layout before and after it that nothing else reads."""
+    """Groups of the nodes: each node with the changes of layout before and after it that nothing
+    else reads."""
     uses = graph.uses_of()
     producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}
@@ -63,7 +64,8 @@ class Surroundings:
 
     @classmethod
     def of(cls, region: Region, graph: Graph) -> Surroundings:
-        """Those of the region. If nothing reads it, the last node's outputs are its results."""
+        """The surroundings of the region. If nothing reads it, the last node's outputs are its
+        results."""
         bytes_of = roots(graph)
         inside = {node.outputs[0] for node in region.nodes}
         read = {bytes_of[name] for name in graph.outputs}

@@ -64,7 +64,7 @@ def _missing(symbols: Sequence[str], results: Sequence[Made]) -> Iterator[str]:
         if counts[symbol] != 1:
             yield f"made {symbol!r} {counts[symbol]} times, expected once"
     for symbol in counts.keys() - set(symbols):
-        yield f"made {symbol!r}, which is none of its functions"
+        yield f"made {symbol!r}, which is not one of its functions"
 
 
 def _problems(result: Made) -> Iterator[str]:

@@ -30,7 +30,7 @@ def placed(
     order = list(range(len(given)))
     if largest_first:
         order.sort(key=lambda i: -given[i].nbytes)
-    lives = tuple(Lifetime(str(i), s.nbytes, s.first, s.last) for i, s in enumerate(given))
-    problem = make_problem(Liveness(lives, pairs=()), (), ALIGNMENT)
+    buffers = tuple(Lifetime(str(i), s.nbytes, s.first, s.last) for i, s in enumerate(given))
+    problem = make_problem(Liveness(buffers, pairs=()), (), ALIGNMENT)
     offsets = lowest_fit(problem, order)
     return {given[i].key: offsets[i] for i in order}, problem.peak(offsets)

@@ -8,7 +8,7 @@ from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Column, Table
 from microgen.target import board as boards
 
-HELP = "List the boards."
+HELP = "List the supported boards."
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per board."""
+    """Print a row for each board."""
     sizes_of = [Column(heading, right=True) for heading in ("flash", "ram")]
     table = Table([Column("board"), Column("what it is"), Column("cpu"), *sizes_of])
     found = [boards.load(name) for name in boards.available()]

@@ -13,8 +13,9 @@ HELP = "Build a project to build/firmware.elf and firmware.map."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("project", metavar="DIR", type=Path)
-    parser.add_argument("--sanitize", action="store_true", help="native only: with ASan and UBSan")
+    add = parser.add_argument
+    add("project", metavar="DIR", type=Path, help="a generated project")
+    add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:

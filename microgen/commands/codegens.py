@@ -11,7 +11,7 @@ from microgen.codegens.external import ExternalCodegen
 from microgen.commands import compiling
 from microgen.output.console import Console, Outcome
 
-HELP = "List the code generators."
+HELP = "List the available code generators."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """For each codegen: its title, its package, the type keys of its modules, the operators and
-    patterns that it takes; or why it cannot be used."""
+    """Print for each codegen its title, its package, the type keys of its modules, and the
+    operators and patterns that it takes; or why it cannot be used."""
     known = codegens.registry(*args.codegen_path)
     found = [_described(name, known) for name in known]
     return Outcome({"codegens": found}, [line for one in found for line in _lines(one)])

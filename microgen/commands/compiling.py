@@ -13,9 +13,14 @@ from microgen.formats import byte_sizes
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
-_NAME = "of the module (default: default); of several models the modules' (default: the files')"
-_BUDGET = "as 12288, 12K or 1M (K is 1024); refuse what exceeds it"
-_POOL = "a memory pool, tried in order; further :const, :align=N, :targets=A+B, :memory=REGION"
+_NAME = (
+    "the module's name (default: default); for several models one name each (default: the files')"
+)
+_BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
+_POOL = (
+    "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
+    ":targets=A+B and :memory=REGION"
+)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -24,24 +29,26 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_codegen_path(parser: argparse.ArgumentParser) -> None:
-    """Where a command that compiles nothing finds codegens that are not installed."""
+    """Add the option with which a command that compiles nothing finds more code generators."""
     parser.add_argument(
         "--codegen-path",
         action="append",
         default=[],
         metavar="DIR",
         type=Path,
-        help="a folder with code generators besides those installed; may be repeated",
+        help="a folder with code generators, in addition to those installed; may be repeated",
     )
 
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
     """Add the options that affect a memory plan."""
     add = parser.add_argument
-    add("--executor", default="aot", help="aot (default) | graph")
-    add("--planner", default="optimal", help=f"{' | '.join(options.PLANNERS)} (default optimal)")
-    add("--numerics", default="litert", help="whose roundings: litert (default) | tflm")
-    add("--alignment", type=size, default=16, metavar="N", help="of buffers, in bytes (default 16)")
+    add("--executor", default="aot", help="what runs the operators: aot (default) | graph")
+    planners = " | ".join(options.PLANNERS)
+    add("--planner", default="optimal", help=f"memory planner: {planners} (default optimal)")
+    add("--numerics", default="litert", help="round as this runtime does: litert (default) | tflm")
+    alignment = "alignment of buffers in bytes (default 16)"
+    add("--alignment", type=size, default=16, metavar="N", help=alignment)
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)
     add("--workspace-io", action="store_true", help="plan inputs and outputs in the workspace")
     add(
@@ -49,7 +56,7 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=targets.SYNTAX,
-        help="a target besides the host, which nodes of the model name; may be repeated",
+        help="a target in addition to the host, for nodes that name it; may be repeated",
     )
     add("--codegen", default="builtin", metavar="NAME[,NAME]", help="code generators, best first")
     add(
@@ -59,20 +66,21 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
         metavar="NAME.KEY=VALUE",
         help="an option of a code generator; may be repeated",
     )
-    add("--codegen-path", default="", metavar="DIR", help="a folder with more code generators")
+    folder = "a folder with code generators, in addition to those installed"
+    add("--codegen-path", default="", metavar="DIR", help=folder)
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
-    add("--merge-regions", action="store_true", help="merge neighbouring regions of a codegen")
+    add("--merge-regions", action="store_true", help="merge neighbouring regions of one codegen")
 
 
 def refuse_planning(args: argparse.Namespace) -> None:
-    """Raise MicrogenError if one of these options, or a board, is given: a project has its own."""
+    """Raise MicrogenError if one of these options or a board is given. A project has its own."""
     parser = argparse.ArgumentParser()
     add_planning(parser)
     defaults = {"board": None, **vars(parser.parse_args([]))}
     given = [name for name, value in defaults.items() if getattr(args, name) != value]
     if given:
         raise MicrogenError(
-            "a project's plan is that which it was generated with",
+            "cannot change the plan of a project that is already generated",
             where=f"--{given[0].replace('_', '-')}",
             hint="leave it out, or give the model instead of the project",
         )
@@ -82,26 +90,28 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     """Add the other options of ``generate``."""
     add = parser.add_argument
     add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
-    add("--interface", default="c", help="c (default) | packed")
+    add("--interface", default="c", help="the model's entry functions: c (default) | packed")
     add(
         "--unpacked-api",
         type=_switch,
         metavar="on|off",
         help="operators take plain pointers (default: on for --interface c, off for packed)",
     )
-    add("--link-params", type=_switch, default=True, metavar="on|off", help="default: on")
+    linked = "link the parameters into the firmware (default: on)"
+    add("--link-params", type=_switch, default=True, metavar="on|off", help=linked)
     add(
         "--constant-alignment",
         type=size,
         default=4,
         metavar="N",
-        help="of constants, in bytes (default 4)",
+        help="alignment of constants in bytes (default 4)",
     )
-    add("--optimize", default="balanced", help=f"{' | '.join(options.OPTIMIZE)}: what to favour")
-    add("--ram", type=size, default=0, metavar="BYTES", help=f"budget, {_BUDGET}")
-    add("--flash", type=size, default=0, metavar="BYTES", help=f"budget, {_BUDGET}")
-    add("--toolchain", default="gcc", help="gcc (default) | llvm")
-    add("--emit", default="", metavar="llvm-ir", help="also write this form of the operators")
+    goals = " | ".join(options.OPTIMIZE)
+    add("--optimize", default="balanced", help=f"what to favour: {goals} (default balanced)")
+    add("--ram", type=size, default=0, metavar="BYTES", help=f"RAM budget, {_BUDGET}")
+    add("--flash", type=size, default=0, metavar="BYTES", help=f"flash budget, {_BUDGET}")
+    add("--toolchain", default="gcc", help="compiler of the firmware: gcc (default) | llvm")
+    add("--emit", default="", metavar="llvm-ir", help="also write the operators in this form")
 
 
 def size(text: str) -> int:

@@ -1,4 +1,4 @@
-"""``microgen doctor``: what is installed, and what to type for what is not."""
+"""``microgen doctor``: which tools are installed, and how to install the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per tool; exit 1 if one that is not optional is missing."""
+    """Print a row for each tool; exit 1 if one that is not optional is missing."""
     from microgen.building.doctor import doctor
 
     found = doctor()

@@ -8,13 +8,14 @@ from pathlib import Path
 from microgen import api
 from microgen.output.console import Console, Outcome
 
-HELP = "Pack a project's model as a Model Library Format archive, the same bytes every time."
+HELP = "Pack a project's model as a Model Library Format archive; equal projects give equal bytes."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("project", metavar="DIR", type=Path)
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="X.tar")
+    add = parser.add_argument
+    add("project", metavar="DIR", type=Path, help="a generated project")
+    add("-o", "--output", required=True, type=Path, metavar="X.tar", help="the archive to write")
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:

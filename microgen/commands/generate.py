@@ -15,24 +15,24 @@ from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.output.console import Console, Outcome
 
-HELP = "Generate a firmware project from a model, or from several."
+HELP = "Generate a firmware project from one or more models."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("models", metavar="MODEL", type=Path, nargs="+", help="a .tflite file")
-    parser.add_argument("-b", "--board", required=True, help="see `microgen boards`")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="DIR")
+    add = parser.add_argument
+    add("models", metavar="MODEL", type=Path, nargs="+", help="a .tflite or a .relay file")
+    add("-b", "--board", required=True, help="a board's name; `microgen boards` lists them")
+    add("-o", "--output", required=True, type=Path, metavar="DIR", help="the project's folder")
     compiling.add_planning(parser)
     compiling.add_generating(parser)
-    parser.add_argument(
-        "--shared-workspace", action="store_true", help="several models: one memory for all"
-    )
-    parser.add_argument("--force", action="store_true", help="replace DIR whatever it holds")
+    one = "let several models use one workspace; they then run one after the other"
+    add("--shared-workspace", action="store_true", help=one)
+    add("--force", action="store_true", help="replace DIR, whatever it contains")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Generate, and print the plan."""
+    """Generate the project, and print sizes and the next step."""
     options = compiling.selected(args)
     asked = options.pop("name")
     names = module_names.given(asked.split(",") if asked else (), args.models)
@@ -102,7 +102,7 @@ def _note_idle(done: Compiled, model: Path, console: Console) -> None:
 
 def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: Console) -> None:
     for doubt in done.doubts:
-        console.note(f"{doubt}; build it, and `microgen verify {args.output}` measures")
+        console.note(f"{doubt}; to measure it, build, then run `microgen verify {args.output}`")
 
 
 def _estimated(done: Compiled | Firmware) -> dict[str, Any]:

@@ -15,16 +15,17 @@ HELP = "Show what is inside a model, a project, a model library, a firmware ELF 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("path", metavar="FILE|DIR", type=Path)
-    parser.add_argument(
-        "--extract", type=Path, metavar="DIR", help="write each payload of module blobs there"
-    )
+    add = parser.add_argument
+    what = "a model, a project, a model library, an ELF or a module blob"
+    add("path", metavar="FILE|DIR", type=Path, help=what)
+    folder = "write each payload of module blobs to this folder"
+    add("--extract", type=Path, metavar="DIR", help=folder)
     compiling.add_codegen_path(parser)
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    add("--force", action="store_true", help="replace existing files")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Tell the kinds apart by what they are, not by their names."""
+    """Print what the file's contents say. Its name does not decide how it is read."""
     found = inspection.inspect(args.path, verbose=console.verbose, codegen_path=args.codegen_path)
     if args.extract is None:
         return Outcome(found.data, found.text)

@@ -13,11 +13,11 @@ HELP = "List the supported operators."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--markdown", action="store_true", help="the text of docs/supported-ops.md")
+    parser.add_argument("--markdown", action="store_true", help="print docs/supported-ops.md")
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """A row per op of the graph, then the operators of each model format."""
+    """Print a row for each op of the graph, then the operators of each model format."""
     rows, imported = support.rows(), support.operators()
     data = {"ops": [row.to_json() for row in rows], "frontends": imported}
     if args.markdown:

@@ -1,4 +1,4 @@
-"""``microgen partition``: which code generator compiles which part."""
+"""``microgen partition``: which code generator compiles which part of a model."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from microgen.partition.relay_module import STEPS
 from microgen.pipeline import Partitioned
 from microgen.printable import printable
 
-HELP = "Show the partitioned model as text."
+HELP = "Show as text which code generator compiles which part of a model."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     compiling.add_model(parser)
-    parser.add_argument("-b", "--board", default=compiling.DEFAULT_BOARD)
+    default = compiling.DEFAULT_BOARD
+    parser.add_argument("-b", "--board", default=default, help=f"the board (default {default})")
     compiling.add_planning(parser)
-    help_text = f"of a Relay model, the text after: {' | '.join(STEPS)} (default partition)"
+    help_text = f"show a Relay model after this step: {' | '.join(STEPS)} (default partition)"
     parser.add_argument("--step", choices=STEPS, default="partition", help=help_text)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Partition, and print the text. A Relay model that external code generators partition is
-    printed as Relay, others as the kernel graph with each part's owner. Refusals go to stderr."""
+    printed as Relay. Other models are printed as the kernel graph with the owner of each part.
+    Refusals go to stderr."""
     with console.step("partitioning"):
         found = api.partition(args.model, args.board, **compiling.selected(args))
     for refusal in found.refusals:
@@ -73,6 +75,6 @@ def _refusals(found: Partitioned) -> list[dict[str, Any]]:
 
 
 def _owner(region: dict[str, Any]) -> str:
-    """The owner of a region: the codegen, the target unless it is the host's, its function."""
+    """The owner of a region: its codegen, its target unless that is the host, and its function."""
     parts = dict.fromkeys((region["codegen"], region["target"], region["function"]))
     return " ".join(filter(None, parts))

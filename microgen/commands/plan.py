@@ -1,4 +1,4 @@
-"""``microgen plan``: the memory plan of a model, or of a generated project."""
+"""``microgen plan``: the memory plan of a model or of a generated project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
 from microgen.target import board as boards
 
-HELP = "Show the memory plan of a model or of a generated project: peak, lower bound, gap, calls."
+HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,14 +24,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "model",
         metavar="MODEL|DIR",
         type=Path,
-        help="a .tflite or a .relay file; or a project, whose plan is shown as it was generated",
+        help="a .tflite or a .relay file, or a generated project",
     )
-    parser.add_argument("-b", "--board", help=f"of a model (default {compiling.DEFAULT_BOARD})")
+    parser.add_argument(
+        "-b", "--board", help=f"a model's board (default {compiling.DEFAULT_BOARD})"
+    )
     compiling.add_planning(parser)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Plan, or read the plan, and show it."""
+    """Plan the model, or read the project's plan, and print it."""
     return _of_project(args) if args.model.is_dir() else _of_model(args, console)
 
 

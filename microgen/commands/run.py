@@ -18,24 +18,25 @@ from microgen.output.console import Console, Outcome
 from microgen.output.junit import Case
 from microgen.output.text_layout import Column, Listing, Part, Table
 
-HELP = "Run a project under QEMU (or natively), after building and verifying it."
+HELP = "Build and verify a project, then run it in QEMU or natively."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add("project", metavar="DIR", type=Path)
-    add("--input", type=Path, metavar="X.npz", help="samples; without it, one of zeros")
-    add("--output", type=Path, metavar="Y.npz", help="write outputs here")
+    add("project", metavar="DIR", type=Path, help="a generated project")
+    add("--input", type=Path, metavar="X.npz", help="the samples (default: one sample of zeros)")
+    add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
-    add("--sanitize", action="store_true", help="native only: a build with ASan and UBSan")
-    add("--timeout", type=float, default=60.0, metavar="S", help="without a finished sample")
+    add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
+    wait = "give up after S seconds without a finished sample (default 60)"
+    add("--timeout", type=float, default=60.0, metavar="S", help=wait)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Run, and print where outputs are, counts and verdicts; exit 1 if something differs."""
+    """Run, and print the console, the profile and the verdicts; exit 1 if an output differs."""
     from microgen.runner import samples
 
     inputs = _inputs(args)
@@ -73,7 +74,7 @@ def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:
 
 
 def _cases(result: api.RunResult) -> list[Case]:
-    """The checks before the run, the run, and each comparison."""
+    """A case for each check before the run, for the run, and for each comparison."""
     compared = [verdict.to_json() for verdict in result.verdicts]
     return [
         *result.checks.cases(),
@@ -83,8 +84,8 @@ def _cases(result: api.RunResult) -> list[Case]:
 
 
 def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
-    """The samples given. If there are none, zeros, if outputs are to be written and nothing else
-    brings samples."""
+    """The given samples. Without them, zeros if outputs are to be written, because a run without
+    samples returns no outputs; None if a comparison then chooses its own samples."""
     from microgen.runner import npz, samples
 
     if args.input:

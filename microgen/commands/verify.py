@@ -1,4 +1,4 @@
-"""``microgen verify``: prove from the ELF that the firmware is as planned."""
+"""``microgen verify``: check from the ELF that the firmware is what was planned."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
 from microgen.verifier import VerifyReport
 
-HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."
+HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
 
-_BUDGET = "budget, as 12288, 12K or 1M (default: that of generate)"
+_BUDGET = "budget, for example 12288, 12K or 1M (default: the budget given to generate)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add("project", metavar="DIR", type=Path)
+    add("project", metavar="DIR", type=Path, help="a generated project")
     add("--elf", type=Path, metavar="FILE", help="check this file instead of build/firmware.elf")
-    add("--ram", type=compiling.size, metavar="BYTES", help=_BUDGET)
-    add("--flash", type=compiling.size, metavar="BYTES", help=_BUDGET)
+    add("--ram", type=compiling.size, metavar="BYTES", help=f"RAM {_BUDGET}")
+    add("--flash", type=compiling.size, metavar="BYTES", help=f"flash {_BUDGET}")
     compiling.add_codegen_path(parser)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, print failures (with ``-v`` every check), and exit 1 if a check failed."""
+    """Check, and print the failed checks (with ``-v`` all checks); exit 1 if a check failed."""
     with console.step(f"verifying {args.project}"):
         report = api.verify(
             args.project,
@@ -55,7 +55,7 @@ def _all(report: VerifyReport, used: Ram) -> list[Part]:
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The failed checks, and one line."""
+    """The failed checks, then one line with the summary and sizes."""
     failed = [
         line
         for check in report.failed

@@ -331,7 +331,7 @@ class _Module:
                 yield i, one
 
     def _of_oracle(self, oracle: Oracle, chosen: range) -> Comparison:
-        """The oracle's own layers beside the reference."""
+        """The oracle's own layers compared with the reference."""
         own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
         found = [_fitting(self.source, layers) for layers in own]
         layers = self._beside(self.source, chosen, found)

@@ -1,4 +1,4 @@
-"""The ELF symbols of everything that is emitted besides operators."""
+"""The ELF symbols of everything that is emitted, except operators."""
 
 from __future__ import annotations
 

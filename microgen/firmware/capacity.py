@@ -1,8 +1,8 @@
-"""Whether a program fits a board: certainly not, certainly, or perhaps, before it is compiled.
+"""Judges before a program is compiled whether it fits a board: surely, surely not, or perhaps.
 
-Each thing that takes memory has the least that it takes and, if that is known, the most. If the
-least of everything does not fit, the program is refused. If only the most does not fit, the project
-is generated with a remark, and ``verify`` measures the ELF later.
+Every part that takes memory has a lower bound and, if one is known, an upper bound. If the sum of
+the lower bounds does not fit, the program is refused. If only the sum of the upper bounds does not
+fit, the project is generated with a remark, and ``verify`` measures the ELF later.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from microgen.target.cpu import Feature
 _CODE = {"c": 2560, "packed": 4200, "graph": 10500}
 _CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
 _CODE_SHARED = 120  # a typical operator that calls a shared kernel
-_SOFT_FLOAT = 1800  # libgcc's, for float32 without an FPU
+_SOFT_FLOAT = 1800  # libgcc's functions for float32 without an FPU
 _TIMES_THUMB = {"riscv": 1.35}  # code size on other cores, relative to Cortex-M
-# A host program has no memories of its own. It is made to try out programs for boards, and gets
-# several times what the largest board has. In C source, constants take five times their size.
+# The host has no fixed memories. Its programs are for trying out programs for boards, so they get
+# several times the memory of the largest board. In C source, constants take five times their size.
 _HOST_RAM = 2**28
 _HOST_FLASH = 2**26
 STATIC_DATA = 64  # .data and .bss of the runtime, at most
-_IO_ALIGNMENT = 16  # of main's buffers
-_VECTORS = 64  # of an Arm core, at least
+_IO_ALIGNMENT = 16  # the alignment of main's buffers
+_VECTORS = 64  # the least bytes of an Arm core's vectors
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Something in a memory: its bytes at least, likely, and at most (None: not known)."""
+    """A part of a memory's contents: its bytes at least, likely, and at most (None: not known)."""
 
     memory: str
     name: str
@@ -65,7 +65,7 @@ class _Need:
 
     @property
     def most(self) -> int | None:
-        """Bytes that are never exceeded; None if that is not known."""
+        """The upper bound in bytes; None if it is not known."""
         known = [part.most for part in self.parts if part.most is not None]
         return sum(known) if len(known) == len(self.parts) else None
 
@@ -98,20 +98,21 @@ class Estimate:
 
 
 def check_regions(plan: MemoryPlan, board: Board) -> None:
-    """Raise BoardError for a pool in a memory that the board does not have, or not for pools."""
+    """Raise BoardError for a pool in a memory that the board does not have, or that pools cannot
+    be in."""
     for pool in (*plan.pools, *plan.constant_pools):
         fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
         if pool.memory and pool.memory not in fit:
             raise BoardError(
-                f"{board.name} has no memory {pool.memory!r} for it",
+                f"{board.name} has no memory {pool.memory!r} for this pool",
                 where=f"--pool {pool.name}",
-                hint=f"memories: {', '.join(fit)}" if fit else "leave memory= out for the host",
+                hint=f"choose from {', '.join(fit)}" if fit else "leave memory= out for the host",
             )
 
 
 def placed(firmware: Firmware, board: Board) -> Board:
-    """The board with memories chosen for the model's constants, the workspace and main's buffers:
-    each where the board has it, unless it may not fit there."""
+    """The board with memories chosen for the model's constants, the workspace and main's buffers.
+    Each is in the board's usual memory for it, unless it may not fit there."""
     if board.is_host:
         return board
     flash = board.memory(board.flash).length
@@ -164,14 +165,15 @@ def check(firmware: Firmware, board: Board) -> Estimate:
 def _limits(
     ram: _Need, flash: _Need, board: Board, options: Options
 ) -> Iterator[tuple[_Need, int, str]]:
-    """What is needed, the bytes available, and the memory or budget that has them."""
+    """Each need with the bytes available for it, and the memory or budget that provides them, as
+    text."""
     for need in () if board.is_host else (ram, flash):
         for name in dict.fromkeys(part.memory for part in need.parts):
             whose = f"{board.name}'s {name} has"
             yield need.of(name), board.memory(name).length, whose
     if board.is_host:
-        yield ram, _HOST_RAM, "a program of the host gets"
-        yield flash, _HOST_FLASH, "a program of the host gets"
+        yield ram, _HOST_RAM, "a program on the host gets"
+        yield flash, _HOST_FLASH, "a program on the host gets"
     if options.ram:
         yield ram, options.ram, "the --ram budget is"
     if options.flash:
@@ -184,26 +186,32 @@ def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
         largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
         listed = ", ".join(f"{part.name} {part.least:,}" for part in largest)
         raise CapacityError(
-            f"needs at least {need.least:,} bytes of {need.kind}, {whose} {there:,} "
+            f"needs at least {need.least:,} bytes of {need.kind}, but {whose} {there:,} "
             f"({need.least - there:,} too many); largest: {listed}",
             hint=_help(firmware, need),
         )
     if need.most is None:
         if need.likely <= there:
             return ""
-        return f"may not fit: {need.least:,} bytes of {need.kind} or more, {whose} {there:,}"
+        return (
+            f"may not fit: it needs {need.least:,} bytes of {need.kind} or more, and "
+            f"{whose} {there:,}"
+        )
     if need.most <= there:
         return ""
-    return f"may not fit: {need.least:,} to {need.most:,} bytes of {need.kind}, {whose} {there:,}"
+    return (
+        f"may not fit: it needs {need.least:,} to {need.most:,} bytes of {need.kind}, and "
+        f"{whose} {there:,}"
+    )
 
 
 def _help(firmware: Firmware, need: _Need) -> str:
     if need.kind == "flash":
-        return "fewer or narrower layers would help, or a board with more flash"
+        return "use fewer or narrower layers, or a board with more flash"
     step, names = _peak_step(firmware.program, firmware.plan)
     return (
         f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
-        "narrower layers there would help, a smaller input, or more RAM"
+        "use narrower layers there, a smaller input, or a board with more RAM"
     )
 
 
@@ -262,7 +270,7 @@ def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
 
 
 def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
-    """An object, and at most the bytes before it that align it."""
+    """The part for an object. Its upper bound includes the bytes before it that align it."""
     return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
 
 

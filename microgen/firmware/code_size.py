@@ -25,8 +25,8 @@ LEAST = 1024  # the smallest firmware of all boards and toolchains has 1,850
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """Bytes of a firmware in addition to its operators' kernels: a fixed number, and a number for
-    each call, argument of a call, function, and constant."""
+    """Bytes of code in addition to the operators' kernels: a fixed number, and numbers for each
+    call, argument of a call, function, and constant."""
 
     fixed: int
     call: int
@@ -42,11 +42,11 @@ _RUNNERS = {
     "graph": _Runner(17500, 48, 24, 320, 192),
 }
 _PORT = 128  # code in main for an input or output, without its name
-# For an operator compiled for its own shape: GCC's had at most 0.95 of the general form's size;
-# LLVM's, which unrolls short loops completely, 4.04.
+# The size of an operator compiled for its own shape, relative to the general form. The largest
+# measured were 0.95 with GCC, and 4.04 with LLVM, which unrolls short loops completely.
 _MARGIN = {"gcc": 1.25, "llvm": 5.0}
 _SHARED_MARGIN = 1.25  # for other versions of the compilers
-_OPERATOR = 96  # its frame and its parameters
+_OPERATOR = 96  # an operator's frame and parameters
 
 
 def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:

@@ -20,8 +20,8 @@ MAIN = "__tvm_main__"
 
 @dataclass(frozen=True, slots=True)
 class LoweredModule:
-    """The functions of one target, by their C names. ``main`` has the runner's calls in the module
-    of the target for which the runner is compiled; it is empty in the others."""
+    """The functions of one target, by their C names. If the runner is compiled for this target,
+    ``main`` has the runner's calls; otherwise it is empty."""
 
     functions: Mapping[str, PrimFunc]
     main: tuple[Call, ...] = ()
@@ -29,8 +29,8 @@ class LoweredModule:
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """A function's needs by target, in bytes: ``workspace`` of its own (an operator's scratch,
-    the runner's pools), ``io`` for its inputs and outputs, ``constants`` that it reads."""
+    """The bytes that a function needs, by target: ``workspace`` for its own use (an operator's
+    scratch, the runner's pools), ``io`` for its inputs and outputs, ``constants`` that it reads."""
 
     workspace: Mapping[str, int]
     io: Mapping[str, int]
@@ -76,12 +76,12 @@ class Compiled:
         return {target: self._module(target, own) for target, own in functions.items()}
 
     def get_external_modules(self) -> tuple[ExternalModule, ...]:
-        """The external functions by target. Each target's are compiled in one step."""
+        """The external functions by target. Those of one target are compiled in one step."""
         return self.program.external_modules
 
     def get_function_metadata(self) -> dict[str, FunctionInfo]:
-        """Each function's needs, with the runner's under ``__tvm_main__``. If several calls share a
-        function, the largest needs count."""
+        """The bytes that each function needs, with the runner's under ``__tvm_main__``. If several
+        calls share a function, these are the largest."""
         calls: dict[str, list[Call]] = {f.name: [] for f in self.program.functions}
         for call in self.program.calls:
             calls[call.function].append(call)
@@ -131,8 +131,9 @@ class Compiled:
 class Firmware:
     """The result of compiling several models for one firmware.
 
-    Each model is as if it were alone, except for ``manifest``, which it sees as its own, and
-    ``files`` and ``doubts`` (where it may not fit), which are those of the whole project."""
+    Each model's result is the same as if it were alone, with three exceptions. ``files`` and
+    ``doubts`` (where it may not fit) are those of the whole project. ``manifest`` is the project's,
+    seen from the model."""
 
     models: tuple[Compiled, ...]
     manifest: Manifest

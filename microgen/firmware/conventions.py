@@ -1,4 +1,4 @@
-"""Refuses, before anything is generated, what the packed calling convention cannot pass."""
+"""Refuses programs that the packed calling convention cannot call, before anything is generated."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, the default of TVM's runtime
 
 def check(program: Program, options: Options) -> None:
     """Raise UnsupportedError for a program with more arguments than the chosen interface can pass.
-    TVM finds this out at run time, or drops what it cannot pass."""
+    TVM finds this out at run time, or drops the arguments that it cannot pass."""
     if options.interface != "packed":
         return
     count = len(program.inputs) + len(program.outputs)
     if count > MAX_ARGS:
         raise UnsupportedError(
-            f"the model has {count} inputs and outputs, and a packed call has at most {MAX_ARGS} "
+            f"the model has {count} inputs and outputs, but a packed call has at most {MAX_ARGS} "
             "arguments (TVM_CRT_MAX_ARGS)",
             where="--interface packed",
             hint="use --interface c",

@@ -20,7 +20,7 @@ def files(programs: Iterable[Program]) -> FileTree:
             path = f"{CODEGENS}/{cnames.identifier(module.codegen)}/{name}"
             if found.setdefault(path, data) != data:
                 raise ProjectError(
-                    f"the codegen {module.codegen} brings two files of one name",
+                    f"the codegen {module.codegen} makes two different files of this name",
                     where=path,
                     hint="files that depend on the model need its symbols in their names",
                 )
@@ -28,8 +28,8 @@ def files(programs: Iterable[Program]) -> FileTree:
 
 
 def include_dirs(programs: Iterable[Program]) -> list[str]:
-    """Folders below ``codegens`` that the compiler searches: each generator's own, and those that
-    it names."""
+    """Folders below ``codegens`` in which the compiler finds headers: each generator's own, and
+    the folders that it names."""
     found = {
         f"{cnames.identifier(module.codegen)}/{folder}".rstrip("/"): None
         for module, made in _made(programs)

@@ -13,7 +13,7 @@ def sources(headers: Iterable[str]) -> dict[str, str]:
 
 
 def macro(header: str) -> str:
-    """What is defined before a kernel's header is included, for its out-of-line forms."""
+    """The macro that makes a kernel's header define the out-of-line forms."""
     return f"MG_{PurePosixPath(header).stem.upper()}_IMPLEMENTATION"
 
 

@@ -1,7 +1,7 @@
 """The facts that a program needs to use a model: names, shapes, types, pools, devices, sizes.
 
-For the packed interface C has the same (``tvmgen_<m>_get_c_metadata``, ``emit/metadata.py``), as
-far as ``struct TVMMetadata`` has room for it.
+With the packed interface, C code gets the facts for which ``struct TVMMetadata`` has room from
+``tvmgen_<m>_get_c_metadata`` (``emit/metadata.py``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VERSION = 1  # of TVM v0.14's struct TVMMetadata
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """An input or output: ``name`` is the model's, ``field`` the C interface's."""
+    """An input or output: ``name`` is its name in the model, ``field`` in the C interface."""
 
     name: str
     field: str

@@ -1,4 +1,4 @@
-"""The module tree of a program: the contents of its blob, and the memory for loading it.
+"""The module tree of a program, which is the contents of its blob, and the memory for loading it.
 
 As in TVM v0.14, the root is a const loader. It imports the library, which is the firmware
 itself, and then each module of a runtime.
@@ -38,7 +38,7 @@ def blob_of(program: Program) -> bytes:
 
 
 def pool_bytes(program: Program, pointer_bytes: int) -> int:
-    """What loading the blob takes, with pointers of 4 or 8 bytes."""
+    """The bytes of memory that loading the blob takes, with pointers of 4 or 8 bytes."""
     loaded = [made.pool_bytes for _, made in program.runtime_modules]
     count = len(loaded) + 2  # the const loader, and the library
     return loader_pool_bytes(count, count - 1, pointer_bytes) + sum(loaded)

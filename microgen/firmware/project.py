@@ -1,4 +1,4 @@
-"""Assembles a project: the model's files, the runtime that it needs, board and build files."""
+"""Assembles a project: the model's files, the runtime's files for it, board and build files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from microgen.target.cpu import Feature
 
 _MODEL_HEADERS = "model/codegen/host/include"
 _MODEL_SOURCES = "model/codegen/host/src"
-CODEGENS = "codegens"  # files from external code generators
+CODEGENS = "codegens"  # the folder with files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
 _BUILD_FILES = (
     "CMakeLists.txt",
@@ -33,16 +33,16 @@ _BUILD_FILES = (
     "prj.conf",
     "sample.yaml",
 )
-_DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only where a model has devices
+_DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only if a model has devices
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
 
 # Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
-# prints. Those bytes are added to the board's, which bound the model's (`microgen verify`).
+# prints. Its bytes are added to the board's stack, which `microgen verify` compares with the bound.
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
 
-# Symbols that the linker keeps even if nothing in the project refers to them.
+# Symbols that the linker keeps, even if nothing in the project refers to them.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
 
 
@@ -50,11 +50,11 @@ _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEn
 class Model:
     """The facts about one model that the project needs.
 
-    ``kernel_headers`` are paths below ``crt/include``; what they include comes along.
-    ``shares_kernels``: it calls their out-of-line forms. ``has_state``: its header has a reset
-    function. ``has_modules``: it loads modules. ``devices`` are those that it passes contexts to,
-    ``pools`` those that its plan uses. ``shares_workspace``: its memory is a part of the one that
-    several models share.
+    ``kernel_headers`` are paths below ``crt/include``; the files that they include are added.
+    ``shares_kernels``: it calls the kernels' out-of-line forms. ``has_state``: its header has a
+    reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
+    passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
+    the memory that several models share.
     """
 
     module: str
@@ -81,9 +81,9 @@ def assemble(
 ) -> FileTree:
     """The whole project without its manifest.
 
-    ``model_files`` are the files of ``model/``, paths included, for all ``models``; ``src/main.c``
-    runs them in their order. ``include_dirs`` are folders below ``codegens`` with headers of code
-    generators' own. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
+    ``model_files`` are the files of ``model/`` for all ``models``, with their paths. ``src/main.c``
+    runs the models in order. ``include_dirs`` are folders below ``codegens`` with code generators'
+    headers. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
     """
     about = {
         **_values(board, toolchain),
@@ -107,12 +107,12 @@ def assemble(
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
-    """The application's own C files, made from templates."""
+    """The application's own C files, which are made from templates."""
     return ("src/main.c", *(_DEVICE_FILES if any(model.devices for model in models) else ()))
 
 
 def _fixed(board: Board) -> dict[str, bytes]:
-    """Files of ``crt`` that have another place in a project: path -> contents."""
+    """Files of ``crt`` whose path in a project is different: path there -> contents."""
     taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
     if not board.is_host:
         taken["boards/startup.c"] = f"startup_{board.startup}.c"
@@ -129,8 +129,8 @@ def _source_lists(
     main: Mapping[str, bytes],
     fixed: Mapping[str, bytes],
 ) -> dict[str, list[str]]:
-    """What is compiled. On bare metal the platform, and what only it and the start-up code need,
-    stand apart from the rest; under Zephyr, semihosting does."""
+    """The lists of sources to compile. On bare metal, files that only the start-up code needs are
+    in a list of their own. Under Zephyr, files that only semihosting needs are."""
     mains = sorted(name for name in main if name.endswith(".c"))
     used = [*main.values(), *model_files.files.values()]
     always = crt_files.closure(used)
@@ -173,7 +173,7 @@ def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
 
 
 def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, list[str]]:
-    """Where the compiler finds headers; the sources that code generators brought."""
+    """The folders in which the compiler finds headers, and the sources of code generators."""
     return {
         "includes": [*_model_folders(model_files), "crt/include", "crt/src"],
         "codegen_includes": [f"{CODEGENS}/{folder}" for folder in include_dirs],
@@ -182,8 +182,9 @@ def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, li
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
-    """The sources below ``model/``, sorted, but in three groups: all others, those with symbols in
-    the shared workspace, the workspace itself. Nothing may come between the last two in memory."""
+    """The sources below ``model/`` in three groups, each sorted: first all others, then those with
+    symbols in the shared workspace, then the workspace itself. Nothing may come between the last
+    two groups in memory."""
     names = sorted(
         n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
     )
@@ -204,8 +205,8 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 _C_OR_ASM = (".c", ".S")
 
-# Headers for compilers that come without a C library; CMakeLists.txt searches them last. Clang's
-# own stdint.h needs no other header, but uses one that it finds.
+# Headers for compilers without a C library. CMakeLists.txt searches them last. Clang's own stdint.h
+# needs no other header, but uses another one if it finds it.
 _LIBC = {"gcc": ("libc/stdint.h", "libc/string.h"), "llvm": ("libc/string.h",)}
 
 
@@ -214,13 +215,13 @@ def _render(name: str, values: dict[str, Any]) -> bytes:
 
 
 def _sources(names: Iterable[str]) -> list[str]:
-    """The C files, in the order in which they are linked: that of their names without folders."""
+    """The C files in the order in which they are linked: sorted by their names without folders."""
     paths = (PurePosixPath("crt", name) for name in names if name.endswith(".c"))
     return [str(path) for path in sorted(paths, key=lambda path: path.name)]
 
 
 def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
-    """The templates' values for the models. If several have one device, it is there once."""
+    """The templates' values for the models. A device that several models use is listed once."""
     several = len(models) > 1
     described = [_model(model, board, several) for model in models]
     prefixes = [model["prefix"] for model in described]
@@ -285,7 +286,8 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
 
 
 def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
-    """``name`` is the port's in main.c, ``field`` the header's, ``label`` what people read."""
+    """The templates' values for a port. ``name`` is its name in main.c, ``field`` in the header,
+    ``label`` in texts for people."""
     macro = f"tvmgen_{module}_{port.name}".upper()
     return {
         "name": f"{module}_{port.name}" if several else port.name,

@@ -12,9 +12,10 @@ ARENA_IO, TOTAL = "arena + I/O", "RAM total"
 
 @dataclass(frozen=True, slots=True)
 class Ram:
-    """Bytes. ``workspace``: the pools of buffers between layers, whoever provides them. ``io``:
-    inputs and outputs. ``static``: other variables, and padding for alignment. ``stack``: what the
-    board reserves; 0 on the host, whose RAM is not counted in total."""
+    """RAM in bytes. ``workspace``: the pools of buffers between layers, including those that a
+    caller provides. ``io``: inputs and outputs. ``static``: other variables, and padding for
+    alignment. ``stack``: the bytes that the board reserves. That is 0 on the host, whose total is
+    not counted."""
 
     workspace: int
     io: int
@@ -32,7 +33,7 @@ class Ram:
         return self.arena_io + self.static + self.stack
 
     def lines(self, *, about: bool = False) -> list[str]:
-        """Both names with their parts; ``about``: the total is an estimate."""
+        """A line for each name, with its parts. ``about``: the total is an estimate."""
         arena = (
             f"{ARENA_IO}: {self.arena_io:,} bytes (workspace {self.workspace:,}, "
             f"inputs and outputs {self.io:,})"
@@ -58,7 +59,7 @@ class Ram:
 
 
 def of_total(record: Manifest, workspace: int, total: int) -> Ram:
-    """The RAM of a firmware with ``total`` bytes, of which ``workspace`` are for pools."""
+    """The RAM of a firmware that takes ``total`` bytes, including ``workspace`` bytes of pools."""
     io, stack = sum(m.plan.io_bytes for m in record.modules), int(record.board["stack_bytes"])
     return Ram(workspace, io, max(0, total - workspace - io - stack), stack)
 
@@ -69,7 +70,7 @@ def estimated(record: Manifest) -> Ram:
 
 
 def _workspace(record: Manifest) -> int:
-    """The pools of all models. A pool that several models share counts once."""
+    """The bytes of the pools of all models. A pool that several models share is counted once."""
     common = record.shared_workspace
     apart = [m for m in record.modules if not common or m.module not in common.modules]
     return sum(m.plan.peak for m in apart) + (common.nbytes if common else 0)

@@ -1,4 +1,4 @@
-"""What a project's README says of its models, its board and its toolchain."""
+"""Texts of a project's README about its models, its board and its toolchain."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _COMPILERS = {
 
 
 def title(prefixes: Sequence[str]) -> str:
-    """The models by what their names begin with."""
+    """The title, made of the prefixes of the models' names."""
     names = " and ".join(prefixes)
     return names if len(names) <= _LONGEST_TITLE else f"{prefixes[0]} and {len(prefixes) - 1} more"
 
 
 def meaning(port: Port) -> str:
-    """What an element is in real numbers, for people."""
+    """The real number that an element stands for, as a formula for people."""
     kind = port.type
     if not is_scaled(kind):
         return "itself"
@@ -33,7 +33,8 @@ def meaning(port: Port) -> str:
 
 
 def qemu_command(board: Board) -> str:
-    """What runs the firmware in QEMU, typed in the project; "" for a board without."""
+    """The command that runs the firmware in QEMU from the project's folder; "" if QEMU does not
+    have the board."""
     if board.qemu is None:
         return ""
     machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
@@ -42,7 +43,7 @@ def qemu_command(board: Board) -> str:
 
 
 def toolchain_note(board: Board, toolchain: str) -> str:
-    """What has to be installed to build the firmware."""
+    """A sentence about the tools that building the firmware needs."""
     if toolchain == "llvm":
         helpers = "" if board.is_host else _libgcc_note(board)
         return (
@@ -52,12 +53,12 @@ def toolchain_note(board: Board, toolchain: str) -> str:
         return "It needs CMake, Ninja and a C compiler."
     return (
         f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
-        f"{_COMPILERS[board.toolchain]}); no C library."
+        f"{_COMPILERS[board.toolchain]}). It needs no C library."
     )
 
 
 def _libgcc_note(board: Board) -> str:
     return (
-        f" What the CPU cannot do by itself is in libgcc, which `{board.toolchain}gcc` has "
-        f"(Debian: {_COMPILERS[board.toolchain]}); no C library."
+        f" Operations that the CPU does not have are in libgcc, which comes with "
+        f"`{board.toolchain}gcc` (Debian: {_COMPILERS[board.toolchain]}). It needs no C library."
     )

@@ -1,4 +1,4 @@
-"""Program, plan and options -> the manifest's records."""
+"""Makes the manifest's records from program, plan and options."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def manifest(
     files: FileTree,
     shared: Shared | None = None,
 ) -> Manifest:
-    """The project's promises; ``files`` are all its files except the manifest. ``shared`` is the
+    """The project's manifest. ``files`` are all its files except the manifest. ``shared`` is the
     workspace that modules share."""
     first, *more = modules
     return Manifest(
@@ -78,7 +78,7 @@ def _shared(memory: Shared) -> SharedRecord:
 def module(
     unit: Unit, board: Board, options: Options, *, model: Path, files: FileTree
 ) -> ModuleRecord:
-    """The project's promises about one model; ``files`` has the model's own file."""
+    """The record of one model. ``files`` contains the model's own file."""
     program, plan = unit.program, unit.plan
     return ModuleRecord(
         module=program.module,
@@ -163,7 +163,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
 
 
 def buffers(program: Program, plan: MemoryPlan) -> tuple[BufferRecord, ...]:
-    """Where each buffer of the program lies, and what it holds."""
+    """Records of the place and the contents of each buffer of the program."""
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
     kept = {buffer.name for buffer in program.state}
     return tuple(

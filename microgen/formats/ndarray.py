@@ -95,7 +95,7 @@ def _dtype(stream: Stream) -> DType:
     key = stream.number("<B"), stream.number("<B")
     stream.expect("<H", 1, "number of lanes")
     if key not in _DTYPES:
-        raise stream.refused(f"dtype code {key[0]} with {key[1]} bits is none of microgen's")
+        raise stream.refused(f"dtype code {key[0]} with {key[1]} bits is not supported")
     return _DTYPES[key]
 
 

@@ -23,9 +23,9 @@ from microgen.names import cnames
 def inspect(path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = ()) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    ``verbose``: of a project, why each kernel was chosen and others were not, too.
+    ``verbose``: for a project, also say why each kernel was chosen and others were not.
     ``codegen_path``: folders with codegens, which say how their modules are read. Raises
-    MicrogenError for anything else.
+    MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)

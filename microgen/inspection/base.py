@@ -1,4 +1,4 @@
-"""The parts of every kind of finding."""
+"""The result of an inspection, and its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _OPTIONAL = ("output",)
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """The same findings as data and as text. ``payloads`` can be extracted, by file name."""
+    """The findings as data and the same as text. ``payloads`` are the files that can be extracted,
+    by name."""
 
     data: dict[str, Any]
     text: Sequence[Part]

@@ -33,21 +33,22 @@ class Found:
 
 
 def is_blob(head: bytes, nbytes: int) -> bool:
-    """Whether a file of that size with this beginning may be a blob, which begins with its size."""
+    """Whether a file of ``nbytes`` bytes that begins with ``head`` may be a blob. A blob begins
+    with its size."""
     return nbytes >= 16 and int.from_bytes(head[:8], "little") == nbytes - 8
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of blobs: the manifests of their projects, and folders with codegens, which
-    say how payloads of theirs are read."""
+    """The facts with which blobs are read: the manifests of their projects, and folders with
+    codegens, which say how payloads are read."""
 
     records: Sequence[Manifest]
     codegen_path: Sequence[Path] = ()
 
 
 def inspect(path: Path, codegen_path: Sequence[Path] = ()) -> Inspected:
-    """Inspect a file that is a blob and nothing else. Raises ModelError for a malformed one."""
+    """Inspect a file that contains only a blob. Raises ModelError for a malformed one."""
     if path.stat().st_size > _MAX_BYTES:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
     found, context = Found("", path.read_bytes()), Context(beside(path), codegen_path)
@@ -57,7 +58,7 @@ def inspect(path: Path, codegen_path: Sequence[Path] = ()) -> Inspected:
 
 
 def with_blobs(shown: Inspected, found: Sequence[Found], context: Context) -> Inspected:
-    """The same with the blobs that it has; one that cannot be read is shown with the reason."""
+    """``shown`` with the blobs that were found. If a blob cannot be read, the reason is shown."""
     if not found:
         return shown
     listed = [_listed(one, context) for one in found]
@@ -83,8 +84,8 @@ def _read(found: Found, context: Context) -> blob.Blob:
 
 
 def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
-    """File names and contents; of several blobs, each name is led by its blob's number. Of those
-    that cannot be read there is nothing."""
+    """Names and contents of the files to extract. If there are several blobs, each name begins with
+    its blob's number. Blobs that cannot be read are left out."""
     files: dict[str, bytes] = {}
     for number, one in enumerate(found):
         with suppress(MicrogenError):
@@ -95,7 +96,7 @@ def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
 
 
 def of_elf(elf: Elf) -> list[Found]:
-    """The blobs of an ELF, which is not trusted."""
+    """The blobs of an ELF. It is not trusted, so more than 64 blobs raise ModelError."""
     symbols = {
         (s.address, s.size): s
         for s in elf.symbols
@@ -129,7 +130,7 @@ def _array(path: Path) -> bytes:
 
 def beside(path: Path) -> list[Manifest]:
     """The manifest of the project in which a file was built, if there is one. It has the sizes of
-    payloads whose form microgen does not know."""
+    payloads whose format microgen does not know."""
     with suppress(MicrogenError):
         return [manifest.load(path.resolve().parent.parent)]
     return []
@@ -141,10 +142,11 @@ def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]
     Raises MicrogenError if there are none, or if a file exists and ``force`` is not given.
     """
     if not files:
-        raise MicrogenError("there is no module blob that can be read", where="--extract")
+        raise MicrogenError("found no module blob that can be read", where="--extract")
     taken = [] if force else _existing(folder / name for name in files)
     if taken:
-        raise MicrogenError("exists", where=str(taken[0]), hint="choose another, or give --force")
+        hint = "choose another folder, or give --force"
+        raise MicrogenError("already exists", where=str(taken[0]), hint=hint)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():

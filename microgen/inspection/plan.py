@@ -71,7 +71,7 @@ class Planned:
         }
 
     def parts(self) -> Iterator[Part]:
-        """Buffers by call, calls by live bytes, then the totals."""
+        """The table of buffers by call, the table of calls by live bytes, then the totals."""
         if self.buffers and self.computes:
             buckets = _buckets(len(self.computes))
             yield from self._buffer_table(buckets)
@@ -90,7 +90,7 @@ class Planned:
     def _buffer_table(self, buckets: Sequence[range]) -> Iterator[Part]:
         each = len(buckets[0])
         calls = "one column per call" if each == 1 else f"{each} calls per column"
-        yield f"{calls}: # lives, = in its input's place, @ kept across runs"
+        yield f"{calls}: # is live, = in its input's place, @ kept across runs"
         columns = ("offset", "bytes")
         table = Table(
             [Column("buffer"), *(Column(c, right=True) for c in columns), Column("calls")]
@@ -190,5 +190,5 @@ def _buckets(calls: int) -> list[range]:
 def _cell(buffer: BufferRecord, bucket: range, *, in_place: bool) -> str:
     if in_place and buffer.first // 2 in bucket:
         return "="
-    lives = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start
-    return ("@" if buffer.is_state else "#") if lives else "."
+    is_live = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start
+    return ("@" if buffer.is_state else "#") if is_live else "."

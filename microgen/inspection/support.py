@@ -1,4 +1,4 @@
-"""What is supported, read from the code that implements it: ``microgen ops`` and
+"""The supported operators, read from the code that implements them: ``microgen ops`` and
 ``docs/supported-ops.md``."""
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An op: what it accepts, and its kernels with the CPU features that each needs, best first;
-    ``how`` is text."""
+    """An op: what it accepts, and in ``how``, as text, its kernels, best first, each with the CPU
+    features that it needs."""
 
     op: str
     about: str

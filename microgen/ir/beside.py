@@ -1,5 +1,5 @@
-"""Evaluates a graph next to an implementation of it: what each node should give for the inputs that
-the implementation had, and how far off it may be.
+"""Evaluates a graph together with an implementation of it: the value that each node should have for
+the implementation's own inputs, and how far off it may be.
 
 Values known from the implementation replace the reference's own values, so that errors do not add
 up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part

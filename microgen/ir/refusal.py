@@ -1,4 +1,4 @@
-"""Why somebody does not compile a part of a model: one record, whoever refuses."""
+"""The record of a refusal: why a codegen or a kernel does not compile a part of a model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Refusal(Generic[Part]):
     expression of Relay.
 
     ``what`` is its operator or the pattern that it matched, ``where`` its place in the model, empty
-    if nobody knows, and ``why`` the sentence that counts. ``details`` are the refusals for which a
-    codegen refuses: those of its kernels.
+    if that is not known, and ``why`` the reason as a sentence. ``details`` are the refusals of a
+    codegen's kernels, because of which it refuses.
     """
 
     by: str
@@ -32,7 +32,7 @@ class Refusal(Generic[Part]):
 
     @property
     def brief(self) -> str:
-        """Who and why, for whoever knows what and where."""
+        """Who refuses and why, for a text that already says what and where."""
         return f"{self.by}: {self.why}"
 
 

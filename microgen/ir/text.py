@@ -15,7 +15,7 @@ def show(graph: Graph) -> str:
     """The graph as text: ``def @main(...) -> ... { %0 = op(...); ... }``, followed by each external
     function in the same form.
 
-    Inputs and constants keep their names, computed tensors are numbered in order.
+    Inputs and constants keep their names. Computed tensors are numbered in order.
     """
     functions = [node.attrs for node in graph.nodes if isinstance(node.attrs, ExternalAttrs)]
     texts = [_function("main", graph)]

@@ -10,7 +10,7 @@ from microgen.ops.base import Op
 
 
 def check(graph: Graph, ops: Mapping[str, Op]) -> None:
-    """Raise InternalError naming the first thing that is wrong."""
+    """Raise InternalError, which names the first error, unless the graph is correct."""
     _check_names(graph)
     _check_variables(graph)
     known = {*graph.inputs, *graph.constants, *graph.variables}

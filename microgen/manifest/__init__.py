@@ -1,6 +1,7 @@
-"""``microgen.json``: what a generated project promises, as typed records.
+"""``microgen.json``, the manifest of a generated project, as typed records.
 
-Verify, run and inspect know a project only through this file and the files beside it.
+``verify``, ``run`` and ``inspect`` know a project only from this file and the other files in its
+folder.
 """
 
 from __future__ import annotations
@@ -65,16 +66,16 @@ __all__ = [
 ]
 
 FORMAT = 1
-_DIGEST = "digest"  # of all else in the file
-_OPTIONAL = ("blob", "external", "shared_workspace")  # absent where there is none
+_DIGEST = "digest"  # of everything else in the file
+_OPTIONAL = ("blob", "external", "shared_workspace")  # absent if there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(ModuleRecord):
-    """The whole of ``microgen.json``: the first model's record, and what is the firmware's.
+    """The whole of ``microgen.json``: the first model's record, and the facts about the firmware.
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models; ``shared_workspace`` is None where none is shared.
+    SHA-256. ``more`` are the other models. ``shared_workspace`` is None if none is shared.
     """
 
     format: int
@@ -100,14 +101,14 @@ class Manifest(ModuleRecord):
         return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
 
     def seen_from(self, module: ModuleRecord) -> Manifest:
-        """The same with that one of the modules as its own, and the others as ``more``."""
+        """The same manifest with ``module`` as the first model, and the others as ``more``."""
         others = tuple(m for m in self.modules if m.module != module.module)
         of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
     def dumps(self) -> bytes:
-        """The file's content: sorted keys, so that equal manifests are equal bytes; and the digest
-        of all else that it says."""
+        """The file's content, with the digest of everything else in it. Keys are sorted, so equal
+        manifests have equal bytes."""
         data = cattrs.unstructure(self)
         for record in (data, *data["more"]):
             for key in _OPTIONAL:
@@ -122,7 +123,7 @@ def load(project: Path) -> Manifest:
     found = data.pop("format", None)
     if found != FORMAT:
         raise ProjectError(
-            f"has format {found!r}, this microgen reads {FORMAT}",
+            f"has format {found!r}, but this microgen reads {FORMAT}",
             where=str(project / MANIFEST),
             hint="generate again with this version",
         )
@@ -138,28 +139,29 @@ def load(project: Path) -> Manifest:
 
 
 def is_as_written(project: Path) -> bool:
-    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. That finds
-    what was edited by mistake: who means it can write another digest. Raises as ``load``."""
+    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. This finds
+    accidental edits. It is no protection, because anybody can write a new digest. Raises as
+    ``load`` does."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
 
 
 def digested(data: dict[str, Any]) -> str:
-    """The text of a manifest's JSON value, with the digest of all that it says besides."""
+    """The text of a manifest's JSON value, with the digest of everything else in it."""
     said = {key: value for key, value in data.items() if key != _DIGEST}
     whole = {**said, _DIGEST: _digest(said)}
     return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _digest(data: dict[str, Any]) -> str:
-    """The SHA-256 of the JSON value, however it is laid out."""
+    """The SHA-256 of the JSON value. It does not depend on the layout of the text."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _read(project: Path) -> dict[str, Any]:
     path = project / MANIFEST
     if path.exists() and not path.is_file():  # a device or a pipe might never end
-        raise ProjectError("is no regular file", where=str(path), hint="generate again")
+        raise ProjectError("is not a regular file", where=str(path), hint="generate again")
     try:
         place = checked_json.parse(path.read_bytes(), str(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a manifest says of one model and of the firmware, as typed records."""
+"""The records of a manifest, about one model and about the firmware."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 
 def _check_alignment(alignment: int) -> None:
     if alignment < 1:
-        raise ValueError(f"an alignment of {alignment}")
+        raise ValueError(f"the alignment {alignment} is invalid")
 
 
 @dataclass(frozen=True, slots=True)
 class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
     tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
-    It is empty except for inputs that the firmware ignores, because the model's shapes give them.
+    The firmware ignores such an input, because the model's shapes determine it. For all other
+    inputs ``fixed`` is empty.
     """
 
     name: str
@@ -67,7 +68,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """A device: its C field, its target's kind, and its hooks activate, open, close, deactivate."""
+    """A device: its C field, its target's kind, and its hooks in the order of their calls."""
 
     name: str
     target: str
@@ -78,8 +79,8 @@ class DeviceRecord:
 class PoolRecord:
     """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
 
-    A pool that the caller passes has neither symbol nor section. ``memory`` names the memory of
-    the board that was asked for, ``targets`` those whose calls may use the pool (empty: all).
+    A pool that the caller passes has neither symbol nor section. ``memory`` names the board's
+    memory that was asked for. ``targets`` names those whose calls may use the pool (empty: all).
     """
 
     name: str
@@ -166,7 +167,7 @@ class HeldRecord:
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
     """An external function by its symbol, as TVM names it: its arguments in order, and the
-    constants that are passed to it before."""
+    constants that are passed to its module before the first call."""
 
     symbol: str
     inputs: tuple[TypeRecord, ...]
@@ -179,8 +180,9 @@ class ExternalRecord:
     """The result of an external code generator.
 
     ``kind`` is "c", "runtime" or "kernels" (the built-in kernels are used instead). C has a
-    ``source``, below the project. A module for a runtime is in the blob. It has a ``type_key``, the
-    size and SHA-256 of its payload, and ``prefix``, with which the runtime's C functions begin.
+    ``source``, a path below the project. A module for a runtime is in the blob. It has a
+    ``type_key``, the size and SHA-256 of its payload, and the ``prefix`` of the runtime's C
+    functions.
     """
 
     codegen: str
@@ -195,7 +197,8 @@ class ExternalRecord:
 
 @dataclass(frozen=True, slots=True)
 class BlobRecord:
-    """The module blob: ELF symbol, section, bytes, SHA-256; the pool modules are loaded into."""
+    """The module blob: ELF symbol, section, bytes, SHA-256, and the pool into which modules are
+    loaded."""
 
     symbol: str
     section: str
@@ -230,7 +233,7 @@ class EstimateRecord:
 
 @dataclass(frozen=True, slots=True)
 class SharedRecord:
-    """The memory in which several modules' workspaces lie: its ELF symbol, output section, bytes,
+    """The memory that several modules' workspaces share: its ELF symbol, output section, bytes,
     alignment, and the modules."""
 
     symbol: str

@@ -23,7 +23,7 @@ from microgen.output import progress
 from microgen.output.text_layout import Listing, Part, lines
 from microgen.printable import printable
 
-SCHEMA = 1  # of every command's JSON: docs/json.md
+SCHEMA = 1  # the version of every command's JSON: docs/json.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +64,25 @@ class Console:
             yield
 
     def note(self, text: str) -> None:
-        """One line on stderr, unless quiet."""
+        """Print one line on stderr, unless quiet."""
         if not self.quiet:
             _print([text], sys.stderr)
 
     def detail(self, text: str) -> None:
-        """Text on stderr with ``-v`` only."""
+        """Print text on stderr, with ``-v`` only."""
         if self.verbose:
             _print([Listing(text)], sys.stderr)
 
     def result(self, outcome: Outcome) -> None:
-        """The command's result: JSON, or text (nothing if quiet and nothing failed)."""
+        """Print the command's result: JSON, or text (nothing if quiet and nothing failed)."""
         if self.as_json:
             _print_json(outcome.data)
         elif not self.quiet or outcome.exit_code:
             _print(outcome.text, sys.stdout)
 
     def error(self, error: MicrogenError) -> None:
-        """An error: one line on stderr. With ``-v`` also its details and whose code raised it, and
-        with ``--json`` the same as data on stdout."""
+        """Print an error as one line on stderr. ``-v`` adds its details, and for an error in
+        foreign code the traceback. With ``--json`` the same is printed as data on stdout."""
         if self.as_json:
             _print_json(error.to_json())
         _print([f"microgen: {error}"], sys.stderr)
@@ -107,6 +107,7 @@ def _print(parts: Sequence[Part], stream: TextIO) -> None:
 
 
 def _print_json(data: dict[str, Any]) -> None:
-    """Print JSON in ASCII, because it has raw text from files. JSON has no NaN: it becomes text."""
+    """Print JSON in ASCII, because it contains raw text from files. A NaN, which JSON does not
+    have, becomes text."""
     plain = json.loads(json.dumps({"schema": SCHEMA, **data}), parse_constant=str)
     print(json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False))

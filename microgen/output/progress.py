@@ -1,4 +1,4 @@
-"""The progress of long work, reported to whoever shows it."""
+"""The progress of long work, reported to a listener that shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
 
 @contextlib.contextmanager
 def shown(listener: Listener) -> Iterator[None]:
-    """While the block runs, ``listener(what, done, total)`` gets everything that is counted."""
+    """While the block runs, call ``listener(what, done, total)`` for everything that is counted."""
     token = _listener.set(listener)
     try:
         yield

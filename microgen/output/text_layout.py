@@ -71,7 +71,7 @@ class Table:
             yield from self._row([row[k] for k in kept], [self.columns[k] for k in kept], widths)
 
     def _kept(self, width: int | None) -> list[int]:
-        """The columns for which there is room; the last optional one is dropped first."""
+        """The columns for which there is room. The last optional column is left out first."""
         kept = list(range(len(self.columns)))
         for k in reversed(range(len(self.columns))):
             if self._fitted(kept, width) is not None:
@@ -96,7 +96,7 @@ class Table:
         return natural if tallest <= _TALLEST else None
 
     def _tallest(self, k: int, width: int) -> int:
-        """About the number of lines of a column's longest cell; a name is shortened instead."""
+        """About the number of lines of a column's longest cell; 1 for names, which are cut."""
         longest = max(cell_len(cell) for cell in self._cells(k))
         return 1 if self.columns[k].shorten else -(-longest // max(1, width))
 

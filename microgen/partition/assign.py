@@ -1,4 +1,4 @@
-"""Gives each node to the first codegen that claims it, and keeps every refusal's reason."""
+"""Gives each node to the first codegen that claims it, and keeps the reason of every refusal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.target.board import Board
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The graph, its regions in execution order, and why other codegens did not take them.
+    """The graph, its regions in execution order, and why other codegens refused their nodes.
 
     Views belong to no region, because they cost nothing.
     """
@@ -43,7 +43,7 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
     left = [n for n in graph.nodes if _key(n) not in owner and not ops()[n.op].is_view]
     if left:
         raise _unclaimed(left, refusals)
-    # A region's call takes the place of its last node, because all that it reads is known by then.
+    # A region's call takes the place of its last node: all that it reads is computed by then.
     last_first = dict.fromkeys(owner[_key(n)] for n in reversed(graph.nodes) if _key(n) in owner)
     regions = tuple(reversed(last_first))
     for region in regions:
@@ -70,9 +70,9 @@ def _check_function(region: Region, graph: Graph) -> None:
         is_outside = node not in region.nodes and not ops()[node.op].is_view
         if is_outside and any(bytes_of[name] in computed for name in node.inputs):
             raise UnsupportedError(
-                f"reads a result of function {region.function!r} before that has ended",
+                f"reads a result of function {region.function!r} before the function has ended",
                 where=str(node.origin),
-                hint="its nodes must stand together, with nothing between that needs them",
+                hint="move the nodes that read its results after all nodes of the function",
             )
 
 
@@ -80,7 +80,7 @@ def _unclaimed(left: Sequence[Node], refusals: Sequence[Refusal[Node]]) -> Unsup
     """The error for nodes that no codegen takes: the reason for the first node, and the names of
     the others. The details have every reason of every codegen."""
     first = _reasons(left[0], refusals)
-    also = f", nor {len(left) - 1} other layers (-v lists all)" if left[1:] else ""
+    also = f"; nor {len(left) - 1} other layers (-v lists all)" if left[1:] else ""
     return UnsupportedError(
         f"no kernel computes it ({first[0].why if first else 'it has none'}){also}",
         where=f"{left[0].origin.file}: layer {_layer(left[0])}",
@@ -102,8 +102,8 @@ def _details(node: Node, refusals: Sequence[Refusal[Node]]) -> list[str]:
 
 
 def _reasons(node: Node, refusals: Sequence[Refusal[Node]]) -> list[Refusal[Node]]:
-    """Why the node is not taken, with our own kernels first. For an external function, why any of
-    its nodes is not taken."""
+    """Why the node is not taken, with the built-in kernels' reasons first. For a node of an
+    external function, why any node of that function is not taken."""
     of_function = [r for r in refusals if node.function and r.of.function == node.function]
     found = of_function or [r for r in refusals if r.of is node]
     return sorted(found, key=lambda refusal: refusal.by != "builtin")

@@ -27,7 +27,7 @@ def partition_module(
     composite: bool,
     merge_regions: bool,
 ) -> PartitionedModule:
-    """See ``relay_module.partition_module``."""
+    """``relay_module.partition_module`` for external code generators, with the same arguments."""
     return relay_module.partition_module(
         module,
         [generator.support for generator in generators],
@@ -53,10 +53,10 @@ def partition_graph(
     composite: bool,
     merge_regions: bool,
 ) -> tuple[Graph, tuple[Refusal[Node], ...]]:
-    """The kernel graph with a node for each region that a generator takes, and their refusals.
+    """The kernel graph with a node for each region that a generator takes, and the refusals.
 
-    A generator that does not take nodes is asked about their form in Relay. With ``composite`` its
-    patterns are tried, too.
+    A generator that takes Relay, not nodes, is asked about each node's form in Relay. With
+    ``composite`` its patterns are tried, too.
     """
     asked = {g.name: _asked(g, graph, board, composite=composite) for g in generators}
     if not asked:
@@ -76,15 +76,15 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A generator that was asked for but takes nothing of the model. ``reasons`` are the sentences
-    of its refusals, each once, after the operators they are for; ``hint`` may help."""
+    """A generator that was asked for but takes nothing of the model. ``reasons`` has each sentence
+    of its refusals once, with the operators that it is for; ``hint`` says what may help."""
 
     name: str
     reasons: tuple[str, ...]
     hint: str
 
     def __str__(self) -> str:
-        shown = "; ".join(self.reasons[:_SHOWN]) or "it has no operator that the model has"
+        shown = "; ".join(self.reasons[:_SHOWN]) or "the model has none of its operators"
         more = len(self.reasons) - _SHOWN
         rest = f"; and {more} more" if more > 0 else ""
         return f"{self.name} takes nothing of the model: {shown}{rest} ({self.hint})"
@@ -97,7 +97,7 @@ def idle(
     *,
     composite: bool,
 ) -> tuple[Idle, ...]:
-    """The generators that did not take a part (``took`` are those that did)."""
+    """The generators that took nothing. ``took`` has the names of the others."""
     return tuple(
         Idle(g.name, _reasons(g.name, refusals), _hint(g, composite=composite))
         for g in generators
@@ -117,4 +117,4 @@ def _hint(generator: ExternalCodegen, *, composite: bool) -> str:
     shows = "`microgen partition` shows where"
     if composite or not generator.support.patterns:
         return shows
-    return f"{shows}; with --composite its patterns of several operators count, too"
+    return f"{shows}; --composite also tries its patterns of several operators"

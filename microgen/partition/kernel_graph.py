@@ -51,7 +51,7 @@ class Generator:
 
 @dataclass(frozen=True, slots=True)
 class PartitionedGraph:
-    """The graph with external functions, and why generators did not take other nodes."""
+    """The graph with external functions, and why generators refused other nodes."""
 
     graph: Graph
     refusals: tuple[Refusal[Node], ...]
@@ -62,7 +62,7 @@ def partition_graph(
 ) -> PartitionedGraph:
     """The graph with a node for each region that a generator takes.
 
-    ``generators``: by name, in the order of their priority. ``name`` is the model's.
+    ``generators`` are by name, in the order of their priority. ``name`` is the model's.
     """
     nodes = {node.outputs[0]: node for node in graph.nodes}
     supports = [
@@ -98,7 +98,7 @@ def _predicate(
     def predicate(call: OperatorCall) -> str | None:
         node = nodes[str(call.attrs[_LAYER])]
         if node.op == "external":
-            return "it is another generator's already"
+            return "another generator has taken it"
         if node.target:
             return f"it is on the target {node.target}"
         if set(node.inputs) & set(graph.variables):
@@ -200,7 +200,7 @@ def _cut(
 
 
 def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
-    """The nodes in an order in which each comes after those that it reads, else the graph's."""
+    """The nodes, each after the nodes that it reads; apart from that in the graph's order."""
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
     first = [min(place[name] for name in node.outputs) for node in nodes]
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs}

@@ -21,8 +21,8 @@ STEPS = ("composite", "annotate", "merge", "partition")
 
 @dataclass(frozen=True, slots=True)
 class PartitionedModule:
-    """``steps``: the module after each step, in order. ``refusals``: why generators did not take
-    other operators."""
+    """A partitioned module. ``steps``: the module after each step, in order. ``refusals``: why
+    generators refused other operators."""
 
     steps: Mapping[str, IRModule]
     refusals: tuple[Refusal[Expr], ...]
@@ -41,7 +41,8 @@ def partition_module(
     composite: bool,
     merge_regions: bool,
 ) -> PartitionedModule:
-    """The module with a function for each region that a generator takes, the first before others.
+    """The module with a function for each region that a generator takes. If several generators
+    take an operator, it belongs to the first.
 
     ``module`` has its types; ``name`` is the model's. With ``composite`` patterns are tried, too.
     With ``merge_regions`` neighbouring regions of one generator become one. Raises ModelError.

@@ -26,8 +26,8 @@ Typed = tuple[Function, Mapping[Expr, Type]]  # a function, and the types of its
 
 @dataclass(frozen=True, slots=True)
 class RelayRegions:
-    """The questions and regions for a generator with this ``support``. With ``composite`` its
-    patterns are tried, too, within one node and, in a region, across several."""
+    """Asks about nodes, and makes regions, for a generator with this ``support``. With
+    ``composite`` its patterns are tried, too: within one node, and in a region across several."""
 
     support: Support
     composite: bool
@@ -62,8 +62,8 @@ class RelayRegions:
         return function, {e: rewriter.types[e] for e in post_order(function)}
 
     def _composed(self, module: IRModule) -> tuple[IRModule, tuple[Refusal[Expr], ...]]:
-        """The module with composite functions. If the generator does not take all calls then, also
-        the reasons why."""
+        """The module with composite functions, and the reasons if the generator then does not take
+        all calls."""
         merged = MergeComposite(self._patterns()).run(module)
         annotated = AnnotateTarget([self.support]).run(merged.module)
         refusals = (*merged.refusals, *annotated.refusals) if annotated.refusals else ()

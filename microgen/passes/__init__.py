@@ -22,20 +22,20 @@ from microgen.passes.tabulate import tabulate
 Pass = Callable[[Graph], Graph]
 
 DEFAULT_PIPELINE: tuple[Pass, ...] = (
-    cancel_layouts,  # first, because the changes of layout that it leaves may be constant
-    fold_constants,  # constants need no other pass
+    cancel_layouts,  # comes first, because the changes of layout that it leaves may be constant
+    fold_constants,  # then no other pass sees nodes that are constant
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own
     dead_code,  # drops what the others left without a reader
-    own_outputs,  # last: each output gets a node of its own that computes it
+    own_outputs,  # comes last: each output gets a node that computes only this output
 )
 
 
 def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
-    """The graph after every pass has run on the graph of each external function by itself."""
+    """The graph after every pass has run on the graph inside each external function."""
     nodes = tuple(
         replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, pipeline)))
         if isinstance(node.attrs, ExternalAttrs)

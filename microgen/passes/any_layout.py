@@ -1,4 +1,4 @@
-"""Nodes that compute the same in any order of axes: their attributes in another order.
+"""Nodes that compute the same in any order of axes, and their attributes in another order.
 
 ``axes`` is always an order of a tensor's axes: axis k of the tensor in the graph is axis
 ``axes[k]`` of the same tensor in the other layout.
@@ -35,7 +35,7 @@ _ELEMENTWISE = frozenset(
         *("logical_and", "logical_or", "nn.prelu", "where"),
     }
 )
-_SUMS = ("mean", "sum")  # for floats the order of additions matters
+_SUMS = ("mean", "sum")  # the order of additions matters for floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def is_view(shape: Sequence[int], axes: Axes) -> bool:
 
 
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    """The node with all its inputs in the other layout; None if it computes only in its own."""
+    """The node with all its inputs in the other layout; None if it needs the layout that it has."""
     output = graph.types[node.outputs[0]]
     if output.quant is not None and not output.quant.is_per_tensor:
         return None

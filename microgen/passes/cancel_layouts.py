@@ -1,7 +1,7 @@
-"""Moves changes of layout past nodes that compute in any layout, to where they cancel.
+"""Moves changes of layout past nodes that compute in any layout, so that the changes cancel.
 
-Only nodes are moved that compute each element from the same elements in the same order. So integers
-do not change at all, and floats are rounded as before.
+A change moves past a node only if the node still computes each element from the same elements in
+the same order. So integers do not change at all, and floats are rounded as before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from microgen.passes.any_layout import (
 )
 
 _CHANGE = "layout_transform"
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # for axes that have no names
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes that have none
 
 
 def cancel_layouts(graph: Graph) -> Graph:
@@ -85,7 +85,8 @@ class _Rewriting:
         return self.graph.replace(nodes=tuple(self.nodes), outputs=outputs, types=self.types)
 
     def _leave(self, function: str) -> None:
-        """Compute what other nodes read of an external function, to keep its nodes together."""
+        """Compute the results that other nodes read of an external function. Its nodes are then
+        still next to each other."""
         for name, change in list(self.pending.items()):
             if change.node.function == function:
                 self._computed(name)
@@ -101,12 +102,13 @@ class _Rewriting:
         self.pending[node.outputs[0]] = dataclasses.replace(first, axes=axes, node=node)
 
     def _seen(self, name: str, reader: Node) -> _Pending | None:
-        """The change of layout after a tensor, if its reader may look that far."""
+        """The pending change of layout that makes a tensor, if it may move past the reader."""
         found = self.pending.get(name)
         return found if found and _place(found.node) == _place(reader) else None
 
     def _add(self, node: Node) -> None:
-        """Add a node of another kind, in the layout of its inputs if that costs no more changes."""
+        """Add a node that is not a change of layout, in the layout of its inputs if that needs no
+        further changes."""
         lead = self._lead(node)
         whole = moved(node, self.graph, lead.axes) if lead else None
         if lead is None or whole is None:
@@ -118,8 +120,8 @@ class _Rewriting:
     def _lead(self, node: Node) -> _Pending | None:
         """The change of layout to move past the node, or None.
 
-        Fewer inputs must need a new change than lose theirs. An input loses its change if that is
-        made for the node alone, and in any case if another change may follow the node."""
+        The move must remove more changes of inputs than it adds. It removes an input's change if
+        the change is made for this node alone, and always if another change may follow the node."""
         changes = {name: self._seen(name, node) for name in node.inputs}
         saved = [
             name
@@ -183,7 +185,7 @@ class _Rewriting:
         return self._changed(change, f"{name}#{lead.letters}")
 
     def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
-        """A tensor under another shape."""
+        """A tensor with another shape."""
         if self.types[name].shape == shape:
             return name
         key = (name, ReshapeAttrs(shape), _place(node))

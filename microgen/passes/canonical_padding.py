@@ -1,4 +1,4 @@
-"""Replaces SAME and VALID by explicit pads: what comes after sees numbers only."""
+"""Replaces SAME and VALID by explicit padding, so that later passes see only numbers."""
 
 from __future__ import annotations
 

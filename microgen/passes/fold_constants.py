@@ -10,8 +10,9 @@ from microgen.ops.base import Operands, StatusError
 
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
-    """The node's results if they are constant and exist. If a result does not exist, the firmware
-    has to say so. Nodes for an external code generator are left to it."""
+    """The node's results if they are constant and exist, otherwise None. If a result does not
+    exist, the firmware reports the error. Nodes of external functions are not folded, because their
+    code generator computes them."""
     if node.op == "external" or not all(name in constants for name in node.inputs):
         return None
     values = tuple(constants[name] for name in node.inputs)

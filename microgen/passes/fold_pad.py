@@ -11,7 +11,7 @@ from microgen.passes.windows import window_of
 
 
 def fold_pad(graph: Graph) -> Graph:
-    """The graph with spatial pads folded. A pad node that has other readers is kept for them."""
+    """The graph with spatial pads folded. A pad node is kept if it has other readers."""
     producers = graph.producer_of()
     return graph.replace(nodes=tuple(_folded(node, graph, producers) for node in graph.nodes))
 

@@ -10,7 +10,7 @@ from microgen.ops.clip import ClipAttrs
 
 
 def fuse_activation(graph: Graph) -> Graph:
-    """The graph in which each clip is fused that only narrows the result of one other node.
+    """The graph in which a clip is fused if it only narrows the result of one other node.
 
     This is exact: the producer clamps its output to the same stored range, because a clip with
     equal quantization on both sides changes no scale.

@@ -1,4 +1,4 @@
-"""Adds a copy for each output that no node computes for it alone."""
+"""Adds a copy for each output that no node computes for this output alone."""
 
 from __future__ import annotations
 

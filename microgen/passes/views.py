@@ -1,4 +1,4 @@
-"""Which tensor's bytes a view shows."""
+"""Finds the tensors whose bytes views show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from microgen.ops import registry
 
 
 def roots(graph: Graph) -> dict[str, str]:
-    """Tensor name -> the tensor whose bytes it has: itself, unless it is a view."""
+    """Tensor name -> the name of the tensor whose bytes it has. Only for a view they differ."""
     found = {name: name for name in graph.types}
     for node in graph.nodes:
         if registry()[node.op].is_view:

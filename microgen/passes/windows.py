@@ -23,8 +23,8 @@ WindowAttrs = ConvolutionAttrs | Conv2DTransposeAttrs | AvgPool2DAttrs | MaxPool
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A node's window: its attributes, the height and width that it slides over, its own, and its
-    dilation."""
+    """A node's window: the node's attributes, the height and width of the data that the window
+    slides over, the window's own height and width, and its dilation."""
 
     attrs: WindowAttrs
     data: Pair
@@ -33,8 +33,8 @@ class Window:
 
     @property
     def pads_with_zero_point(self) -> bool:
-        """Whether a pad with the zero point before the node may become its own padding (pools skip
-        cells outside the data, other kinds of sums have no zero point there)."""
+        """Whether a pad with the zero point before the node may become the node's own padding. It
+        may not for pools, which skip cells outside the data, and for sums without a zero point."""
         return isinstance(self.attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
 
 

@@ -253,7 +253,7 @@ def _times(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
         if p.name in intervals:
             first, last = intervals[p.name]
             if (p.first, p.last) != (first, last):
-                yield f"{p.name} lives [{p.first}, {p.last}], expected [{first}, {last}]"
+                yield f"{p.name} is live [{p.first}, {p.last}], expected [{first}, {last}]"
 
 
 def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:

@@ -55,7 +55,7 @@ def _parse(spec: str, alignment: int) -> Pool:
     if not rest:
         raise _bad(spec, "has no size")
     if cnames.identifier(name) != name:
-        raise _bad(spec, f"{name!r} is no C identifier that a struct's field can have")
+        raise _bad(spec, f"{name!r} is not a C identifier for a struct's field")
     if _TAKEN.fullmatch(name):
         raise _bad(spec, f"{name!r} is the name of something else in the generated code")
     words = [word for word in rest[1:] if "=" not in word]
@@ -77,7 +77,7 @@ def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> N
     for word in (*words, *settings):
         if any(word.startswith(kind) or f"_{kind}" in word for kind in _UNUSED):
             raise UnsupportedError(
-                f"{word!r} is nothing that a planner would use",
+                f"{word!r} has no effect on any planner",
                 where=f"--pool {spec}",
                 hint="leave it out: pools are filled in the order of their declaration",
             )
@@ -91,7 +91,7 @@ def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> N
         raise _bad(spec, "targets are for workspace pools")
     for word, value in settings.items():
         if not value:
-            raise _bad(spec, f"{word}= says nothing")
+            raise _bad(spec, f"{word}= has no value")
 
 
 def _size(spec: str, text: str) -> int | None:
@@ -107,7 +107,7 @@ def _alignment(spec: str, text: str) -> int:
     with contextlib.suppress(ValueError):
         if (nbytes := byte_sizes.parse(text)) in {1 << bits for bits in range(9)}:
             return nbytes
-    raise _bad(spec, f"{text!r} is no alignment: expected a power of two from 1 to 256")
+    raise _bad(spec, f"{text!r} is not an alignment: expected a power of two from 1 to 256")
 
 
 def _bad(spec: str, what: str) -> MicrogenError:

@@ -29,7 +29,7 @@ def no_room(
         f"{what}: {lacking}",
         where="--pool",
         hint="Please increase the size_hints for memory pools: "
-        f"--pool {pool.name}:{least} would take it, or declare a further pool",
+        f"--pool {pool.name}:{least} would fit, or declare another pool",
     )
 
 

@@ -146,7 +146,7 @@ def _layout(liveness: Liveness, used: tuple[Pair, ...], places: Places, heap: He
     return Layout(
         offsets,
         tuple(pair for pair in used if pair.input in inside),
-        f"too much lives at once for a search: at most {gap} bytes above the bound"
+        f"too much is live at once for a search: at most {gap} bytes above the bound"
         if gap
         else "optimal: equals the lower bound",
     )

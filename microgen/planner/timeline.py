@@ -1,4 +1,4 @@
-"""How many bytes of planned buffers are live at each call."""
+"""The number of bytes of planned buffers that are live at each call."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Device:
 
     ``name`` is its field in ``struct tvmgen_<module>_devices``, ``target`` the kind of its target,
     ``context`` the C parameter that passes its context to the runner and to operators. The others
-    are the hooks' C functions. ``driver``: who answers them, None if microgen has nobody.
+    are the hooks' C functions. ``driver`` implements them; None if microgen has no driver.
     """
 
     name: str

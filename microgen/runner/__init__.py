@@ -1,7 +1,7 @@
-"""Runs a built project: samples in; outputs, instruction counts and layers out.
+"""Runs a built project on samples, and returns outputs, instruction counts and layers.
 
-``run`` is the interface. ``samples`` reads and writes ``.npz`` files for it. ``compare`` says where
-its layers differ from a reference.
+``run`` is the interface. ``samples`` reads and writes ``.npz`` files. ``compare`` finds where the
+layers differ from a reference.
 """
 
 from microgen.runner.execute import RunResult, run, until_failure

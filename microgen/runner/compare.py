@@ -23,7 +23,7 @@ class Difference:
     """The first element that differs, in the order of execution.
 
     ``layer`` is the model's name of the layer, and ``index`` has one number per dimension of the
-    tensor. ``allowed`` is the element's bound. Of the tensor's ``size`` elements, ``differing``
+    tensor. ``allowed`` is the element's bound. ``differing`` of the tensor's ``size`` elements
     differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
     """
 
@@ -56,9 +56,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tensor that was compared: the ``rule`` of its bound, the greatest bound of an element, and
-    the largest fraction of its own bound by which an element differed: 0 is equal, above 1 is
-    outside."""
+    """A compared tensor: the ``rule`` of its bound, the greatest bound of an element, and the
+    largest difference of an element as a fraction of the element's own bound. That is 0 if all
+    elements are equal, and above 1 if one is outside of its bound."""
 
     sample: int
     call: int | None
@@ -78,7 +78,7 @@ class Held:
 
 
 def number(value: float) -> float | None:
-    """For JSON: infinity is null."""
+    """The number for JSON, in which infinity is null."""
     return value if math.isfinite(value) else None
 
 
@@ -110,8 +110,8 @@ class Comparison:
 def compare(
     module: ModuleRecord, expected: Iterable[tuple[int, Expected]], absent: Iterable[str] = ()
 ) -> Comparison:
-    """Compare a module's tensors, with their samples' numbers, with the expected ones, up to the
-    first that differs. ``absent`` becomes that of the result.
+    """Compare a module's tensors, each with its sample's number, with the expected ones, up to the
+    first that differs. ``absent`` is passed on to the result.
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """

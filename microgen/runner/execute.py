@@ -31,17 +31,18 @@ class RunResult:
     """The result of a run.
 
     ``outputs`` are by the model's tensor name, in the model's order. With several models each name
-    begins with the module's, see ``samples.ports``. They have a leading axis of N samples if the
-    inputs had one, and are empty for a run without inputs. ``console`` is what the firmware
-    printed, ``status`` what the model returned (0), ``stack`` the most bytes of stack in use, found
-    by painting it at start-up (0 on the host, which has no painted stack).
+    begins with the module's, see ``samples.outputs``. They have a leading axis of N samples if the
+    inputs had one, and are empty for a run without inputs. ``console`` is the text that the
+    firmware printed, and ``status`` the value that the model returned (0). ``stack`` is the largest
+    number of bytes of stack in use, found by painting the stack at start-up (0 on the host, which
+    has no painted stack).
 
     ``instructions``: retired instructions of each sample over all models, from the first after the
     return of TVMPlatformTimerStart to the last before the entry of TVMPlatformTimerStop.
-    ``per_module`` has those of each model, in order. ``per_call``: for each sample, those of every
-    operator call, model after model, including everything that the operator calls; the rest are
-    the runner's. All are None unless profiled. ``layers``: every call's output, sample by sample;
-    None unless traced.
+    ``per_module`` has the counts of each model, in order. ``per_call`` has for each sample the
+    count of every operator call, model after model, including everything that the operator calls.
+    The other instructions are the runner's. All are None unless profiled. ``layers``: every call's
+    output, sample by sample; None unless traced.
     """
 
     outputs: dict[str, Array]
@@ -82,12 +83,12 @@ def run(
     trace: bool = False,
     timeout: float = 60.0,
 ) -> RunResult:
-    """Run a built project's firmware on samples, all in one process; without ``inputs`` on one
-    sample of zeros.
+    """Run a built project's firmware on samples, all in one process. Without ``inputs``, run it on
+    one sample of zeros.
 
-    ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own.
-    ``timeout``: seconds without a finished sample (without a finished layer, when traced)
-    after which the firmware is considered hung. Instructions and layers need separate runs.
+    ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own ELF.
+    ``timeout``: the firmware is considered hung after so many seconds without a finished sample, or
+    when traced without a finished layer. Instructions and layers need separate runs.
 
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
@@ -106,8 +107,8 @@ def _job(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: 
 def until_failure(
     project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
 ) -> tuple[Layer, ...]:
-    """The layers of a run that fails, up to the call that returned a status other than 0, or the
-    last one before the failure. Raises what ``run`` raises before the program ends."""
+    """The layers of a run that fails, up to the call that returned a status other than 0, or up to
+    the last call before the failure. Raises as ``run`` does before the program ends."""
     job = _job(project, inputs, elf, timeout)
     with process.directory() as where, _followed(job, where) as (_, traced):
         return traced.layers
@@ -164,7 +165,7 @@ def _traced(job: _Job) -> RunResult:
 
 @contextlib.contextmanager
 def _followed(job: _Job, where: Path) -> Iterator[tuple[Process, Trace]]:
-    """A program, and its trace to its end."""
+    """A program, and its trace up to its end."""
     _write_input(job, where)
     command = qemu.command(job.board, job.image.path, halted=True)
     with process.started(command, where, gdb=True) as running:
@@ -198,7 +199,7 @@ def _check_complete(job: _Job, layers: tuple[Layer, ...]) -> None:
         raise RunError(
             f"the program ended after {len(layers)} of {expected} layers",
             where=str(job.image.path),
-            hint="look at `microgen verify`: it is not the program that was planned",
+            hint="run `microgen verify`: this is not the program that was planned",
         )
 
 

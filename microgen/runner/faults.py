@@ -1,4 +1,4 @@
-"""Why a run failed, in words: from the exit code, the console and what the emulator said."""
+"""Says why a run failed, from its exit code, the console and the emulator's messages."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LOCKUP_PC = re.compile(r"\bR15=([0-9a-f]{8})", re.I)
 
 # Armv7-M and Armv8-M Architecture Reference Manuals (DDI 0403, DDI 0553), register CFSR.
 _CFSR = {
-    0: "an instruction was fetched from memory that holds no code",
+    0: "an instruction was fetched from memory that contains no code",
     1: "data was accessed where the memory map does not allow it",
     3: "unstacking at an exception's return failed",
     4: "stacking for an exception failed: the stack is too small",
     5: "saving the FPU's state failed",
     8: "an instruction was fetched from where there is no memory",
     9: "data was accessed where there is no memory",
-    10: "a write went where there is no memory",
+    10: "a write to where there is no memory",
     11: "unstacking at an exception's return failed",
     12: "stacking for an exception failed: the stack is too small",
     13: "saving the FPU's state failed",
@@ -43,7 +43,7 @@ _CFSR = {
     25: "a division by zero",
 }
 
-# RISC-V gives no more than a fault's name. Privileged Architecture, table 3.6 (mcause).
+# RISC-V gives only a fault's name. Privileged Architecture, table 3.6 (mcause).
 _TRAPS = {
     "InstructionAddressMisaligned": "a jump to an odd address",
     "InstructionAccessFault": "an instruction was fetched from where there is no code",
@@ -57,7 +57,8 @@ _TRAPS = {
 
 
 def status_line(console: str) -> tuple[int, int, int] | None:
-    """(status, samples, painted stack in bytes) of the firmware's last line; None without one."""
+    """(status, samples, painted stack in bytes) from the firmware's last line; None if there is no
+    such line."""
     found = _STATUS.findall(console)
     if not found:
         return None
@@ -93,14 +94,14 @@ def hang(limit: float, doing: str, place: str, elf: Path) -> RunError:
 
 
 def _fault(match: re.Match[str], image: Image) -> str:
-    is_riscv = image.machine == "EM_RISCV"  # it has no frame, which might not have been pushed
+    is_riscv = image.machine == "EM_RISCV"  # pushes no frame, so its pc and lr are always known
     kind, pc, caller, status = match[1], *(int(number, 16) for number in match.groups()[1:])
     causes = [text for bit, text in _CFSR.items() if status >> bit & 1]
     causes += [_TRAPS[kind]] if kind in _TRAPS else []
     cause = f": {'; '.join(causes)}" if causes else ""
     ended = f"the firmware ended in {'an' if kind[0] in 'IE' else 'a'} {kind}{cause}"
     if pc == 0 and not is_riscv:
-        return f"{ended}; where is not known: its stack overflowed"
+        return f"{ended}; the place is unknown, because its stack overflowed"
     return f"{ended}; pc {image.place(pc)}, called from {image.place(caller & ~1)}"
 
 
@@ -110,7 +111,7 @@ def _sanitizer(diagnostics: str) -> str:
 
 
 def _lockup(diagnostics: str, image: Image) -> str:
-    """Why QEMU stopped if a core faulted while it handled a fault; QEMU gives up then."""
+    """Why QEMU stopped, if a core faulted while it handled a fault: QEMU then gives up."""
     if "Lockup" not in diagnostics:
         return ""
     pc = _LOCKUP_PC.search(diagnostics)

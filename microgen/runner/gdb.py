@@ -16,13 +16,13 @@ _RETRIES = 5
 
 
 class GdbError(Exception):
-    """The stub refused a command, spoke nonsense, or went away."""
+    """The stub refused a command, sent something invalid, or closed the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the program no longer runs: it ended with ``exit_code`` (negative: killed by that
-    signal), or, if that is None, it is stopped and can continue."""
+    """Why the program no longer runs. It ended with ``exit_code``, which is negative if a signal
+    killed it. If that is None, the program is stopped and can continue."""
 
     exit_code: int | None
 
@@ -61,10 +61,11 @@ def parse_stop(reply: bytes) -> Stop:
 
 
 class Stub:
-    """The other end of a connection to a program that is stopped, or ``running`` and then stopped
-    here. ``limit``: seconds to wait for each answer.
+    """The other end of a connection to a program. The program is stopped; if it is ``running``, it
+    is stopped first. ``limit``: seconds to wait for each answer.
 
-    Every method raises GdbError if the stub refuses or goes away, TimeoutError after ``limit``.
+    Every method raises GdbError if the stub refuses or closes the connection, and TimeoutError
+    after ``limit``.
     """
 
     def __init__(self, connection: socket.socket, limit: float, *, running: bool = False) -> None:
@@ -116,7 +117,7 @@ class Stub:
                 return data
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
-        """Stop before the instruction at ``address``; ``kind`` is the protocol's."""
+        """Insert a breakpoint at the instruction at ``address``; ``kind`` is the protocol's."""
         self._expect_ok(b"Z0,%x,%x" % (address, kind))
 
     def remove_breakpoint(self, address: int, kind: int) -> None:
@@ -142,7 +143,7 @@ class Stub:
     def _expect_ok(self, body: bytes) -> None:
         answer = self.command(body)
         if answer != b"OK":
-            raise GdbError(f"{body!r} was answered {answer[:40]!r}")
+            raise GdbError(f"the answer to {body!r} was {answer[:40]!r}")
 
     def _send(self, body: bytes) -> None:
         packet = b"$" + body + b"#" + checksum(body)
@@ -179,7 +180,7 @@ class Stub:
         try:
             self._socket.sendall(b"+" if sound else b"-")
         except OSError:
-            return  # after its last packet a stub need not listen
+            return  # after its last packet, a stub may close the connection
 
     def _until(self, end: bytes, deadline: float) -> bytes:
         while (at := self._buffer.find(end)) < 0:

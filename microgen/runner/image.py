@@ -12,9 +12,9 @@ from microgen.verifier import elf
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """``symbols``: name -> (address, size), functions without Arm's Thumb bit. ``machine`` is
-    ELF's name for the processor (``EM_ARM``), ``entry`` the entry point. ``buffers``: (source file,
-    name) -> address of local objects."""
+    """An ELF's symbols. ``symbols``: name -> (address, size), functions without Arm's Thumb bit.
+    ``machine`` is ELF's name for the processor (``EM_ARM``), ``entry`` the entry point.
+    ``buffers``: (source file, name) -> address of local objects."""
 
     path: Path
     machine: str
@@ -23,8 +23,8 @@ class Image:
     buffers: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def buffer(self, module: str, name: str) -> int:
-        """Where a planned buffer is: by its module's file, as every model numbers its own; else as
-        ``address``."""
+        """The address of a planned buffer. It is found by its module's file, because every model
+        numbers its own buffers; otherwise by its name, as in ``address``."""
         found = self.buffers.get((f"{module}_memory.S", name))
         return self.address(name) if found is None else found
 
@@ -38,13 +38,13 @@ class Image:
             raise RunError(
                 f"the program has no symbol {name}",
                 where=str(self.path),
-                hint="build it again, unstripped, and look at `microgen verify`",
+                hint="build it again without stripping it, then run `microgen verify`",
             )
         address, size = self.symbols[name]
         return address, address + size
 
     def place(self, address: int) -> str:
-        """The address as text: in hexadecimal, with the symbol that it lies in, if any."""
+        """The address as text: in hexadecimal, with the symbol that contains it, if any."""
         for name, (start, size) in self.symbols.items():
             if start <= address < start + size:
                 return f"{address:#x} in {name}"

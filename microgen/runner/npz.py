@@ -1,5 +1,5 @@
-"""Reads untrusted ``.npz`` files. What an array's header claims is compared with the archive and
-with a limit before memory is allocated for it."""
+"""Reads untrusted ``.npz`` files. The size in an array's header is compared with the archive and
+with a limit before memory is allocated for the array."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(path: Path) -> dict[str, Array]:
         reason = error.strerror or "it is not an .npz file"
         raise InputError(f"cannot be read: {reason}", where=str(path), hint=_HOW) from error
     except Exception as error:  # numpy and zipfile raise many kinds for a damaged archive
-        raise InputError("is not a sound .npz file", where=str(path), hint=_HOW) from error
+        raise InputError("is a damaged .npz file", where=str(path), hint=_HOW) from error
 
 
 def _arrays(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
@@ -59,7 +59,7 @@ def _check_header(stream: IO[bytes], member: zipfile.ZipInfo, path: Path) -> Non
     if claimed != there and not dtype.hasobject:
         raise InputError(
             f"{member.filename!r} says that it is {dtype}{list(shape)}, {short(f'{claimed:,}')} "
-            f"bytes, and holds {there:,}",
+            f"bytes, but contains {there:,}",
             where=str(path),
             hint=_HOW,
         )

@@ -54,7 +54,7 @@ class Process:
             return 0
 
     def text(self, name: str) -> str:
-        """What the program has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
+        """The text that the program has written to ``CONSOLE`` or ``DIAGNOSTICS``."""
         try:
             return (self.directory / name).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -62,12 +62,13 @@ class Process:
 
     @property
     def console(self) -> str:
-        """What the firmware printed. gdbserver has it on its standard error, with its own text."""
+        """The text that the firmware printed. Under gdbserver it is on the standard error, together
+        with gdbserver's own text."""
         return self.text(CONSOLE) or self.text(DIAGNOSTICS)
 
     @property
     def diagnostics(self) -> str:
-        """What the emulator or a sanitizer printed, without the emulator's warnings."""
+        """The text that the emulator or a sanitizer printed, without the emulator's warnings."""
         lines = self.text(DIAGNOSTICS).splitlines()
         return "\n".join(line for line in lines if ": warning:" not in line)
 
@@ -85,7 +86,7 @@ def directory() -> Iterator[Path]:
         raise RunError(
             f"the run's files cannot be written: {error.strerror}",
             where=str(error.filename or "the temporary folder"),
-            hint="make space there, or name another folder by TMPDIR",
+            hint="make space there, or set TMPDIR to another folder",
         ) from error
 
 

@@ -73,7 +73,7 @@ def check_loaded(directory: Path, diagnostics: str) -> None:
         said = " ".join(diagnostics.split())[:200]
         raise ToolError(
             f"QEMU cannot run the plugin that counts instructions: {said}",
-            hint="run without --profile, or use a QEMU that has plugins enabled",
+            hint="run without --profile, or use a QEMU with plugins enabled",
         )
 
 
@@ -92,13 +92,13 @@ def counts(
 def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:
     wanted = samples * len(calls)
     if len(rows) != wanted:
-        raise RunError(f"{len(rows)} inferences were counted between the timers of {wanted}")
+        raise RunError(f"{len(rows)} inferences ran between the timers, expected {wanted}")
     for number, row in enumerate(rows):
         sample, module = divmod(number, len(calls))
         if len(row) != calls[module] + 1:
             raise RunError(
-                f"sample {sample} was seen to call {len(row) - 1} of {calls[module]} operators",
-                hint="look at `microgen verify`: the program is not the one that was planned",
+                f"sample {sample} called {len(row) - 1} of {calls[module]} operators",
+                hint="run `microgen verify`: this is not the program that was planned",
             )
 
 
@@ -127,7 +127,7 @@ def _compile(library: Path, flags: Sequence[str]) -> Path:
     compiler = next(filter(toolchain.has, _COMPILERS), None)
     if compiler is None:
         raise ToolError(
-            "instructions are counted by a QEMU plugin, and there is no C compiler to build it",
+            "a QEMU plugin counts instructions, and there is no C compiler to build it",
             hint="install one (Debian: apt-get install gcc), or run without --profile",
         )
     # Compiled elsewhere and renamed, so that a simultaneous run never loads half a file.

@@ -17,7 +17,8 @@ _VERSION_SECONDS = 10.0
 
 
 def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") -> list[str]:
-    """The command. Run it in a directory of its own, where it leaves ``CONSOLE``.
+    """The command that starts the firmware. Run it in a directory of its own, to which it writes
+    ``CONSOLE``.
 
     QEMU serves gdb's protocol on its standard input and output. ``halted``: wait there for a
     debugger before the first instruction. ``plugin`` is QEMU's ``-plugin`` argument. Raises
@@ -44,8 +45,8 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
 
 @functools.cache
 def _sandbox(emulator: str) -> tuple[str, ...]:
-    """The options that keep firmware from starting programs of the host, which semihosting offers;
-    none if QEMU was built without them."""
+    """The options with which firmware cannot start programs of the host through semihosting. Empty
+    if QEMU was built without these options."""
     arguments = ("-sandbox", "on,spawn=deny")
     has_it = toolchain.run([emulator, *arguments, "--version"], seconds=_VERSION_SECONDS).ok
     return arguments if has_it else ()

@@ -32,7 +32,7 @@ def save(path: Path, outputs: Mapping[str, Array]) -> None:
     """Write arrays as an ``.npz`` file, in their order, completely or not at all. Raises InputError
     if that fails."""
     try:
-        # numpy.savez takes names as keywords, which clash with its own.
+        # numpy.savez takes names as keywords, which may clash with its own parameters.
         with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -147,7 +147,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
             f"{p.tensor!r} has {'one sample' if n is None else f'{n} samples'}"
             for p, n in zip(ports, counts, strict=True)
         )
-        raise InputError(f"inputs differ in how many samples they hold: {each}")
+        raise InputError(f"inputs have different numbers of samples: {each}")
     count = counts[0] if counts else None
     rows = [_rows(port, array) for port, array in zip(ports, found, strict=True)]
     data = np.concatenate(rows, axis=1).tobytes() if rows else b""
@@ -191,7 +191,7 @@ def _check_fixed(port: PortRecord, array: Array) -> None:
     if not port.fixed or np.all(array == np.array(port.fixed).reshape(port.shape)):
         return
     raise InputError(
-        f"the input {port.tensor!r} has other values than the model's shapes leave it",
+        f"the input {port.tensor!r} has values that the model's shapes do not allow",
         hint=f"give it {list(port.fixed)}",
     )
 
@@ -207,7 +207,7 @@ def _count(port: PortRecord, array: Array) -> int | None:
             f"{list(port.shape)}, or [{several}] for N samples"
         )
     if array.shape[0] == 0:
-        raise InputError(f"the input {port.tensor!r} holds no samples (N is 0)")
+        raise InputError(f"the input {port.tensor!r} has no samples (N is 0)")
     return int(array.shape[0])
 
 

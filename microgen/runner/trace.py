@@ -28,9 +28,9 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The output tensor of call ``call`` of sample ``sample`` (both count from 0; the calls of each
-    module separately), and the variables that were passed to it, by their names, uint8. ``status``
-    is what the call returned."""
+    """The output tensor of call ``call`` of sample ``sample``, and the variables that were passed
+    to the call, by their names, uint8. Both numbers count from 0, and each module's calls are
+    counted separately. ``status`` is the value that the call returned."""
 
     sample: int
     call: int
@@ -82,8 +82,8 @@ class _EndError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The layers read, and how the run ended: with the program's exit code, or, if the debugger's
-    connection ended before the program, with None and the reason in ``broken``."""
+    """The layers that were read, and the program's exit code. If the debugger's connection ended
+    before the program, the exit code is None and ``broken`` has the reason."""
 
     layers: tuple[Layer, ...]
     exit_code: int | None
@@ -130,8 +130,8 @@ def follow(
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
-    """Stop a program that runs ``bias`` above its ELF's addresses, and say where it was; empty if
-    that cannot be known."""
+    """Stop a program that runs ``bias`` above its ELF's addresses, and return where it was as text;
+    empty if that is not known."""
     convention = CONVENTIONS.get(image.machine)
     if convention is None:
         return ""
@@ -209,7 +209,7 @@ class _Tracer:
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",
-                hint="look at `microgen verify`",
+                hint="run `microgen verify`",
             )
 
     def _planned(self, module: ModuleRecord, buffer: str) -> int:
@@ -257,7 +257,7 @@ def _entry_point(stub: Stub) -> int:
     for kind, value in struct.iter_unpack("<QQ", stub.auxiliary_vector()):
         if kind == _AT_ENTRY:
             return int(value)
-    raise GdbError("the host does not say where it put the program")
+    raise GdbError("the host does not say at which address it put the program")
 
 
 def _name(call: CallRecord) -> str:

@@ -1,4 +1,4 @@
-"""Proves from the ELF that the firmware is as planned. See ``docs/verify.md``."""
+"""Checks from the ELF that the firmware is what was planned. See ``docs/verify.md``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
     "with_painted_stack",
 ]
 
-# The fixed list of names, in the order of reports. docs/verify.md says what each check reads.
+# The fixed list of checks, in the order of reports. docs/verify.md says what each check reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "manifest": consistency.manifest,
     "entry_point": vectors.entry_point,
@@ -123,7 +123,7 @@ def verify(
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:
-    """The report of a firmware on a board once a run has reported its high-water mark, in bytes."""
+    """The report of a board's firmware after a run has reported its high-water mark, in bytes."""
     checks = (stack.with_use(c, used) if c.name == "stack" else c for c in report.checks)
     return replace(report, checks=tuple(checks))
 

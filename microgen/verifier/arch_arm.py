@@ -97,7 +97,7 @@ class Arm:
         return {self._vector(elf, board, number) & ~1 for number in numbers} - {0}
 
     def vector_problem(self, address: int) -> str:
-        """Without the Thumb bit, a core faults on its way to the handler."""
+        """As in ``Architecture``. Without the Thumb bit, a core faults before the handler runs."""
         return "" if address & 1 else "has no Thumb bit"
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -143,8 +143,8 @@ def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> Inl
 
 
 def _offset_bytes(instruction: Instruction, code: Code) -> int:
-    """The size of the offsets if the jump ends ``add r, pc; ldrb r, [r, #4]; lsls r, r, #1``,
-    with the table after it; otherwise 0."""
+    """The size of the offsets if the jump ends the sequence ``add r, pc; ldrb r, [r, #4];
+    lsls r, r, #1``, which the table follows; otherwise 0."""
     register = instruction.operands[1]
     before = [code.instructions.get(instruction.address - n) for n in (6, 4, 2)]
     found = [(i.mnemonic, i.operands) for i in before if i is not None]
@@ -159,8 +159,8 @@ def _offset_bytes(instruction: Instruction, code: Code) -> int:
 
 
 def _is_far_jump(instruction: Instruction, code: Code) -> bool:
-    """Whether a ``bl`` is only a branch. Armv6-M has no other that reaches farther than 2 KB, and
-    GCC uses it like this inside a function that has saved the link register."""
+    """Whether a ``bl`` is only a branch. Armv6-M has no other branch that reaches farther than
+    2 KB, so GCC uses ``bl`` like this inside a function that has saved the link register."""
     target = instruction.target
     is_inside = code.owner(target) == code.owner(instruction.address)
     is_v6m = code.elf.attributes.get("Tag_CPU_arch") in _V6M
@@ -190,8 +190,8 @@ def _leaving(instruction: Instruction, known: Registers, code: Code) -> Control:
 
 
 def _is_popped(instruction: Instruction, code: Code) -> bool:
-    """Whether the instruction ends ``pop {r3}; add sp, #8; bx r3``. Armv6-M returns like this from
-    a function that has put arguments on the stack below the return address."""
+    """Whether the instruction ends the sequence ``pop {r3}; add sp, #8; bx r3``. Armv6-M returns
+    like this from a function that has put arguments on the stack below the return address."""
     before = code.instructions.get(instruction.address - 2)
     if before is not None and before.mnemonic == "add" and before.operands[0] == "sp":
         before = code.instructions.get(before.address - 2)

@@ -1,8 +1,8 @@
 """RISC-V, RV32IMAC, for ``verify``: control flow, trap vector, build attributes.
 
 A core starts at the start of flash without a stack. Code sets ``sp``, and sets ``mtvec`` to the
-trap handler. A trap pushes nothing; the handler runs on the program's stack, or on one of its own
-choice. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
+trap handler. A trap pushes nothing. The handler runs on the program's stack, or on another one that
+it sets itself. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class RiscV:
         return installed
 
     def vector_problem(self, address: int) -> str:
-        """The hardware ignores the lowest bits, or interprets them as a mode."""
+        """As in ``Architecture``. The hardware ignores the lowest bits, or uses them as a mode."""
         return "is not aligned to 4" if address % _VECTOR_ALIGNMENT else ""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -68,9 +68,10 @@ class Control:
     """Where execution continues after an instruction.
 
     ``kind`` "next": at the instruction after it. "branch": at ``target`` or after it. "jump" and
-    "call": at ``target``, whose value may be a table's; None means unknown. "switch": through
-    ``table``; a "call" with a table jumps through it when it returns. "return": at the caller.
-    "stop": nowhere. "handler": after it, and from now on traps go to ``target``.
+    "call": at ``target``, which may be a value from a table; None means unknown. "switch": at the
+    entries of ``table``. A "call" with a table continues at the table's entries when it returns.
+    "return": at the caller. "stop": nowhere. "handler": after it, and from now on traps go to
+    ``target``.
     """
 
     kind: Literal["next", "branch", "jump", "call", "switch", "return", "stop", "handler"]
@@ -156,8 +157,8 @@ class Architecture(Protocol):
         """The first instructions of all exception handlers."""
 
     def vector_problem(self, address: int) -> str:
-        """What is wrong with a vector's value; empty if nothing is."""
+        """The problem of a vector's value; empty if there is none."""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """The build attributes that an ELF for the CPU has, and those of this ELF. They are equal
-        if they mean the same."""
+        """The build attributes that an ELF for the CPU must have, and those of this ELF. Attributes
+        with the same meaning are equal here."""

@@ -40,8 +40,8 @@ def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
 def known(
     loaded: Iterable[ExternalRecord], readers: Mapping[str, PayloadReader]
 ) -> Mapping[str, PayloadReader]:
-    """The type keys that a blob of these modules may have; payloads that none of the ``readers``
-    knows are told by their digests."""
+    """The type keys that a blob of these modules may have. A payload that none of the ``readers``
+    can read is recognised by its digest."""
     expected: dict[str, list[Expected]] = {}
     for own in loaded:
         symbols = tuple(function.symbol for function in own.functions)

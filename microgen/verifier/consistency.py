@@ -17,12 +17,12 @@ _DTYPES = {dtype.value: dtype for dtype in DType}
 
 
 def manifest(subject: Subject) -> Finding:
-    """Options are such as ``generate`` takes; calls are numbered in their order and name ports,
-    buffers, constants and devices that there are; sizes follow from shapes and add up."""
+    """``generate`` accepts the options. Calls are numbered in order, and the ports, buffers,
+    constants and devices that they name exist. Sizes follow from shapes and add up."""
     record = subject.manifest
     problems = list(_problems(record))
     if record.files.get(record.model.path) != record.model.sha256:
-        problems.append(f"the model's file {record.model.path!r} has another digest, or none")
+        problems.append(f"the model's file {record.model.path!r} has a different digest, or none")
     return judged("records that agree with each other", problems, "they agree")
 
 
@@ -35,7 +35,7 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
     names = _names(module)
     for position, call in enumerate(module.calls):
         if call.index != position:
-            yield f"call {call.index} stands at place {position}"
+            yield f"call {call.index} is at position {position}"
         yield from _call_problems(call, names, is_graph=_is_graph(module))
     for constant in module.constants:
         if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
@@ -47,13 +47,13 @@ def _option_problems(module: ModuleRecord) -> Iterator[str]:
     said = dict(module.options)
     missing = sorted({field.name for field in fields(Options)} - said.keys())
     if missing:
-        yield f"there is no option {missing[0]}"
+        yield f"the option {missing[0]} is missing"
     if _is_graph(module):  # it promises symbols that a graph does not have
         said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
     try:
         options = structure(said, Options)
     except (ValueError, MicrogenError) as error:
-        yield f"the options are none: {error}"
+        yield f"the options are invalid: {error}"
         return
     if options.name != module.module:
         yield f"the options are of module {options.name!r}"
@@ -72,11 +72,11 @@ def _nbytes(shape: tuple[int, ...], dtype: str) -> int | None:
 
 def _port_problems(port: PortRecord) -> Iterator[str]:
     if port.nbytes != _nbytes(port.shape, port.dtype):
-        yield f"{port.name} has {port.nbytes} bytes, and is {port.dtype}{list(port.shape)}"
+        yield f"{port.name} has {port.nbytes} bytes, but is {port.dtype}{list(port.shape)}"
     if port.fixed and len(port.fixed) != math.prod(port.shape):
         yield f"{port.name} has {len(port.fixed)} fixed values for {list(port.shape)}"
     if port.dtype == "float32" and (port.scale, port.zero_point) != (0, 0):
-        yield f"{port.name} is float32, and has a scale or zero point"
+        yield f"{port.name} is float32, but has a scale or zero point"
 
 
 def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
@@ -112,7 +112,7 @@ def _call_problems(
     fits = needed is not None and (planned is None or needed <= planned)
     if not fits or (planned not in (None, needed) and not is_graph):
         yield (
-            f"call {call.index} gives {call.dtype}{list(call.shape)}, and {output.name} has "
+            f"call {call.index} computes {call.dtype}{list(call.shape)}, but {output.name} has "
             f"{planned} bytes"
         )
 
@@ -123,16 +123,17 @@ def _plan_problems(module: ModuleRecord) -> Iterator[str]:
     ends = dict.fromkeys(pools, 0)
     for buffer in plan.buffers:
         if buffer.pool not in pools:
-            yield f"{buffer.name} is in pool {buffer.pool!r}, which there is not"
+            yield f"{buffer.name} is in pool {buffer.pool!r}, which does not exist"
             continue
         ends[buffer.pool] = max(ends[buffer.pool], buffer.offset + buffer.nbytes)
         if not 0 <= buffer.first <= buffer.last or buffer.offset < 0:
-            yield f"{buffer.name} lives from {buffer.first} to {buffer.last}"
+            yield f"{buffer.name} is live from {buffer.first} to {buffer.last}"
     for pool in plan.pools:
         if pool.alignment < 1 or ends[pool.name] > pool.nbytes:
-            yield f"pool {pool.name} has {pool.nbytes} bytes, its buffers end at {ends[pool.name]}"
+            end = ends[pool.name]
+            yield f"pool {pool.name} has {pool.nbytes} bytes, but its buffers end at {end}"
     ports = sum(port.nbytes for port in (*module.inputs, *module.outputs))
     if plan.io_bytes != ports and not module.options.get("workspace_io"):
-        yield f"inputs and outputs have {ports} bytes, the plan says {plan.io_bytes}"
+        yield f"inputs and outputs have {ports} bytes, but the plan says {plan.io_bytes}"
     if plan.lower_bound > plan.peak:
         yield f"the plan needs {plan.peak} bytes, less than the bound of {plan.lower_bound}"

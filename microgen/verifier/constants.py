@@ -20,7 +20,7 @@ def constants_section(subject: Subject) -> Finding:
     in memory that nothing writes."""
     records = [record for record in subject.manifest.constants if record.symbol]
     if not records:
-        return not_applicable("the model has no constants but what a caller passes")
+        return not_applicable("the model has no constants except those that a caller passes")
     problems = [p for record in records for p in _place_problems(subject, record)]
     sections = ", ".join(dict.fromkeys(record.section for record in records))
     expected = (
@@ -40,7 +40,7 @@ def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
 def object_problems(
     subject: Subject, record: ConstantRecord | BlobRecord, alignment: int = 1
 ) -> Iterator[str]:
-    """What is wrong with an object of read-only memory, and whether something writes it."""
+    """Problems of an object that must be in read-only memory."""
     yield from objects.problems(subject, record, alignment)
     symbol = objects.only(subject, record)
     if symbol and is_writable(subject, symbol):
@@ -48,7 +48,7 @@ def object_problems(
 
 
 def _alignment(subject: Subject) -> int:
-    """The value of ``--constant-alignment``; ``manifest`` fails for an impossible one."""
+    """The value of ``--constant-alignment``. The check ``manifest`` fails for an invalid one."""
     asked = subject.manifest.options.get("constant_alignment")
     return asked if isinstance(asked, int) and asked > 0 else 1
 
@@ -99,7 +99,8 @@ def _byte_problems(
 
 
 def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
-    """Addresses of a constant; in a passed pool, inside main's array if main is the project's."""
+    """The addresses of a constant. One in a pool that the caller passes is inside main's array, if
+    main is the project's."""
     if record.symbol:
         return [symbol.address for symbol in subject.elf.named(record.symbol)]
     arrays = subject.elf.named(subject.manifest.pool_array(record.pool))

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from microgen.verifier.architecture import Instruction
 
-# objdump prints the encoding or not, depending on its options; sizes come from the addresses.
+# Its options decide whether objdump prints the encoding, so sizes come from the addresses.
 _LINE = re.compile(
     r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}(?: [0-9a-f]{4})?) *\t)?"
     r"(?:([a-z.]\S*)(?:\t(.*))?|\s*[;@] <UNDEFINED> instruction: (0x[0-9a-f]{8}))"
@@ -79,7 +79,8 @@ def _undefined(address: int, code: int) -> Instruction:
 
 
 def _size(mnemonic: str, address: int, following: int | None) -> int:
-    """Bytes up to the next line; before a gap, which no code follows, from the mnemonic."""
+    """The number of bytes up to the next line. Before a gap, where no code follows, the mnemonic
+    gives the size."""
     if following is not None and following - address in (2, 4):
         return following - address
     return 4 if mnemonic.endswith(".w") or mnemonic.startswith(("bl", "tb", "v")) else 2

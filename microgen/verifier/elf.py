@@ -85,8 +85,8 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An output section that takes memory. ``load`` is the address of its bytes in the image
-    (LMA), equal to ``address`` unless start-up code copies it; ``has_bytes`` is false for
+    """An output section that takes memory. ``load`` is the address of its bytes in the image (LMA).
+    It is equal to ``address`` unless start-up code copies the section. ``has_bytes`` is false for
     NOBITS."""
 
     name: str
@@ -169,7 +169,7 @@ class Elf:
 def load(path: Path) -> Elf:
     """Read an ELF executable. Raises ProjectError if it is absent or damaged."""
     if path.exists() and not path.is_file():  # a device or a pipe might never end
-        raise ProjectError("is no regular file", where=str(path), hint="build again")
+        raise ProjectError("is not a regular file", where=str(path), hint="build again")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -183,11 +183,11 @@ def load(path: Path) -> Elf:
     except (ELFError, ValueError, KeyError, AttributeError, TypeError, struct.error, OSError,
             AssertionError, IndexError, OverflowError) as error:  # fmt: skip
         raise ProjectError(
-            "is not an ELF executable that can be read", where=str(path), hint="build again"
+            "is not an ELF executable, or is damaged", where=str(path), hint="build again"
         ) from error
 
 
-@functools.lru_cache(maxsize=1)  # to verify a firmware and to run it are two steps on one file
+@functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
     file = ELFFile(io.BytesIO(data))
     segments = [s for s in file.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]

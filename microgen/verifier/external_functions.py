@@ -1,4 +1,4 @@
-"""The check of external functions: who provides them, and with which constants."""
+"""The check of external functions: their providers, and the constants that they get."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def external_functions(subject: Subject) -> Finding:
         problems += _table_problems(subject, module)
     functions = [f.symbol for own in module.external for f in own.functions]
     expected = (
-        f"{len(functions)} external functions, each of one module, with the types and constants "
-        f"of the plan"
+        f"{len(functions)} external functions, each provided once, with the types and constants of "
+        f"the plan"
     )
     return judged(expected, problems, f"{len(functions)} as planned", functions=len(functions))
 
@@ -49,7 +49,7 @@ def _code_problems(subject: Subject, own: ExternalRecord) -> Iterator[str]:
     for function in own.functions:
         found = [s for s in subject.elf.named(function.symbol) if s.kind == "func"]
         if len(found) != 1:
-            yield f"{len(found)} functions {function.symbol}"
+            yield f"{len(found)} functions are named {function.symbol}"
 
 
 def _module_problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
@@ -76,7 +76,8 @@ def _provider_problems(blob: Blob, own: ExternalRecord, function: FunctionRecord
 
 
 def _table_problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
-    """Problems of the tables with which the functions of modules ask and feed the loader."""
+    """Problems of the tables through which the functions of modules find their loaded functions and
+    pass constants to the loader."""
     functions = [function for own in module.loaded for function in own.functions]
     symbols, wanted = f"{module.prefix}_module_symbols", [f.symbol for f in functions]
     asked = [text_at(subject, address) for address in words(subject, symbols, len(wanted))]

@@ -105,7 +105,7 @@ class _Walk:
 
     def run(self) -> None:
         if self.start not in self.code.instructions:
-            self.problem(self.start, "no instruction there")
+            self.problem(self.start, "no instruction at this address")
             return
         self.reach(self.start, self.code.arch.entry(self.code, self.start))
         while self.work:
@@ -134,13 +134,13 @@ class _Walk:
         self.work.append(address)
 
     def jump(self, instruction: Instruction, target: int, state: Registers) -> None:
-        """A branch: inside the function, or to another one without return."""
+        """Follow a branch inside the function, or to another one, which returns to the caller."""
         if target in self.code.functions and target != self.start:
             self.edge(instruction, target, state)
         elif target in self.code.instructions:
             self.reach(target, state)
         else:
-            self.problem(instruction.address, f"jumps to {target:#x}, where no code is")
+            self.problem(instruction.address, f"jumps to {target:#x}, where there is no code")
 
     def fall_through(self, instruction: Instruction, state: Registers) -> None:
         if self.follows_call(instruction) and not self.continues(instruction.next):
@@ -180,8 +180,8 @@ class _Walk:
             self.advance(instruction, state)
 
     def install(self, instruction: Instruction, control: Control, state: Registers) -> None:
-        """Traps go elsewhere from now on. Before there is a stack, this is followed as a jump from
-        any instruction, after which only the address of the trap handler is known."""
+        """Follow an instruction that sets the trap handler. Before there is a stack, any later
+        instruction may jump there, with only the handler's address known."""
         arch, targets = self.code.arch, self.targets(instruction, control)
         if has_stack(state) or control.target is None:
             return
@@ -213,14 +213,14 @@ class _Walk:
             self.fall_through(instruction, after)
 
     def edge(self, instruction: Instruction, target: int, state: Registers) -> None:
-        """Record that another function runs from here. It needs a stack."""
+        """Record that another function runs from here. Without a stack, that is a problem."""
         if not has_stack(state):
             raise UnknownStackPointerError(str(instruction))
         self.edges.add(Edge(instruction.address, target, depth(state)))
 
     def leave(self, instruction: Instruction, control: Control, state: Registers) -> None:
-        """A jump, or a return. A return may leave the stack higher than at the function's entry,
-        because libgcc's soft float returns on behalf of its caller."""
+        """Follow a jump or a return. A return may leave the stack higher than at the function's
+        entry, because libgcc's soft float returns on behalf of its caller."""
         if control.kind == "jump":
             self.jumps(instruction, control, state)
             return
@@ -235,7 +235,7 @@ class _Walk:
             self.jump(instruction, target, state)
 
     def switch(self, instruction: Instruction, table: InlineTable | None, state: Registers) -> None:
-        """A jump through a table of offsets that follows the instruction.
+        """Follow a jump through a table of offsets that follows the instruction.
 
         The table ends where instructions begin again. A byte of padding is an offset into the
         table itself, where there is no code.
@@ -301,7 +301,7 @@ class _Walk:
         return targets
 
     def is_inside(self, address: int) -> bool:
-        """Whether an instruction is the function's own."""
+        """Whether an address belongs to the function."""
         later = (start for start in self.code.functions if start > self.start)
         is_own = self.start <= address < min(later, default=2**32)
         return is_own and address in self.code.instructions

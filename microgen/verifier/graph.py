@@ -18,8 +18,8 @@ _BITS = {"bool": 8}  # for other dtypes, the number after the name
 
 
 def graph(subject: Subject) -> Finding:
-    """The JSON in the ELF calls the operators of the plan in its order, with the plan's arguments,
-    and the executor puts its storages where the plan has their buffers."""
+    """The JSON in the ELF calls the plan's operators in the plan's order, with its arguments. The
+    executor puts its storages where the plan has their buffers."""
     modules = [m for m in subject.manifest.modules if m.options.get("executor") == "graph"]
     if not modules:
         return not_applicable("no graph is run")
@@ -42,7 +42,7 @@ def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
 
 
 class _Graph:
-    """A graph whose contents are not trusted. Anything but valid access may raise any exception."""
+    """A graph whose contents are not trusted. Reading something invalid may raise any exception."""
 
     def __init__(self, data: Any) -> None:
         attrs = data["attrs"]
@@ -97,7 +97,7 @@ def _call_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
 
 
 def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
-    """The tensors among a call's arguments, which is what the graph has of them."""
+    """The tensors among a call's arguments. The graph has no other arguments."""
     for argument in call.args:
         if argument.storage not in ("scratch", "device"):
             yield argument.name.removeprefix(f"{module.prefix}_")
@@ -109,4 +109,4 @@ def _storage_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
     for storage, following in pairwise(sorted(found.written)):
         apart = offsets[f"sid_{following}"] - offsets[f"sid_{storage}"]
         if apart != found.storage_bytes(storage):
-            yield f"sid_{following} lies {apart} bytes after sid_{storage}, which is not its place"
+            yield f"sid_{following} is {apart} bytes after sid_{storage}, which is not its place"

@@ -15,17 +15,17 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def segments(subject: Subject) -> Finding:
-    """Each segment starts in a memory of the board with the rights it needs; none is both writable
-    and executable. ``sections_fit`` checks that it also ends there."""
+    """Each segment starts in a memory of the board that has the segment's rights, and none is both
+    writable and executable. ``sections_fit`` checks that segments also end there."""
     problems = [
         f"the segment at {segment.address:#x} is writable and executable"
         for segment in subject.elf.segments
         if {"w", "x"} <= set(segment.rights)
     ]
-    expected = "no segment writable and executable"
+    expected = "no segment is writable and executable"
     if not subject.board.is_host:
         names = ", ".join(memory.name for memory in subject.board.memories)
-        expected += f"; each in {names}, with the rights that the memory has"
+        expected += f"; each is in {names}, with rights that the memory has"
         for segment in subject.elf.segments:
             problems += _segment_problems(subject, segment)
     found = ", ".join(f"{s.address:#x}+{s.size:#x} {s.rights}" for s in subject.elf.segments)
@@ -37,9 +37,9 @@ def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
     if memory is None:
         yield f"the segment at {segment.address:#x} is in none of the board's memories"
     elif "w" in segment.rights and "w" not in memory.access:
-        yield f"the segment at {segment.address:#x} is writable, {memory.name} is not"
+        yield f"the segment at {segment.address:#x} is writable, but {memory.name} is not"
     elif segment.rights == "rx" and "x" not in memory.access:
-        yield f"the segment at {segment.address:#x} is executable, {memory.name} is not"
+        yield f"the segment at {segment.address:#x} is executable, but {memory.name} is not"
     if segment.file_size and memory_at(subject, segment.load) is None:
         yield f"the segment at {segment.address:#x} is loaded at {segment.load:#x}, in no memory"
 

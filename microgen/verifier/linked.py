@@ -1,4 +1,4 @@
-"""Checks of the linked functions: the model's, kernels, and those that must not be there."""
+"""Checks of the linked functions: the model's, kernels, and functions that must not be linked."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero 
 
 
 def run_symbol(subject: Subject) -> Finding:
-    """``tvmgen_<m>_run`` exists once, is global, a function, and in code."""
+    """``tvmgen_<m>_run`` exists once, is a global function, and is in code."""
     name = f"{subject.manifest.prefix}_run"
     symbols = subject.elf.named(name)
     problems = []
     if len(symbols) != 1:
-        problems.append(f"{len(symbols)} symbols {name}")
+        problems.append(f"{len(symbols)} symbols are named {name}")
     for symbol in symbols:
         if symbol.binding != "global":
             problems.append(f"{name} is {symbol.binding}")
@@ -71,7 +71,7 @@ def _each_one_function(subject: Subject, names: Sequence[str], what: str) -> Fin
     for name in names:
         symbols = subject.elf.named(name)
         if len(symbols) != 1:
-            problems.append(f"{len(symbols)} symbols {name}")
+            problems.append(f"{len(symbols)} symbols are named {name}")
         for symbol in symbols:
             problems += _not_function(subject, symbol)
     count = len(names)
@@ -103,7 +103,7 @@ def kernels(subject: Subject) -> Finding:
         if not any(name.startswith(f"{kernel}_") for kernel in planned)
     ]
     problems += [f"the operator {name} is linked, but never called" for name in present - called]
-    expected = f"no kernels but {', '.join(sorted(planned))}; no operators but those called"
+    expected = f"only the kernels {', '.join(sorted(planned))}; only operators that are called"
     inlined = "inlined into their operators" if not linked else ", ".join(sorted(linked))
     found = f"{len(present)} operators; kernels {inlined}"
     return judged(expected, sorted(problems), found, operators=len(present))
@@ -115,7 +115,7 @@ def heap(subject: Subject) -> Finding:
         return not_applicable("the host's libc has a heap")
     found = sorted({s.name for s in subject.elf.symbols if s.kind != "object" and s.name in HEAP})
     problems = [f"{name} is linked" for name in found]
-    return judged("no malloc, free, sbrk or their like", problems, "none")
+    return judged("no malloc, free, sbrk or similar functions", problems, "none")
 
 
 def libc(subject: Subject) -> Finding:
@@ -136,7 +136,7 @@ def libc(subject: Subject) -> Finding:
         if not _COMPILER.fullmatch(name) and not _SOFT_FLOAT.fullmatch(name)
     ]
     found = ", ".join(sorted(names & _PLANNED)) or "none"
-    return judged(f"no C library but {', '.join(sorted(_PLANNED))}", problems, found)
+    return judged(f"no C library except {', '.join(sorted(_PLANNED))}", problems, found)
 
 
 def _source_words(subject: Subject) -> set[str]:
@@ -152,7 +152,8 @@ def _source_words(subject: Subject) -> set[str]:
 
 
 def soft_float(subject: Subject) -> Finding:
-    """No software floating point in integer firmware, nor for operations that the FPU has."""
+    """No software floating point is linked for integer firmware, or for operations that the FPU
+    has."""
     if subject.board.is_host:
         return not_applicable("the host has floating point")
     pattern, kind = _SOFT_FLOAT, "float"

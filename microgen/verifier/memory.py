@@ -19,7 +19,7 @@ _BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 
 def arena(subject: Subject) -> Finding:
-    """Each pool's arena: one object of the plan's size and alignment in the pool's section."""
+    """Each pool's arena is one object of the plan's size and alignment in the pool's section."""
     pools = _placed_pools(subject)
     if not pools:
         return not_applicable("the plan has no workspace")
@@ -46,7 +46,7 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
     if symbol is None:
         return
     if pool.capacity is not None and symbol.size > pool.capacity:
-        yield f"{pool.symbol} has {symbol.size} bytes, {pool.capacity} were given"
+        yield f"{pool.symbol} has {symbol.size} bytes, but the pool was given {pool.capacity}"
     if not subject.board.is_host:
         memory = subject.board.memory(pool.memory or subject.board.arena)
         if not memory.origin <= symbol.address <= symbol.end <= memory.origin + memory.length:
@@ -54,8 +54,8 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer: one local object at arena + offset, of its exact size. Those in a pool
-    that the caller passes have no symbol."""
+    """Each planned buffer is one local object at arena + offset, of its exact size. Buffers in a
+    pool that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
@@ -73,7 +73,7 @@ def _buffer_problems(
     subject: Subject, record: BufferRecord, symbols: list[Symbol]
 ) -> Iterator[str]:
     if len(symbols) != 1:
-        yield f"{len(symbols)} symbols {record.name} under {_memory_file(subject)}"
+        yield f"{len(symbols)} symbols are named {record.name} under {_memory_file(subject)}"
         return
     (symbol,), pool = symbols, _pool_of(subject, record)
     arenas = subject.elf.named(pool.symbol)
@@ -92,24 +92,25 @@ def _buffer_problems(
 
 @dataclass(frozen=True, slots=True)
 class _Life:
-    """Half steps, both ends included, in the plan and from the calls that name the buffer."""
+    """A buffer's lifetime in half steps, both ends included: in the plan, and from the calls that
+    name the buffer."""
 
     planned: tuple[int, int]
     called: tuple[int, int]
 
 
 def sid_overlap(subject: Subject) -> Finding:
-    """Buffers that share addresses (in a pool that the caller passes, offsets) are never live at
-    the same time.
+    """Buffers that share addresses are never live at the same time. In a pool that the caller
+    passes, offsets are compared.
 
-    Lifetimes are the manifest's and, independently, those from the first to the last call that
-    names the buffer; state is live during all calls. A recorded in-place pair may meet in its
-    call, at one address. For each buffer, only the first that it overlaps is named.
+    This is checked with the manifest's lifetimes, and independently with lifetimes from the first
+    to the last call that names the buffer. State is live during all calls. A recorded in-place pair
+    may meet in its call, at one address. For each buffer, only the first overlap is reported.
     """
     lives = _lives(subject)
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}
     if not buffers:
-        return not_applicable("the ELF has no buffer to compare: see sids")
+        return not_applicable("the ELF has no buffer to compare, see sids")
     recorded = {frozenset(pair) for pair in subject.manifest.plan.in_place}
 
     def excused(a: str, b: str) -> bool:
@@ -117,12 +118,12 @@ def sid_overlap(subject: Subject) -> Finding:
         return frozenset((a, b)) in recorded and at_one_address and _hand_over(lives[a], lives[b])
 
     problems = [
-        f"{a} and {b} live at once and overlap in memory"
+        f"{a} and {b} are live at once and overlap in memory"
         for spans in ({n: lives[n].planned for n in buffers}, {n: lives[n].called for n in buffers})
         for a, b in _overlaps(buffers, spans, excused)
     ]
     expected = "buffers that share addresses have disjoint lifetimes"
-    found = f"{len(buffers)} buffers, of which none overlaps another while both live"
+    found = f"{len(buffers)} buffers; none overlaps another while both are live"
     return judged(expected, list(dict.fromkeys(problems)), found, buffers=len(buffers))
 
 
@@ -131,12 +132,12 @@ def _overlaps(
     spans: Mapping[str, tuple[int, int]],
     excused: Callable[[str, str], bool],
 ) -> Iterator[tuple[str, str]]:
-    """In the order of time, each buffer that overlaps a live one when it is born, and the first of
-    those.
+    """Each buffer that overlaps a live one when its own lifetime begins, with the first of these,
+    in the order of time.
 
     Live buffers are kept in the order of addresses, without those that were found to overlap. So
     the kept ones are disjoint, except for allowed pairs at one address. Of the buffers that begin
-    below a new one, only the nearest can reach it, so there is no need to look at every pair.
+    below a new one, only the nearest can reach it. So not every pair must be compared.
     """
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
@@ -229,7 +230,7 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
 
 
 def _placed_pools(subject: Subject) -> list[PoolRecord]:
-    """Pools with an address of their own: a pool that the caller owns has no symbol."""
+    """The pools that have an address in the ELF. A pool that the caller owns has no symbol."""
     return [pool for pool in subject.manifest.plan.pools if pool.symbol and pool.nbytes]
 
 

@@ -20,8 +20,8 @@ _KINDS = ("load", "find", "init", "run")
 
 
 def module_blob(subject: Subject) -> Finding:
-    """The blob is one object of its size in its section, which nothing writes. It is a sound tree
-    of the planned modules, with the planned bytes."""
+    """The blob is one object of its size in its section, in memory that nothing writes. It is a
+    valid tree of the planned modules, with the planned bytes."""
     module = subject.manifest
     if module.blob is None:
         return not_applicable("the model has no modules that are loaded")
@@ -29,7 +29,7 @@ def module_blob(subject: Subject) -> Finding:
     problems = [*object_problems(subject, record), *_content_problems(subject, record)]
     expected = (
         f"{record.symbol}: an object of {record.nbytes} bytes in {record.section}, read-only; "
-        f"{len(module.loaded)} modules in a sound tree, byte for byte as generated"
+        f"{len(module.loaded)} modules in a valid tree, byte for byte as generated"
     )
     found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
     return judged(expected, problems, f"{record.nbytes} bytes: {found}", nbytes=record.nbytes)
@@ -57,7 +57,7 @@ def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
     if blob.root.type_key != "const_loader" or not isinstance(content, ConstLoader):
         yield f"the root is {blob.root.type_key}, planned const_loader"
     elif content.arrays or dict(content.variables) != _variables(module):
-        yield "the const loader has other symbols and constants than planned"
+        yield "the const loader's symbols and constants are not the planned ones"
 
 
 def _variables(module: ModuleRecord) -> dict[str, tuple[str, ...]]:
@@ -76,14 +76,14 @@ def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
 
 def module_loaders(subject: Subject) -> Finding:
     """Each type key in the blobs has one loader, whose functions are at the same index of each
-    table; nothing writes the tables."""
+    table. The tables are in memory that nothing writes."""
     loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
     if not loaded:
         return not_applicable("no model has modules that are loaded")
     problems = list(_table_problems(subject, loaded))
     for module in subject.manifest.modules:
         problems += _unknown_keys(subject, module, loaded)
-    expected = f"a loader each for {', '.join(loaded)}, in constant tables"
+    expected = f"one loader for each of {', '.join(loaded)}, in constant tables"
     count = len(loaded)
     return judged(expected, problems, f"{count} loaders, {', '.join(loaded)}", loaders=count)
 
@@ -109,7 +109,7 @@ def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iter
             yield f"{symbol} is in writable memory"
     names = [text_at(subject, address) for address in found["name"]]
     for name in sorted(set(names) - {_LOADER + key for key in loaded}):
-        yield f"{name} is the loader of no module"
+        yield f"{name} is a loader, but no module needs it"
     for key, own in loaded.items():
         if names.count(_LOADER + key) != 1:
             yield f"{names.count(_LOADER + key)} loaders for {key}"

@@ -1,4 +1,4 @@
-"""What every planned object in memory must be: one symbol, of its size, where it was planned."""
+"""Checks a planned object in memory: it is one symbol, of its size, where it was planned."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def only(subject: Subject, record: Record) -> Symbol | None:
 
 
 def problems(subject: Subject, record: Record, alignment: int = 1) -> Iterator[str]:
-    """What is wrong with its symbol, size, section, or alignment in bytes."""
+    """Problems of its symbol, size, section, or alignment in bytes."""
     symbol = only(subject, record)
     if symbol is None:
-        yield f"{len(subject.elf.named(record.symbol))} symbols {record.symbol}"
+        yield f"{len(subject.elf.named(record.symbol))} symbols are named {record.symbol}"
         return
     if symbol.kind != "object":
         yield f"{symbol.name} is of type {symbol.kind}"

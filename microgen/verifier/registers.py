@@ -137,7 +137,7 @@ class Machine:
         left = self._operand(instruction, base, known)
         right = self._operand(instruction, index[0], known) if index else Value("const", 0)
         if index and not index[0].startswith("#"):
-            # Whatever this path knows of the index; other paths come here with other indices.
+            # The index on this path does not matter, because other paths have other indices here.
             return self._table(*_base_first(left, right if len(index) < 2 else None))
         if left is not None and right is not None:
             at = left.plus(right, 1)
@@ -174,7 +174,7 @@ def _sum(values: list[Value | None], sign: int) -> Value | None:
 def _aligned(
     name: str, instruction: Instruction, values: list[Value | None], before: Registers
 ) -> Value | None:
-    """The stack pointer rounded down by clearing its low bits. The amount is not known, so the
+    """The stack pointer rounded down by clearing its low bits. By how much is not known, so the
     result is the lowest possible one. The hardware keeps the pointer a multiple of 4."""
     if name == "bfc":
         source, first, count = before.get(register_name(instruction.operands[0])), *values

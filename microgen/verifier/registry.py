@@ -1,4 +1,4 @@
-"""The check of the function registry: the packed functions of a program by name."""
+"""The check of the function registry, which maps names to a program's packed functions."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def _functions(module: ModuleRecord) -> list[str]:
 def _table_problems(subject: Subject, wanted: list[str]) -> Iterator[str]:
     names, functions = bytes_of(subject, _NAMES), bytes_of(subject, FUNCTIONS)
     if names is None or functions is None:
-        yield f"{_NAMES} and {FUNCTIONS} are not one object each, with bytes"
+        yield f"{_NAMES} and {FUNCTIONS} are not one object each with bytes"
         return
     count, listed = _listed(names)
     if count != len(listed) or sorted(listed) != sorted(wanted):
         missing = sorted(set(wanted) - set(listed))
-        yield f"{count} functions are listed" + (f", {missing[0]} is not" if missing else "")
+        yield f"{count} functions are listed" + (f", but not {missing[0]}" if missing else "")
         return
     width = len(functions) // count
     for i, name in enumerate(listed):
@@ -86,4 +86,4 @@ def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str
     functions, so another function may be registered in its place."""
     symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]
     if address not in {symbol.address for symbol in symbols if symbol.kind == "func"}:
-        yield f"the registry has {name} at {address:#x}, where it is not"
+        yield f"the registry has {name} at {address:#x}, which is not its address"

@@ -17,7 +17,7 @@ _STATUSES = ("ok", "failed", "n/a")
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check. ``status`` is "ok", "failed" or "n/a". ``values`` has the numbers in the texts
-    ``expected`` and ``found``, by name. Long quotations in these are cut."""
+    ``expected`` and ``found``, by name. Long quotations in the texts are cut."""
 
     name: str
     status: str
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Every check, in the documented order, and how much memory the firmware takes."""
+    """Every check, in the documented order, and the firmware's sizes."""
 
     checks: tuple[Check, ...]
     sizes: Sizes

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from microgen.verifier.architecture import Instruction
 from microgen.verifier.values import HANDLER, Registers, UnknownStackPointerError, Value, value
 
-# objdump prints the encoding or not, depending on its options; sizes come from the addresses.
+# Its options decide whether objdump prints the encoding, so sizes come from the addresses.
 _LINE = re.compile(r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}) +\t)?([a-z]\S*)(?:\t([^#]*))?")
 TRAP_VECTOR = "mtvec"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")

@@ -10,7 +10,7 @@ from microgen.manifest import FunctionRecord, TypeRecord
 
 
 def signature_problems(function: FunctionRecord, codegen: str, content: Payload) -> Iterator[str]:
-    """Names, shapes and dtypes that differ. Payloads that have none say nothing."""
+    """Names, shapes and dtypes that differ. A payload without signatures has no problems."""
     try:
         with of_codegen(codegen, "reading a signature"):
             found = content.signature(function.symbol)

@@ -1,4 +1,4 @@
-"""How much memory the firmware takes, and the checks against board and budgets."""
+"""The firmware's sizes, and the checks that compare them with board and budgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOP = 5
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
-    """A symbol that takes memory: "flash" or "ram", and its bytes."""
+    """A symbol that takes ``nbytes`` bytes of the memory "flash" or "ram"."""
 
     memory: str
     name: str
@@ -75,7 +75,7 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
 
 
 def _arenas(manifest: Manifest) -> list[str]:
-    """The objects of the pools. An object that several models share counts once."""
+    """The objects of the pools. An object that several models share is listed once."""
     common = manifest.shared_workspace
     sharing = common.modules if common else ()
     own = [
@@ -132,7 +132,7 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 
 
 def _is_planned_buffer(symbol: Symbol) -> bool:
-    """Whether it is a planned buffer. These are in the arena, which counts once."""
+    """Whether it is a planned buffer. Buffers are in the arena, whose bytes are counted once."""
     return (
         symbol.file.endswith("_memory.S")
         and symbol.binding == "local"
@@ -149,7 +149,7 @@ def sections_fit(subject: Subject) -> Finding:
     reserved = _reserved_stack(subject)
     if reserved is not None and reserved < subject.board.stack_bytes:
         problems.append(
-            f"{reserved} bytes are left for the stack, which needs {subject.board.stack_bytes}"
+            f"only {reserved} bytes are left for the stack of {subject.board.stack_bytes}"
         )
     used = measure(subject.elf, subject.manifest)
     takes = _takes(subject.board, subject.elf, used)
@@ -188,7 +188,7 @@ def _lies_in(memory: Memory, section: Section, kind: str) -> bool:
 
 def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:
     if used > memory.length:
-        yield f"{used} bytes for {memory.name}, which has {memory.length}; largest: {top}"
+        yield f"{used} bytes in {memory.name}, which has {memory.length}; largest: {top}"
 
 
 def _overrun(subject: Subject, section: Section) -> Iterator[str]:

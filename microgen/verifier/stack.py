@@ -104,14 +104,15 @@ _CREATE = ("TVMGraphExecutor_CreateIn", "TVMGraphExecutor_Create")
 
 
 def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
-    """Makers of a graph executor that the check does not know. The maker chooses the functions that
-    it calls, so only the generated code, which takes the program's own functions, may make one."""
+    """Calls that create a graph executor outside of the generated code. The caller chooses the
+    functions that the executor calls. Only the generated code is known to choose the program's own.
+    """
     names = ("graph_executor", "run")
     known = {f"{m.prefix}_{name}" for m in subject.manifest.modules for name in names}
     for caller, own in graph.frames.items():
         called = {graph.code.name(edge.target) for edge in own.edges}
         if called.intersection(_CREATE) and graph.code.name(caller) not in known:
-            yield f"{graph.code.name(caller)} makes a graph executor of functions unknown"
+            yield f"{graph.code.name(caller)} creates a graph executor of unknown functions"
 
 
 def stack(subject: Subject) -> Finding:
@@ -131,11 +132,11 @@ def stack(subject: Subject) -> Finding:
 
 
 def with_use(finding: _Found, used: int) -> _Found:
-    """What ``stack`` has found, once a run has measured the bytes that it used: failed if the bound
-    is less."""
-    expected = f"{finding.expected}, at least the {used} that were used"
+    """The finding of ``stack`` after a run has measured the bytes of stack in use. It is failed if
+    the bound is less."""
+    expected = f"{finding.expected}, and at least the {used} that a run used"
     values = {**finding.values, "used": used}
     if finding.status != "ok" or used <= finding.values["bound"]:
         return replace(finding, expected=expected, values=values)
-    found = f"{used} bytes were used, over the bound of {finding.values['bound']}"
+    found = f"a run used {used} bytes, more than the bound of {finding.values['bound']}"
     return replace(finding, status="failed", expected=expected, found=found, values=values)

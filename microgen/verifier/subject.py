@@ -18,10 +18,10 @@ from microgen.verifier.elf import Elf
 class Subject:
     """A built project, read once.
 
-    ``parameters`` reads ``model/parameters/<module>.params`` and ``disassembly`` the text of
-    ``objdump -d``; both may raise MicrogenError, and ``readers``, those of the blob's payloads by
-    type key, too. ``ram`` and ``flash`` are budgets in bytes, 0 for
-    none; ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
+    ``parameters`` reads ``model/parameters/<module>.params``, ``disassembly`` the text of
+    ``objdump -d``, and ``readers`` makes the readers of the blob's payloads by type key. All three
+    may raise MicrogenError. ``ram`` and ``flash`` are budgets in bytes, 0 for none.
+    ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
     """
 
     project: Path
@@ -49,8 +49,8 @@ class Finding:
 
 
 def judged(expected: str, problems: Sequence[str], found: str, **values: Any) -> Finding:
-    """Failed with the first problems if there are any, otherwise ok with ``found``. ``values`` are
-    the numbers that were compared."""
+    """A finding that is failed with the first problems if there are any, otherwise ok with
+    ``found``. ``values`` are the numbers that were compared."""
     if not problems:
         return Finding("ok", expected, found, values)
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
@@ -58,13 +58,13 @@ def judged(expected: str, problems: Sequence[str], found: str, **values: Any) ->
 
 
 def not_applicable(why: str) -> Finding:
-    """A finding that the check has no meaning here; ``why`` says why."""
+    """The finding of a check that does not apply here; ``why`` says why."""
     return Finding("n/a", "", why)
 
 
 def joined(findings: Mapping[str, Finding]) -> Finding:
-    """One finding for several models: failed if one is, else ok if one is. The text about each
-    model is preceded by its name."""
+    """One finding for several models. It is failed if one finding is, otherwise ok if one is. The
+    text about each model begins with its name."""
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]

@@ -1,5 +1,5 @@
-"""Known values of registers: enough to follow the stack pointer and pointers to functions. The same
-for every architecture."""
+"""Known values of registers, with which the stack pointer and pointers to functions are followed.
+They are the same for every architecture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UnknownStackPointerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A register's value. All other values are unknown.
+    """A value of a register that is known. Values of other kinds are treated as unknown.
 
     ``base`` "sp": the stack pointer at the function's entry plus ``offset``. "const": ``offset``
     itself. "table": an unknown word of the constant table at address ``offset``.
@@ -61,11 +61,11 @@ def has_stack(registers: Registers) -> bool:
 
 
 def joined(a: Registers, b: Registers) -> Registers:
-    """What is known where two paths meet: equal values, and the deeper stack pointer. Raises
-    UnknownStackPointerError if only one of them has a stack."""
+    """The values that are known where two paths meet: those that are equal, and the deeper stack
+    pointer. Raises UnknownStackPointerError if only one path has a stack."""
     common = {name: value for name, value in a.items() if b.get(name) == value}
     if has_stack(a) and has_stack(b):
         common["sp"] = Value("sp", min(a["sp"].offset, b["sp"].offset))
     if "sp" not in common:
-        raise UnknownStackPointerError("paths that meet with two stacks")
+        raise UnknownStackPointerError("paths that meet with different stacks")
     return common

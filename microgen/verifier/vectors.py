@@ -11,7 +11,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def entry_point(subject: Subject) -> Finding:
-    """The ELF's entry is a function in executable memory; on a board, where the core starts."""
+    """The ELF's entry point is a function in executable memory, and on a board the address where
+    the core starts."""
     entry = subject.elf.entry
     names = [s.name for s in subject.elf.functions() if s.address == entry]
     problems = []
@@ -22,7 +23,7 @@ def entry_point(subject: Subject) -> Finding:
     if not subject.board.is_host:
         reset = architecture_of(subject.board).reset(subject.elf, subject.board)
         if entry != reset:
-            problems.append(f"the entry point is {entry:#x}, the reset vector {reset:#x}")
+            problems.append(f"the entry point is {entry:#x}, but the reset vector is {reset:#x}")
     expected = "a function" if subject.board.is_host else "the reset handler, a function"
     return judged(expected, problems, f"{', '.join(names)} at {entry:#x}", address=entry)
 

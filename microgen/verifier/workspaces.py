@@ -1,4 +1,4 @@
-"""Checks the workspaces of several models: they share one memory, or are disjoint."""
+"""Checks that the workspaces of several models share one memory, or are disjoint."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def shared_workspace(subject: Subject) -> Finding:
         return not_applicable("there is one model")
     problems = [*_apart_problems(subject, record)]
     if record is None:
-        return judged("no two models' workspaces overlap", problems, "apart")
+        return judged("no two models' workspaces overlap", problems, "none overlap")
     problems += _problems(subject, record)
     names = ", ".join(record.modules)
     expected = (
         f"{record.symbol}: {record.nbytes} bytes, aligned to {record.alignment}, in "
-        f"{record.section}, holds the workspaces of {names}, from its start, and no other"
+        f"{record.section}, contains the workspaces of {names}, from its start, and no other"
     )
     found = "; ".join(map(str, subject.elf.named(record.symbol)))
     return judged(expected, problems, found, nbytes=record.nbytes)

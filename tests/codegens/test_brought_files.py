@@ -30,6 +30,6 @@ def test_files_of_one_name_and_two_contents_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ProjectError) as caught:
         microgen.compile_models(MODELS, "native", codegen=("toy",), codegen_path=str(tmp_path))
     assert str(caught.value) == (
-        "codegens/toy/toy.c: the codegen toy brings two files of one name; "
+        "codegens/toy/toy.c: the codegen toy makes two different files of this name; "
         "files that depend on the model need its symbols in their names"
     )

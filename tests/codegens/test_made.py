@@ -79,7 +79,7 @@ def generated(
         (lambda _: None, "compile ended with TypeError"),
         (lambda _: [], "made 'tvmgen_default_wrong_main_0' 0 times, expected once"),
         (lambda s: c(s) + c(s), "made 'tvmgen_default_wrong_main_0' 2 times"),
-        (lambda s: c(s) + c("other"), "made 'other', which is none of its functions"),
+        (lambda s: c(s) + c("other"), "made 'other', which is not one of its functions"),
         (lambda _: ["text"], "made a str, expected a CSource or a LoadedModule"),
         (lambda s: c(s, scratch=-1), "-1 bytes of scratch"),
         (lambda s: c(s, scratch=2**31), "bytes of scratch"),

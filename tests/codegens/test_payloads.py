@@ -58,7 +58,7 @@ class Described(Toy):
 CODEGEN = Described()
 """
 SYMBOL = "tvmgen_default_toy_main_0"
-UNKNOWN = "the payload is none of the 1 that are known"
+UNKNOWN = "the payload is not one of the 1 known ones"
 
 
 def folder_with(tmp: Path, payload: str) -> Path:

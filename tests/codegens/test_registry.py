@@ -129,7 +129,7 @@ def test_a_package_that_is_broken_or_gone_reads_nothing(site: Path) -> None:
 def test_a_folder_s_codegen_that_is_installed_too_is_refused(site: Path, tmp_path: Path) -> None:
     _write(tmp_path / "own", {"mine.py": good("vend-t")})
     _install(site, "vendor-t", "vend-t = no_such_module:CODEGEN")
-    with pytest.raises(MicrogenError, match="each bring a codegen of this name"):
+    with pytest.raises(MicrogenError, match="each provide a codegen of this name"):
         readers(folders=[tmp_path / "own"])
 
 
@@ -145,7 +145,7 @@ def test_a_name_that_two_have(site: Path) -> None:
     _install(site, "vendor-d", "ccompiler = vendor_d:CODEGEN")
     known = codegens.registry()
     assert len(known) == len(list(known)) == len(set(known))
-    with pytest.raises(MicrogenError, match=r"^ccompiler: microgen and vendor-d 1\.2 each bring"):
+    with pytest.raises(MicrogenError, match=r"^ccompiler: microgen and vendor-d 1\.2 each provide"):
         known["ccompiler"]
 
 
@@ -182,7 +182,7 @@ def test_a_folder(tmp_path: Path) -> None:
         ({"a.py": "CODEGEN = None"}, "found a NoneType"),
         ({"a.py": good("a.b")}, "'a.b' cannot name a codegen"),
         ({"a.py": "CODEGEN = '\x00'"}, "ended with"),
-        ({"a.py": good(), "b.py": good()}, "each bring a codegen of this name"),
+        ({"a.py": good(), "b.py": good()}, "each provide a codegen of this name"),
     ],
 )
 def test_a_folder_that_is_wrong(files: Mapping[str, str], why: str, tmp_path: Path) -> None:

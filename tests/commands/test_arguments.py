@@ -61,7 +61,7 @@ def test_options_that_a_project_has_already_are_refused(run: Run, tmp_path: Path
     for option in (["-b", "native"], ["--planner", "greedy"], ["--pool", "a:1K"]):
         ran = run(["plan", made, *option])
         assert ran.code == 2
-        assert "a project's plan is that which it was generated with" in ran.err
+        assert "cannot change the plan of a project that is already generated" in ran.err
 
 
 def test_a_folder_that_is_no_project_has_no_plan(run: Run, tmp_path: Path) -> None:

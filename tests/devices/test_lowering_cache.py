@@ -120,5 +120,5 @@ def test_a_function_on_two_targets_is_refused() -> None:
 
 
 def test_a_function_that_something_interrupts_is_refused() -> None:
-    with pytest.raises(MicrogenError, match=r'layer "layer1".*before that has ended'):
+    with pytest.raises(MicrogenError, match=r'layer "layer1".*before the function has ended'):
         program_of(chain("npu0/f", "", "npu0/f"), Options(targets=BOTH))

@@ -118,7 +118,7 @@ def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(
 ) -> None:
     files = _files("int8")
     first = json.loads(files["microgen.json"])["calls"][0]
-    assert first["reason"] == "the best that fits"
+    assert first["reason"] == "the best kernel that fits"
     why = "mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve"
     assert why in first["refusals"]
     FileTree(files).write_to(tmp_path / "p")

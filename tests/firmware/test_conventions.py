@@ -48,7 +48,7 @@ def test_the_c_interface_needs_unpacked_operators() -> None:
 def test_the_aot_executor_needs_linked_parameters() -> None:
     assert Options(link_params=True).link_params
     with pytest.raises(
-        UnsupportedError, match=r"--link-params: .*could load them there for the aot executor"
+        UnsupportedError, match=r"--link-params: .*but the aot executor cannot load them"
     ):
         Options(link_params=False)
 

@@ -107,7 +107,7 @@ def test_what_is_there_is_kept_unless_forced(tmp_path: Path, capsys: Capture) ->
     Path(names[1]).unlink()
     Path(names[1]).symlink_to(other)
     assert main(["inspect", str(raw), "--extract", str(out)]) == 2
-    assert f"{names[0]}: exists" in capsys.readouterr().err
+    assert f"{names[0]}: already exists" in capsys.readouterr().err
     assert Path(names[0]).read_bytes() == b"mine"
     _shown(raw, capsys, "--extract", str(out), "--force")
     assert {name: Path(name).read_bytes() for name in names} == written

@@ -15,7 +15,7 @@ def _shown(program: Program) -> list[str]:
 
 def test_a_short_plan() -> None:
     assert _shown(chain([64, 64, 32], in_place=(1,))) == [
-        "one column per call: # lives, = in its input's place, @ kept across runs",
+        "one column per call: # is live, = in its input's place, @ kept across runs",
         "buffer        offset  bytes  calls",
         "sid_0              0     64  ##..",
         "sid_1              0     64  .=#.",

@@ -48,6 +48,6 @@ def test_one_reason_for_all_kernels() -> None:
 
 def test_all_layers_without_a_kernel_are_said_at_once() -> None:
     error = refused(7)
-    assert error.what.endswith("), nor 6 other layers (-v lists all)")
+    assert error.what.endswith("); nor 6 other layers (-v lists all)")
     assert len(str(error)) <= LONGEST_REFUSAL
     assert len({detail.partition(":")[0] for detail in error.details}) == 7

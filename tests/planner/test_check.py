@@ -77,7 +77,7 @@ def test_placed_without_need(program: Program, made: MemoryPlan) -> None:
 def test_wrong_lifetime(program: Program, made: MemoryPlan, change: dict[str, int]) -> None:
     lives = {"first": 4, "last": 7} | change
     found = check.problems(program, changed(made, "c", **change))
-    assert found == [f"c lives [{lives['first']}, {lives['last']}], expected [4, 7]"]
+    assert found == [f"c is live [{lives['first']}, {lives['last']}], expected [4, 7]"]
 
 
 def test_pair_at_two_addresses(program: Program, made: MemoryPlan) -> None:
@@ -188,7 +188,7 @@ def test_state_under_a_buffer_that_lives_when_no_call_touches_it(stateful: Progr
 
 def test_state_that_is_planned_to_end(stateful: Program) -> None:
     broken = changed(plan(stateful), "state", first=2, last=3)
-    assert "state lives [2, 3], expected [0, 7]" in check.problems(stateful, broken)
+    assert "state is live [2, 3], expected [0, 7]" in check.problems(stateful, broken)
 
 
 def test_state_that_an_output_replaces(stateful: Program) -> None:

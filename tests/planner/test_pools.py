@@ -79,7 +79,7 @@ def test_what_fits_nowhere_is_named_with_the_bytes_that_lack(algorithm: str) -> 
     assert str(error.value) == (
         '--pool: "sid_1" (sid_1, 1,000 bytes) fits no pool: p0 of 128 bytes lacks '
         f"{936 if algorithm == 'on-demand' else 872}, p1 of 900 bytes lacks 100; Please increase "
-        "the size_hints for memory pools: --pool p1:1000 would take it, or declare a further pool"
+        "the size_hints for memory pools: --pool p1:1000 would fit, or declare another pool"
     )
     assert error.value.exit_code == 2
 

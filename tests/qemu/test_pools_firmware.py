@@ -83,8 +83,16 @@ def test_constants_of_a_pool_with_another_byte_fail_verify(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("board", "pool", "message"),
     [
-        ("mps2_an386", "a:*:memory=sdram", "has no memory 'sdram' for it; memories: ram, psram"),
-        ("mps2_an386", "a:*:const:memory=psram", "has no memory 'psram' for it; memories: flash"),
+        (
+            "mps2_an386",
+            "a:*:memory=sdram",
+            "no memory 'sdram' for this pool; choose from ram, psram",
+        ),
+        (
+            "mps2_an386",
+            "a:*:const:memory=psram",
+            "no memory 'psram' for this pool; choose from flash",
+        ),
         ("native", "a:*:memory=ram", "leave memory= out for the host"),
     ],
 )
@@ -130,5 +138,5 @@ def test_what_the_fast_memory_cannot_hold_moves(
 
 def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.tflite").write_bytes(_wide(200))
-    with pytest.raises(CapacityError, match=r"of RAM, mps3_an547's ram has"):
+    with pytest.raises(CapacityError, match=r"of RAM, but mps3_an547's ram has"):
         microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")

@@ -43,7 +43,7 @@ def test_a_fault_is_put_in_words(status: int, cause: str) -> None:
 
 def test_a_fault_without_a_frame_is_a_stack_overflow() -> None:
     console = "microgen: fault=UsageFault pc=0x0 lr=0x0 cfsr=0x00100000\n"
-    assert "UsageFault: the stack overflowed; where is not known" in message(3, console)
+    assert "UsageFault: the stack overflowed; the place is unknown" in message(3, console)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_place_outside_every_symbol_is_a_number() -> None:
 
 
 def test_an_abort_names_its_code() -> None:
-    said = "the firmware aborted: status 0x503, kTvmErrorPlatformNoMemory: there is no memory left"
+    said = "the firmware aborted: status 0x503, kTvmErrorPlatformNoMemory: there is not"
     assert said in message(1, "microgen: abort=0x00000503\n")
 
 

@@ -119,7 +119,10 @@ def test_memory_that_cannot_be_read_is_an_error(reply: bytes) -> None:
 
 
 def test_a_breakpoint_that_is_refused_is_an_error() -> None:
-    with stub({b"Z0,10,2": b"E22"}) as client, pytest.raises(GdbError, match="answered b'E22'"):
+    with (
+        stub({b"Z0,10,2": b"E22"}) as client,
+        pytest.raises(GdbError, match="10,2' was b'E22'"),
+    ):
         client.insert_breakpoint(0x10, 2)
 
 

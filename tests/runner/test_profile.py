@@ -95,8 +95,8 @@ def test_counts_of_several_models_are_in_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("12 3 4\n", "1 inferences were counted between the timers of 2"),
-        ("12 3 4\n13 3\n", "sample 1 was seen to call 1 of 2 operators"),
+        ("12 3 4\n", "1 inferences ran between the timers, expected 2"),
+        ("12 3 4\n13 3\n", "sample 1 called 1 of 2 operators"),
     ],
 )
 def test_counts_that_are_not_the_plans_are_refused(tmp_path: Path, text: str, message: str) -> None:

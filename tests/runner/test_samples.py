@@ -66,7 +66,7 @@ def test_a_fixed_input_takes_its_value_only() -> None:
     assert samples.pack([port], {"shape": fitting}).count == 5
     assert samples.pack([port], {"shape": fitting[0]}).count == 1
     fitting[2, 1] = 5
-    said = r"'shape' has other values than the model's shapes leave it; give it \[3, 4\]"
+    said = r"'shape' has values that the model's shapes do not allow; give it \[3, 4\]"
     with pytest.raises(InputError, match=said):
         samples.pack([port], {"shape": fitting})
 
@@ -112,14 +112,14 @@ def test_outputs_are_what_inputs_would_have_been() -> None:
         ),
         (
             {**many(2), "count": many(3)["count"]},
-            "inputs differ in how many samples they hold: "
+            "inputs have different numbers of samples: "
             "'serving/image' has 2 samples, 'count' has 3 samples",
         ),
         (
             {**many(2), "count": one()["count"]},
             "'serving/image' has 2 samples, 'count' has one sample",
         ),
-        ({name: a[:0] for name, a in many(1).items()}, "holds no samples (N is 0)"),
+        ({name: a[:0] for name, a in many(1).items()}, "has no samples (N is 0)"),
     ],
 )
 def test_what_does_not_fit_the_model_is_refused(arrays: dict[str, Array], message: str) -> None:
@@ -186,12 +186,12 @@ def absent(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (pickled, "is not a sound .npz file"),
-        (truncated, "is not a sound .npz file"),
-        (flipped, "is not a sound .npz file"),
+        (pickled, "is a damaged .npz file"),
+        (truncated, "is a damaged .npz file"),
+        (flipped, "is a damaged .npz file"),
         (single_array, "is one array (.npy), not an .npz"),
-        (empty, "is not a sound .npz file"),
-        (text, "is not a sound .npz file"),
+        (empty, "is a damaged .npz file"),
+        (text, "is a damaged .npz file"),
         (folder, "cannot be read: Is a directory"),
         (absent, "cannot be read: No such file or directory"),
     ],

@@ -36,7 +36,7 @@ def test_a_status_is_its_number_its_name_and_a_cause(name: str) -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (77, "status 0x4d (77), which is none of error_codes.h"),
+        (77, "status 0x4d (77), which is not in error_codes.h"),
         (-5, "status 0xfffffffb (-5), as operating systems and drivers report errors"),
     ],
 )

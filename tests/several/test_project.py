@@ -100,7 +100,9 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
     assert both.ram > max(estimate.ram for estimate in alone)
     assert both.ram - one.manifest.estimate.ram == least
     assert sum(e.flash for e in alone) > both.flash > max(e.flash for e in alone)
-    with pytest.raises(CapacityError, match=r"RAM, the --ram budget is .*digits\.global_workspace"):
+    with pytest.raises(
+        CapacityError, match=r"RAM, but the --ram budget is .*digits\.global_workspace"
+    ):
         microgen.compile_models(pairs, "mps2_an386", ram=both.ram_least - 1)
     microgen.compile_models(pairs, "mps2_an386", ram=both.ram, flash=both.flash)
 
@@ -108,10 +110,14 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (("kws", "state"), {}, r"no two models that can share \(state keeps a state, or modules\)"),
+        (("kws", "state"), {}, "can share one; without a workspace, or with a state: state"),
         (("kws", "digits"), {"executor": "graph"}, "the graph executor keeps its tables"),
-        (("kws", "digits"), {"workspace_io": True}, "inputs and outputs that lie in the workspace"),
-        (("kws", "digits"), {"pool": ("w:9000",)}, "declared pools"),
+        (
+            ("kws", "digits"),
+            {"workspace_io": True},
+            "inputs and outputs in the workspace must be kept",
+        ),
+        (("kws", "digits"), {"pool": ("w:9000",)}, "with --pool the caller decides"),
     ],
 )
 def test_what_cannot_share_is_refused(

@@ -49,7 +49,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             *(b"tvmgen_a_toy_main_2" + bytes([0, 1]), b"tvmgen_a_toy_main_2" + bytes([1, 1])),
-            *(BOTH, "the payload is none of the 1 that are known"),
+            *(BOTH, "the payload is not one of the 1 known ones"),
         ),
         (
             *(b'"shape": [[[4, 4, 3, 3]]]', b'"shape": [[[4, 4, 3, 4]]]'),
@@ -57,7 +57,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             *(b"loadbinary_toy\0", b"loadbinary_tox\0"),
-            *({"module_loaders"}, "runtime.module.loadbinary_tox is the loader of no module"),
+            *(
+                {"module_loaders"},
+                "runtime.module.loadbinary_tox is a loader, but no module needs it",
+            ),
         ),
     ],
     ids=["operator", "shape", "symbol", "unknown payload", "constant", "loader"],

@@ -198,7 +198,7 @@ def test_handler_that_is_only_there_before_the_stack_is_a_jump(project: Make) ->
 @NEEDS_RISCV_GCC
 def test_entry_that_is_not_at_the_start_of_flash(project: Make) -> None:
     built = make(project).edit("board.ld", "ENTRY(Reset_Handler)", "ENTRY(main)").build()
-    assert "the reset vector 0x80000000" in failed(built, "entry_point")
+    assert "the reset vector is 0x80000000" in failed(built, "entry_point")
 
 
 @NEEDS_RISCV_GCC

@@ -69,12 +69,12 @@ def _escapes(root: Path, outside: Path) -> dict[str, str]:
     (root / "folder").symlink_to(outside.parent)
     os.mkfifo(root / "pipe")
     return {
-        str(outside): "lies outside the project",
-        f"../{outside.name}": "lies outside the project",
-        "link": "lies outside the project",
-        f"folder/{outside.name}": "lies outside the project",
-        "pipe": "is no regular file",
-        "build": "is no regular file",
+        str(outside): "is outside the project",
+        f"../{outside.name}": "is outside the project",
+        "link": "is outside the project",
+        f"folder/{outside.name}": "is outside the project",
+        "pipe": "is not a regular file",
+        "build": "is not a regular file",
         "absent": "is missing",
     }
 
@@ -93,7 +93,7 @@ def test_files_outside_the_project_are_not_read(project: Make, tmp_path: Path) -
 
 def test_a_manifest_that_is_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "microgen.json")
-    with pytest.raises(ProjectError, match="is no regular file"):
+    with pytest.raises(ProjectError, match="is not a regular file"):
         verify(tmp_path)
 
 
@@ -101,5 +101,5 @@ def test_a_firmware_that_is_a_device(project: Make) -> None:
     laid_out = project()
     laid_out.write()
     laid_out.elf.symlink_to("/dev/zero")
-    with pytest.raises(ProjectError, match="is no regular file"):
+    with pytest.raises(ProjectError, match="is not a regular file"):
         verify(laid_out.root)

@@ -61,7 +61,7 @@ class Vecunit(ExternalCodegen):
         functions: Sequence[ExternalFunction],
         board: Board,  # noqa: ARG002
     ) -> Sequence[CSource]:
-        """One source file with all functions, and the library beside it."""
+        """One source file with all functions, and the library's files."""
         written = [_Writer(function) for function in functions]
         code = "\n\n".join(['#include "vecunit.h"', *(writer.code() for writer in written)])
         return [

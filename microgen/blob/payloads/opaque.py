@@ -47,6 +47,6 @@ def reader(expected: Sequence[Expected]) -> PayloadReader:
             if hashlib.sha256(data).hexdigest() == one.sha256:
                 return Opaque(data, one.functions)
             stream.at = start
-        raise stream.refused(f"the payload is none of the {len(expected)} that are known")
+        raise stream.refused(f"the payload is not one of the {len(expected)} known ones")
 
     return loads

@@ -1,4 +1,4 @@
-"""The nodes that CMSIS-NN computes bit for bit like the numpy references, and why not others."""
+"""Refuses nodes that CMSIS-NN does not compute bit for bit like the numpy references."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from microgen.ops.softmax import SoftmaxAttrs
 
 _INT32 = 2**31
 _LARGEST_SIZE = 2**15 - 1  # CMSIS-NN has sizes in int16_t and uint16_t
-_LARGEST_SUM = 2**16 - 1  # terms, which it counts in uint16_t
+_LARGEST_SUM = 2**16 - 1  # the most terms, which CMSIS-NN counts in uint16_t
 _LARGEST_PRODUCT = 255 * 255
-_ONCE = "its sums are rounded once, CMSIS-NN rounds them twice (as --numerics tflm does)"
+_ONCE = "its sums are rounded once, but CMSIS-NN rounds them twice (as --numerics tflm does)"
 
 
 def refusal(node: Node, graph: Graph) -> str | None:
@@ -56,7 +56,7 @@ def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
     worst = int((sums << np.maximum(shifts, 0).astype(np.int64)).max())
     if worst < _INT32:
         return None
-    return f"sums that are shifted left may reach {worst}, CMSIS-NN's int32 holds {_INT32 - 1}"
+    return f"sums shifted left may reach {worst}, but CMSIS-NN's int32 only {_INT32 - 1}"
 
 
 def _sizes(node: Node, graph: Graph) -> str | None:
@@ -64,10 +64,10 @@ def _sizes(node: Node, graph: Graph) -> str | None:
     padded = (w.data[1] + w.pads[0] + w.pads[2], w.data[2] + w.pads[1] + w.pads[3])
     largest = max(*padded, *w.data, *w.output, *w.strides, *w.dilation)
     if largest > _LARGEST_SIZE:
-        return f"a size is {largest}, CMSIS-NN takes up to {_LARGEST_SIZE}"
+        return f"a size is {largest}, but CMSIS-NN takes up to {_LARGEST_SIZE}"
     terms = w.kernel[0] * w.kernel[1] * w.depth
     if terms > _LARGEST_SUM:
-        return f"{terms} products are summed, CMSIS-NN counts up to {_LARGEST_SUM}"
+        return f"{terms} products are summed, but CMSIS-NN counts up to {_LARGEST_SUM}"
     return None
 
 
@@ -80,7 +80,7 @@ def _elementwise(node: Node, graph: Graph) -> str | None:
     if len(sizes) == 1:
         return None
     shapes = " and ".join(str(graph.types[name]) for name in node.inputs)
-    return f"{shapes} are broadcast, CMSIS-NN takes operands of the output's size"
+    return f"{shapes} are broadcast, but CMSIS-NN needs operands of the output's size"
 
 
 def _multiply(node: Node, graph: Graph) -> str | None:
@@ -95,7 +95,8 @@ def _multiply(node: Node, graph: Graph) -> str | None:
 def _softmax(node: Node, graph: Graph) -> str | None:
     assert isinstance(node.attrs, SoftmaxAttrs)
     shift = softmax_parameters(graph.types[node.inputs[0]], node.attrs.beta).input_left_shift
-    return "differences are shifted left by 31, CMSIS-NN's int32 by 30" if shift > 30 else None
+    limit = "differences are shifted left by 31, but CMSIS-NN's int32 only by 30"
+    return limit if shift > 30 else None
 
 
 _RULES: Mapping[str, Callable[[Node, Graph], str | None]] = {

@@ -123,7 +123,7 @@ def _max_pool2d(node: JSONNode, data: Array) -> Sequence[Array]:
 
 
 def _avg_pool2d(node: JSONNode, data: Array) -> Sequence[Array]:
-    """An average pool. If padding counts, it counts as zeros."""
+    """An average pool. If padding is included, its values are zeros."""
     (layout,) = node.attrs["layout"]
     pool, strides, pads = _pair(node, "pool_size"), _pair(node, "strides"), _pads(node)
     image = _moved(data, layout, "NHWC")

@@ -51,5 +51,5 @@ def _bound(operand: Expr, given: Mapping[Expr, Expr]) -> Expr:
     if isinstance(operand, Constant):
         return operand
     if operand not in given:
-        raise ValueError("calls a function with an operand that is none of its parameters")
+        raise ValueError("calls a function with an operand that is not one of its parameters")
     return given[operand]

@@ -25,7 +25,7 @@ OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul"}
 
 
 def refusal(call: OperatorCall) -> str | None:
-    """Why a call of one of ``OPERATORS`` has no form in ExampleJSON; None if it has."""
+    """The reason why a call of one of ``OPERATORS`` has no form in ExampleJSON; None if it has."""
     if any(constant is not None for constant in call.constants):
         return "an operand is constant, and ExampleJSON has no constants"
     for type_ in (*call.args, call.result):
@@ -85,7 +85,7 @@ class _Serializer:
 
     def _relay(self) -> Function:
         if self._function.relay is None:
-            raise self._unsupported("a function that is not Relay")
+            raise self._unsupported("nodes that are not Relay")
         return self._function.relay
 
     def _add(self, expr: Expr, op: str, args: Sequence[Expr]) -> None:
@@ -107,7 +107,7 @@ class _Serializer:
 
     def _unsupported(self, what: str) -> UnsupportedError:
         return UnsupportedError(
-            f"{self._function.symbol} has what ExampleJSON cannot say: {what}",
+            f"{self._function.symbol} has something that ExampleJSON cannot express: {what}",
             where=str(self._function.origin),
             hint="leave it to another codegen",
         )

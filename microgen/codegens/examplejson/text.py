@@ -193,7 +193,7 @@ class _Reader:
 
     def _known(self, found: int) -> int:
         if found not in self._nodes:
-            raise self._malformed(f"{found} is no node of an earlier line")
+            raise self._malformed(f"{found} is not a node of an earlier line")
         return found
 
     def _number(self, word: str) -> int:

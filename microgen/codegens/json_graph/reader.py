@@ -69,7 +69,7 @@ def _node(place: Place, before: Sequence[JSONNode]) -> JSONNode:
 def _name(place: Place) -> str:
     name = place.text()
     if not name or "\0" in name:
-        place.refuse("is no name")
+        place.refuse("is not a name")
     return name
 
 
@@ -93,7 +93,7 @@ def _entry(place: Place, nodes: Sequence[JSONNode]) -> Entry:
         place.refuse(f"has {len(numbers)} numbers, expected node, output, version")
     node, output, version = (*numbers, 0)[:3]
     if node >= len(nodes):
-        place.refuse(f"names node {node}; {len(nodes)} stand before")
+        place.refuse(f"names node {node}, but {len(nodes)} nodes come before")
     if output >= len(nodes[node].shapes):
         place.refuse(f"names output {output} of node {node}, which has {len(nodes[node].shapes)}")
     if version:
@@ -105,7 +105,7 @@ def _wrapped(place: Place) -> Place:
     """The only item of a list, which TVM puts around each attribute."""
     items = list(itertools.islice(place.items(), 2))
     if len(items) != 1:
-        place.refuse("is no list of one item")
+        place.refuse("is not a list of one item")
     return items[0]
 
 
@@ -136,7 +136,7 @@ def _dtypes(attrs: Place) -> tuple[str, ...]:
 def _equal(place: Place, expected: Iterable[int]) -> None:
     found: Iterator[int] = (item.size() for item in place.items())
     if tuple(found) != tuple(expected):
-        place.refuse("does not fit the nodes")
+        place.refuse("does not agree with the nodes")
 
 
 def _unique(place: Place, names: Sequence[str]) -> None:

@@ -162,7 +162,7 @@ class _Serializer:
         try:
             found = self._kernel_of(call)
             if not found.args:
-                raise ValueError("has no operands, and would be taken for an input")
+                raise ValueError("has no operands, and would be read as an input")
         except ValueError as error:
             name = call.op.name if isinstance(call.op, Op) else "the call"
             raise self._error(UnsupportedError, call, f"{name} {error}") from error

@@ -1,7 +1,7 @@
 """Expresses nodes of the kernel graph in Relay: the inverse of frontends/relay.
 
-This works for float32 nodes, and for plain int32 ones, whose numbers are the same in both.
-Quantized nodes have no form, because TFLite does not round as Relay's qnn does.
+float32 nodes have a form in Relay, and so do int32 nodes without quantization, because both compute
+the same numbers. Quantized nodes have none, because TFLite does not round as Relay's qnn does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def tensor_type(tensor: TensorType) -> relay.TensorType:
 
 
 def module(node: Node, graph: Graph) -> relay.IRModule:
-    """A module whose @main is the node. Its parameters are the inputs that are not constant, each
-    once, with the tensors' names. It has its types. Raises NoFormError with the reason."""
+    """A module whose @main is the node, with its types. The parameters are the inputs that are not
+    constant, each once, with the tensors' names. Raises NoFormError with the reason."""
     types = graph.type_of((*node.inputs, *node.outputs))
     for tensor in types:
         _check(tensor)

@@ -20,7 +20,7 @@ def _arithmetic(said: Said) -> Expr:
 
 def _divide(said: Said) -> Expr:
     if said.output.dtype is not DType.FLOAT32:
-        raise NoFormError("a division of integers by zero stops the network, and Relay's does not")
+        raise NoFormError("a division of integers by zero stops the network, but Relay's does not")
     return _arithmetic(said)
 
 
@@ -35,7 +35,7 @@ def _leaky_relu(said: Said) -> Expr:
 def _softmax(said: Said) -> Expr:
     beta = getattr(said.attrs, "beta", 1.0)
     if beta != 1.0:
-        raise NoFormError(f"its beta is {beta:g}; Relay's softmax has none, which means 1")
+        raise NoFormError(f"its beta is {beta:g}; Relay's softmax has no beta and computes with 1")
     return call(said.op, said.operands[0], axis=len(said.output.shape) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Pools, and reductions, one of which is Relay's pool of a whole image."""
+"""Pools and reductions. The mean over a whole image is a pool in Relay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _IMAGE = (1, 2)  # the axes of height and width
 
 
 def _pool(said: Said) -> Expr:
-    """A pool. Padding is ignored, which is Relay's default."""
+    """A pool that ignores padding, as Relay's pools do by default."""
     attrs = said.attrs
     found = call(
         said.op,

@@ -18,8 +18,8 @@ def _conv2d(said: Said) -> Expr:
 
 
 def _depthwise(said: Said) -> Expr:
-    """Relay counts the data's channels with O, and the outputs of each with I. With one channel
-    there is one group, and O counts its outputs."""
+    """In Relay, O counts the data's channels and I the outputs of each channel. If the data has
+    one channel, there is one group, and O counts its outputs."""
     _, height, width, filters = said.types[1].shape
     channels = said.types[0].shape[3]
     shape, layout = (height, width, channels, filters // channels), "HWOI"

@@ -19,8 +19,8 @@ class NoFormError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A node as forms see it: ``attrs`` of its op, ``types`` of its inputs, ``output``, the type of
-    its output, and ``operands``, the expressions of its inputs."""
+    """A node as its form in Relay is made from it: ``attrs`` of its op, ``types`` of its inputs,
+    the type ``output`` of its output, and ``operands``, the expressions of its inputs."""
 
     op: str
     attrs: Any
@@ -50,7 +50,7 @@ def activated(value: Expr, activation: Activation) -> Expr:
 
 
 def reshaped(value: Expr, shape: Sequence[int]) -> Expr:
-    """A value under another shape; a constant is one of that shape."""
+    """A value with another shape. A constant becomes a constant of that shape."""
     if isinstance(value, Constant):
         return Constant(frozen(value.data.reshape(shape)))
     return call("reshape", value, newshape=tuple(shape))

@@ -1,4 +1,4 @@
-/* TCG plugin for QEMU: retired instructions of every inference, in all and per operator call.
+/* TCG plugin for QEMU: counts the retired instructions of every inference and operator call.
  *
  * An inference is what runs between the return of the first marker (TVMPlatformTimerStart) and the
  * entry of the second (TVMPlatformTimerStop): the first instruction counted is the one after the
@@ -7,8 +7,8 @@
  * A callback at each translation block adds the instructions of the block before, which has then
  * run to its end (only a fault leaves one early, and that ends the run). What was counted since the
  * last charge goes to operator call k from the entry of the k-th operator until control is back in
- * the runner, and to nobody otherwise. So whatever an operator calls counts to it, and a loop to an
- * operator's own first instruction is not a new call.
+ * the runner, and to no call otherwise. So everything that an operator calls is included in its
+ * count, and a loop to an operator's own first instruction is not a new call.
  *
  * Several models run in turn, each between the markers: inference n is of model n modulo their
  * number.
@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is used here of QEMU's plugin interface (QEMU's manual, "TCG Plugins"), the same in its
- * versions 1 (QEMU before 9) and 2; distributions of QEMU do not install a header for it. */
+/* The part of QEMU's plugin interface that is used here (QEMU's manual, "TCG Plugins"). It is the
+ * same in the versions 1 (QEMU before 9) and 2. Distributions of QEMU install no header for it. */
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t plugin_id;
@@ -49,8 +49,8 @@ __attribute__((visibility("default"))) int qemu_plugin_version = API_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void *info,
                                                                int argc, char **argv);
 
-/* A translation block: address of its first instruction, and of the one after its last; how many
- * there are. */
+/* A translation block: the address of its first instruction, the address after its last, and the
+ * number of instructions. */
 struct block {
     uint64_t start;
     uint64_t end;
@@ -81,9 +81,9 @@ static uint64_t counter;          /* instructions since QEMU started */
 static uint64_t inference_start;  /* counter at the start of the inference */
 static uint64_t call_start;       /* counter at the entry of the running operator */
 static uint64_t calls_made;       /* operators entered in this inference */
-static uint64_t *call_counts;     /* as many as the model with most calls has */
-static uint64_t next_model;       /* of the next inference */
-static const struct model *model; /* of this one */
+static uint64_t *call_counts;     /* one for each call of the model with most calls */
+static uint64_t next_model;       /* the model of the next inference */
+static const struct model *model; /* the model of this inference */
 static int in_operator;
 static uint64_t return_address; /* of the first marker */
 static const struct block *previous;
@@ -160,7 +160,7 @@ static void on_execute(unsigned cpu, void *data)
 static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
 {
     size_t count = qemu_plugin_tb_n_insns(translation);
-    struct block *block = malloc(sizeof *block); /* lives as long as the translated code may */
+    struct block *block = malloc(sizeof *block); /* QEMU may use it forever */
     (void)id;
     if (block == NULL) {
         abort();

@@ -76,7 +76,7 @@ _WRONG: list[tuple[str, Expr, str]] = [
     (
         "dnnl.dense_relu",
         relay.nn.relu(relay.nn.dense(relay.tanh(_X), _W)),
-        "the call calls a function with an operand that is none of its parameters",
+        "the call calls a function with an operand that is not one of its parameters",
     ),
 ]
 

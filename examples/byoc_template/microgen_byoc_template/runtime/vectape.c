@@ -1,4 +1,4 @@
-/* Tapes stay where they are, in the blob; what is loaded is where theirs begin. */
+/* Tapes remain in the blob. Loading a module stores the addresses at which its tapes begin. */
 #include "vectape.h"
 
 #define LANES 4U
