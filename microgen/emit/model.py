@@ -158,7 +158,7 @@ def _rendered(outputs: Outputs) -> FileTree:
 
 
 def operators_alone(unit: Unit) -> Mapping[str, bytes]:
-    """Each primitive function's name -> a C source that defines it and no other, and has no note."""
+    """Each primitive function's name -> a C source that defines it alone, without a note."""
     template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
     own = unit.program.kernel_functions
     programs = {f.name: replace(unit.program, functions=(f,)) for f in own}

@@ -39,7 +39,7 @@ def digest(manifest: Mapping[str, Any]) -> str:
 
 
 def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) -> str:
-    """The JSON text of the module's notes up to the compiler's name, which is followed by ``"}``."""
+    """The JSON text of the module's notes up to the compiler's name; ``"}`` follows the name."""
     options = {name: module.options[name] for name in _OPTIONS if name in module.options}
     said = {
         "type": KIND,
