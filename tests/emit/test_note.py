@@ -217,3 +217,38 @@ def test_a_source_belongs_to_the_module_whose_name_it_has() -> None:
     found = note.units(files, ("a", "a_b"))
     ends = {module: [PurePosixPath(name).name for name in own] for module, own in found.items()}
     assert ends == {"a": ["a_lib0.c", "workspace.S"], "a_b": ["a_b_lib0.c", "a_b_memory.S"]}
+
+
+SCRIPT = """
+SECTIONS
+{
+    .text : { *(.text .text.*) *(.glue_7 .glue_7t .vfp11_veneer .v4_bx .iplt .rel.* .igot.plt) }
+    .data : { *(.data .data.*) }
+    .bss : { *(.bss .bss.* COMMON) }
+    .comment 0 : { *(.comment) }
+    .ARM.attributes 0 : { *(.ARM.attributes) }
+"""
+
+
+@NEEDS_ARM_GCC
+@NEEDS_LLVM
+def test_a_linker_that_must_know_every_section_knows_it_under_zephyr(tmp_path: Path) -> None:
+    snippet = _files("aot")["boards/zephyr.ld"].decode()
+    _header('{"name":"m","compiler":"', tmp_path)
+    (tmp_path / "m.c").write_text('#include "m_note.h"\nextern int f;\nint f = 1;\n')
+    (tmp_path / "with.ld").write_text(f"{SCRIPT}{snippet}}}\n")
+    (tmp_path / "without.ld").write_text(f"{SCRIPT}}}\n")
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "m.c", "-o", "m.elf"]
+    command += ["-Wl,--gc-sections,-e,f", "-Wl,--orphan-handling=error"]
+    linked = subprocess.run([*command, "-T", "with.ld"], cwd=tmp_path, check=False)
+    assert linked.returncode == 0
+    assert len(elf.load(tmp_path / "m.elf").notes) == 1
+    linked = subprocess.run(
+        [*command, "-T", "without.ld"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert linked.returncode != 0
+    assert note.SECTION in linked.stderr
+    command = ["clang", "--target=thumbv7em-none-eabi", "-nostdlib", "m.c", "-o", "lld.elf"]
+    command += ["-fuse-ld=lld", "-Wl,--gc-sections,-e,f", "-T", "with.ld"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert len(elf.load(tmp_path / "lld.elf").notes) == 1
