@@ -237,6 +237,7 @@ def test_a_linker_that_must_know_every_section_knows_it_under_zephyr(tmp_path: P
     _header('{"name":"m","compiler":"', tmp_path)
     (tmp_path / "m.c").write_text('#include "m_note.h"\nextern int f;\nint f = 1;\n')
     (tmp_path / "with.ld").write_text(f"{SCRIPT}{snippet}}}\n")
+    (tmp_path / "lld.ld").write_text(f"SECTIONS {{\n{snippet}}}\n")
     (tmp_path / "without.ld").write_text(f"{SCRIPT}}}\n")
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "m.c", "-o", "m.elf"]
     command += ["-Wl,--gc-sections,-e,f", "-Wl,--orphan-handling=error"]
@@ -249,6 +250,6 @@ def test_a_linker_that_must_know_every_section_knows_it_under_zephyr(tmp_path: P
     assert linked.returncode != 0
     assert note.SECTION in linked.stderr
     command = ["clang", "--target=thumbv7em-none-eabi", "-nostdlib", "m.c", "-o", "lld.elf"]
-    command += ["-fuse-ld=lld", "-Wl,--gc-sections,-e,f", "-T", "with.ld"]
+    command += ["-fuse-ld=lld", "-Wl,--gc-sections,-e,f", "-T", "lld.ld"]
     subprocess.run(command, cwd=tmp_path, check=True)
     assert len(elf.load(tmp_path / "lld.elf").notes) == 1
