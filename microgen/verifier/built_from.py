@@ -29,7 +29,7 @@ class _Note:
 
     @property
     def module(self) -> str:
-        return _shown(self.said.get("name"))
+        return str(self.said.get("name"))
 
     @property
     def compiler(self) -> str:
@@ -88,7 +88,7 @@ def _differences(record: Manifest, notes: Sequence[_Note]) -> Iterator[str]:
         yield from _of_module(record, module, own)
     names = {module.module for module in record.modules}
     for name in sorted({found.module for found in notes} - names):
-        yield f"there are notes of {name!r}, which is not in this project"
+        yield f"there are notes of {_shown(name)!r}, which is not in this project"
     compilers = sorted({found.compiler for found in notes})
     if len(compilers) > 1:
         yield f"some sources were compiled by {' and some by '.join(compilers)}"

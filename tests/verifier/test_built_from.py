@@ -149,7 +149,7 @@ def _change(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
         (_change(b'"board":"native"', b'"board":"nativf"'), "board is nativf, expected native"),
         (_change(b'"type":"microgen"', b'"type":"microgem"'), "default has 3 notes"),
         (_change(b'{"type":"micr', b'["type":"micr'), "default has 3 notes"),
-        (_change(b'{"type":"micr', b'{"type": micr'), "notes of 'null', which is not"),
+        (_change(b'{"type":"micr', b'{"type": micr'), "notes of 'None', which is not"),
         (_change(b'"compiler":"1', b'"compiler":"9'), "and some by"),
         (_change(b"FDO\0", b"FDA\0"), "default has 3 notes"),
         (_change(b"\x7e\x1a\xfe\xca", b"\x7f\x1a\xfe\xca"), "default has 3 notes"),
