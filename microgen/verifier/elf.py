@@ -20,7 +20,7 @@ from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 
-_SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
+_SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 
@@ -276,7 +276,7 @@ def _notes(file: ELFFile) -> Iterator[Note]:
     section."""
     order = "<" if file.little_endian else ">"
     for section in file.iter_sections(type="SHT_NOTE"):
-        if int(section["sh_flags"]) & _SHF_ALLOC:
+        if int(section["sh_flags"]) & (_SHF_ALLOC | _SHF_COMPRESSED):
             continue
         data, at = section.data(), 0
         while at + 12 <= len(data):
