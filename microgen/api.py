@@ -173,8 +173,12 @@ def export(project: str | Path, output: str | Path) -> int:
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     """Compile a project. Raises BuildError, CapacityError or ToolError."""
     from microgen.building import builder
+    from microgen.verifier import built_from
 
-    return builder.build(Path(project), sanitize=sanitize)
+    built = builder.build(Path(project), sanitize=sanitize)
+    if built_from.is_of(Path(project), built.elf):
+        return built
+    return builder.build(Path(project), sanitize=sanitize, anew=True)
 
 
 @of_machine()
@@ -188,7 +192,7 @@ def verify(project: str | Path, **options: Any) -> VerifyReport:
     from microgen.building import builder
 
     if options.get("elf") is None and not builder.is_built(Path(project)):
-        builder.build(Path(project))
+        build(project)
     return verifier.verify(Path(project), **options)
 
 
@@ -202,7 +206,8 @@ def run(
     sanitize: bool = False,
     timeout: float = 60.0,
 ) -> RunResult:
-    """Build if necessary, verify, then run the firmware on samples.
+    """Build if necessary, verify, then run the firmware on samples. It is necessary if there is no
+    ELF, if it is older than a file, or if its notes are not the project's.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
     samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
@@ -213,9 +218,12 @@ def run(
     """
     from microgen import runner, verifier
     from microgen.building import builder
+    from microgen.verifier import built_from
 
     project = Path(project)
     elf = builder.up_to_date(project, sanitize=sanitize)
+    if not built_from.is_of(project, elf):
+        elf = builder.build(project, sanitize=sanitize, anew=True).elf
     checks = _sound(project, verify(project, elf=elf))
     if compare and inputs is None:
         inputs = _own_samples(project)

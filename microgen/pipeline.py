@@ -19,13 +19,14 @@ from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor_graph
 from microgen.executors import stored
 from microgen.executors.graph import ExecutorGraph
-from microgen.files import MANIFEST, FileTree
+from microgen.files import FileTree
 from microgen.firmware import (
     capacity,
     conventions,
     external_files,
     metadata,
     module_blob,
+    notes,
     project,
     record,
 )
@@ -99,7 +100,7 @@ def compile_models(
         files=files,
         shared=shared.shared(units),
     )
-    files = files.merged(FileTree({MANIFEST: promise.dumps()}))
+    promise, files = notes.complete(promise, files)
     compiled = [
         _compiled(part, promise.seen_from(own), files, board, estimate.doubts)
         for part, own in zip(parts, promise.modules, strict=True)

@@ -8,8 +8,7 @@ from pathlib import Path
 from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
-from microgen.files import MANIFEST, FileTree
-from microgen.firmware import project, record
+from microgen.firmware import notes, project, record
 from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
@@ -73,7 +72,7 @@ def write_project(
         estimate=estimate,
         files=files,
     )
-    files.merged(FileTree({MANIFEST: promise.dumps()})).write_to(root)
+    notes.complete(promise, files)[1].write_to(root)
     return program
 
 

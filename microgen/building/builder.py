@@ -11,11 +11,13 @@ from microgen import manifest
 from microgen.building import toolchain
 from microgen.errors import BuildError, CapacityError
 from microgen.files import check_buildable
+from microgen.manifest import Manifest
 from microgen.target import board as boards
 from microgen.target.board import Board
 
 BUILD = "build"
 BUILD_SANITIZED = "build-sanitize"
+_BUILT_FROM = "built_from"  # in a build folder: the digest of the files that were built there
 
 # Far longer than any model's build (under 20 s): it only bounds hangs.
 _SECONDS = 600.0
@@ -63,9 +65,10 @@ def _is_newer(file: Path, than: Path) -> bool:
     return file.is_file() and file.stat().st_mtime_ns > than.stat().st_mtime_ns
 
 
-def build(project: Path, *, sanitize: bool = False) -> BuildResult:
+def build(project: Path, *, sanitize: bool = False, anew: bool = False) -> BuildResult:
     """Build the project into ``project/build``, or with sanitizers (the host only) into
-    ``project/build-sanitize``.
+    ``project/build-sanitize``. Object files that were built from other files than the project's
+    are not used again, whatever their times are; with ``anew``, none are.
 
     Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
     the linker finds that a memory is too small, BuildError if anything else fails.
@@ -80,6 +83,9 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
     log = _run(_configure(project, folder, sanitize), project, folder, board)
+    if anew or not _is_folder_of(record, folder):
+        log += _run(["ninja", "-C", folder, "-t", "clean"], project, folder, board)
+    (folder / _BUILT_FROM).write_text(record.built_from, errors="replace")
     log += _run(["ninja", "-C", folder], project, folder, board)
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
 
@@ -125,6 +131,14 @@ def _forget_other_cache(project: Path, folder: Path) -> None:
     home = f"CMAKE_HOME_DIRECTORY:INTERNAL={project}\n"
     if home not in text or "\nWEST_PYTHON:" in text:
         shutil.rmtree(folder)
+
+
+def _is_folder_of(record: Manifest, folder: Path) -> bool:
+    """Whether the object files in a build folder, if there are any, are of the project's files."""
+    try:
+        return (folder / _BUILT_FROM).read_text(errors="replace") == record.built_from
+    except OSError:
+        return False
 
 
 def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -> str:

@@ -10,7 +10,7 @@ from microgen.blob import c_source
 from microgen.emit import layout, symbols
 from microgen.emit.operators import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
-from microgen.emit.unit import Unit, model_files
+from microgen.emit.unit import Unit, model_files, note_file
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
 from microgen.program.external import (
@@ -118,6 +118,7 @@ def loaders(units: Sequence[Unit]) -> dict[str, Any]:
     needed = runtimes(units)
     return {
         "model": model_files(units),
+        "note": note_file(units[0].module),
         "headers": sorted({runtime.header for runtime in needed}),
         "names": [f"runtime.module.loadbinary_{r.type_key}" for r in needed],
         "prefixes": [runtime.prefix for runtime in needed],

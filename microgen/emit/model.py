@@ -17,7 +17,7 @@ from microgen.emit.operators import operators
 from microgen.emit.packed import packed, registry
 from microgen.emit.runner import runner
 from microgen.emit.signature import shapes
-from microgen.emit.unit import Unit
+from microgen.emit.unit import Unit, note_file
 from microgen.executors.graph import ExecutorGraph
 from microgen.files import FileTree
 
@@ -87,7 +87,9 @@ def _blob(unit: Unit) -> FileTree:
     if not unit.blob:
         return FileTree({})
     options = unit.options
-    source = c_source.source(unit.blob, options.model_file, options.blob_prefix)
+    source = c_source.source(
+        unit.blob, options.model_file, options.blob_prefix, note=note_file(unit.module)
+    )
     return FileTree({f"{_HOST}/src/{unit.module}_blob.c": source})
 
 
@@ -156,11 +158,11 @@ def _rendered(outputs: Outputs) -> FileTree:
 
 
 def operators_alone(unit: Unit) -> Mapping[str, bytes]:
-    """Each primitive function's name -> a C source that defines it and no other."""
+    """Each primitive function's name -> a C source that defines it alone, without a note."""
     template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
     own = unit.program.kernel_functions
     programs = {f.name: replace(unit.program, functions=(f,)) for f in own}
     return {
-        name: template.render(operators(replace(unit, program=program))).encode()
+        name: template.render({**operators(replace(unit, program=program)), "note": ""}).encode()
         for name, program in programs.items()
     }

@@ -9,7 +9,7 @@ from typing import Any
 from microgen.emit import layout
 from microgen.emit.header import device
 from microgen.emit.signature import Taken, described, taken_arguments
-from microgen.emit.unit import Unit, model_files
+from microgen.emit.unit import Unit, model_files, note_file
 from microgen.program.types import PrimFunc, Role
 
 
@@ -84,6 +84,7 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
     count = len(entries) + len(operators)
     return {
         "model": model_files(units),
+        "note": note_file(units[0].module),
         "headers": [f"{unit.prefix}.h" for unit in units]
         + [f"{unit.module}_packed.h" for unit in packed_units],
         "entries": entries,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.emit import symbols
-from microgen.emit.unit import Unit, model_files
+from microgen.emit.unit import Unit, model_files, note_file
 
 FILE = "workspace.S"  # no file of a model has a name without its module's and a _
 
@@ -44,6 +44,7 @@ def workspace(memory: Shared, units: Sequence[Unit]) -> dict[str, Any]:
     """Values of ``src/workspace.S.j2``."""
     return {
         "model": model_files(units),
+        "note": note_file(units[0].module),
         "modules": ", ".join(memory.modules),
         "file": FILE,
         "symbol": memory.symbol,

@@ -125,11 +125,17 @@ class Unit:
             "prefix": self.prefix,
             "macro_prefix": self.prefix.upper(),
             "model": model_files([self]),
+            "note": note_file(self.module),
             "guard": f"{self.prefix.upper()}_{guard}H_",
             "workspace_bytes": self.plan.peak,
             "interface": self.options.interface,
             "unpacked": self.options.unpacked,
         }
+
+
+def note_file(module: str) -> str:
+    """The header that every source of the module includes, next to them."""
+    return f"{module}_note.h"
 
 
 def model_files(units: Sequence[Unit]) -> str:

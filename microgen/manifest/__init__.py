@@ -18,6 +18,7 @@ from microgen.errors import ModelError, ProjectError
 from microgen.files import MANIFEST
 from microgen.formats import checked_json
 from microgen.formats.structuring import structure
+from microgen.manifest import note
 from microgen.manifest.records import (
     ArgumentRecord,
     BlobRecord,
@@ -59,6 +60,7 @@ __all__ = [
     "PortRecord",
     "SharedRecord",
     "TypeRecord",
+    "built_from",
     "digested",
     "is_as_written",
     "load",
@@ -67,7 +69,7 @@ __all__ = [
 
 FORMAT = 1
 _DIGEST = "digest"  # of everything else in the file
-_OPTIONAL = ("blob", "external", "shared_workspace")  # absent if there is none
+_OPTIONAL = ("blob", "external", "shared_workspace", note.BUILT_FROM)  # absent if there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,8 @@ class Manifest(ModuleRecord):
 
     ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
     SHA-256. ``more`` are the other models. ``shared_workspace`` is None if none is shared.
+    ``built_from`` is the digest of everything that decides the code, which the firmware's notes
+    repeat (``manifest.note``); projects of earlier versions have none.
     """
 
     format: int
@@ -85,6 +89,7 @@ class Manifest(ModuleRecord):
     files: dict[str, str]
     more: tuple[ModuleRecord, ...] = ()
     shared_workspace: SharedRecord | None = None
+    built_from: str = ""
 
     @property
     def modules(self) -> tuple[ModuleRecord, ...]:
@@ -106,15 +111,33 @@ class Manifest(ModuleRecord):
         of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
-    def dumps(self) -> bytes:
-        """The file's content, with the digest of everything else in it. Keys are sorted, so equal
-        manifests have equal bytes."""
+    @property
+    def units(self) -> dict[str, list[str]]:
+        """The translation units of each model, by its module."""
+        return note.units(self.files, tuple(module.module for module in self.modules))
+
+    def note(self, module: ModuleRecord) -> str:
+        """The text of a model's notes up to the compiler's name."""
+        return note.text(
+            module,
+            microgen=self.microgen,
+            board=str(self.board.get("name")),
+            built_from=self.built_from,
+        )
+
+    def content(self) -> dict[str, Any]:
+        """The JSON value of the file, without its digest."""
         data = cattrs.unstructure(self)
         for record in (data, *data["more"]):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
-        return digested(json.loads(json.dumps(data))).encode()
+        return dict(json.loads(json.dumps(data)))
+
+    def dumps(self) -> bytes:
+        """The file's content, with the digest of everything else in it. Keys are sorted, so equal
+        manifests have equal bytes."""
+        return digested(self.content()).encode()
 
 
 def load(project: Path) -> Manifest:
@@ -144,6 +167,12 @@ def is_as_written(project: Path) -> bool:
     ``load`` does."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
+
+
+def built_from(project: Path) -> str:
+    """The digest of everything that decides the code, computed from what a project's manifest says
+    now. Raises as ``load``, which has to accept the manifest first."""
+    return note.digest(_read(project))
 
 
 def digested(data: dict[str, Any]) -> str:

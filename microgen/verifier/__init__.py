@@ -19,6 +19,7 @@ from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
 from microgen.target import board as boards
 from microgen.verifier import (
+    built_from,
     consistency,
     constants,
     elf,
@@ -55,6 +56,7 @@ __all__ = [
 # The fixed list of checks, in the order of reports. docs/verify.md says what each check reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "manifest": consistency.manifest,
+    "built_from": built_from.built_from,
     "entry_point": vectors.entry_point,
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
@@ -89,7 +91,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 # model by itself.
 _OF_FIRMWARE = frozenset(
     {
-        *("entry_point", "vector_table", "registry", "graph", "module_loaders"),
+        *("built_from", "entry_point", "vector_table", "registry", "graph", "module_loaders"),
         *("shared_workspace", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files"),

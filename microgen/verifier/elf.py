@@ -20,7 +20,7 @@ from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 
-_SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
+_SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 
@@ -124,6 +124,15 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A note of a section that is not loaded: its owner, its type and its content."""
+
+    owner: str
+    type: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
     names; RISC-V's "float ABI" is from the ELF header."""
@@ -135,6 +144,7 @@ class Elf:
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
     attributes: Mapping[str, str]
+    notes: tuple[Note, ...]
     _image: tuple[tuple[int, bytes], ...]
 
     def named(self, name: str) -> list[Symbol]:
@@ -200,6 +210,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
         sections=tuple(_sections(file, records)),
         segments=records,
         attributes=_attributes(file),
+        notes=tuple(_notes(file)),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
     )
 
@@ -258,6 +269,28 @@ def _symbols(file: ELFFile) -> Iterator[Symbol]:
                 section=names[index] if isinstance(index, int) else "",
                 file=source if binding == "local" else "",
             )
+
+
+def _notes(file: ELFFile) -> Iterator[Note]:
+    """Every note of the sections that are not loaded, in their order. A damaged one ends its
+    section."""
+    order = "<" if file.little_endian else ">"
+    for section in file.iter_sections(type="SHT_NOTE"):
+        if int(section["sh_flags"]) & (_SHF_ALLOC | _SHF_COMPRESSED):
+            continue
+        data, at = section.data(), 0
+        while at + 12 <= len(data):
+            owner_bytes, content_bytes, kind = struct.unpack_from(f"{order}3I", data, at)
+            content = at + 12 + _padded(owner_bytes)
+            if content + content_bytes > len(data):
+                break
+            owner = data[at + 12 : at + 12 + owner_bytes].rstrip(b"\0").decode("latin-1")
+            yield Note(owner, kind, data[content : content + content_bytes])
+            at = content + _padded(content_bytes)
+
+
+def _padded(nbytes: int) -> int:
+    return nbytes + -nbytes % 4
 
 
 def _lower(constant: object) -> str:

@@ -172,7 +172,10 @@ def test_emit_changes_no_other_file() -> None:
         for emit in ("", "llvm-ir")
     )
     assert {n for n in more if n not in plain} == {n for n in more if n.startswith(IR)}
-    assert {n for n in plain if plain[n] != more[n]} == {"microgen.json"}
+    assert {n for n in plain if plain[n] != more[n]} == {
+        "microgen.json",
+        "model/codegen/host/src/default_note.h",
+    }
 
 
 @pytest.mark.parametrize(

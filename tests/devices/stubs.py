@@ -54,6 +54,7 @@ def build(program: Program, folder: Path) -> Path:
     unit = Unit(program, planner.plan(program), EmitOptions("x.tflite"))
     emit(unit).write_to(folder / "model")
     host = folder / "model" / "model" / "codegen" / "host"
+    (host / "src" / "default_note.h").touch()
     (folder / "stubs.c").write_text(_stubs(program))
     sources = [host / "src" / "default_lib0.c", host / "src" / "default_params.c"]
     sources += [*host.glob("src/*_memory.S"), folder / "stubs.c"]

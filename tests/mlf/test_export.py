@@ -15,6 +15,7 @@ import microgen
 from microgen.cli import main
 from microgen.errors import ProjectError
 from microgen.mlf import tar
+from microgen.verifier import elf
 from tests.tools import NEEDS_NINJA
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
@@ -108,6 +109,9 @@ def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
     command = ["cc", "-std=c99", *include, main_c, *sources, "-o", tmp_path / "a.out"]
     subprocess.run(command, check=True)
     subprocess.run([tmp_path / "a.out"], check=True)
+    notes = elf.load(tmp_path / "a.out").notes
+    assert len(notes) == len(sources)
+    assert len(set(notes)) == 1
 
 
 def test_the_command_says_what_it_wrote(

@@ -54,7 +54,8 @@ def _in_blob(old: bytes, new: bytes, *, count: int = 1) -> Breakage:
         data = bytes.fromhex("".join(values))
         assert len(old) == len(new)
         assert data.count(old) >= count
-        path.write_bytes(c_source.source(data.replace(old, new, count), "default.relay"))
+        changed = data.replace(old, new, count)
+        path.write_bytes(c_source.source(changed, "default.relay", note="default_note.h"))
 
     return breakage
 

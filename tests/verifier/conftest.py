@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen.files import FileTree
+from microgen.firmware import notes
 from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.kernels import transforms
@@ -85,6 +86,11 @@ CALLS = (
 )
 
 
+def path_of(name: str) -> str:
+    """Where a source lies in the project."""
+    return f"model/codegen/host/src/{name}" if name.startswith("default_") else name
+
+
 def manifest_for(board: Board) -> Manifest:
     return Manifest(
         format=1,
@@ -153,8 +159,15 @@ class Project:
 
     def build(self) -> Project:
         self.write()
-        compiled = [n for n in self.sources if n.endswith((".c", ".S"))]
-        flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-Wl,--gc-sections"]
+        compiled = [path_of(n) for n in self.sources if n.endswith((".c", ".S"))]
+        flags = [
+            "-I.",
+            "-std=gnu11",
+            "-g",
+            "-ffunction-sections",
+            "-fstack-usage",
+            "-Wl,--gc-sections",
+        ]
         flags += ["-Wl,--build-id=none", "-T", self.linker_script()]
         flags += ["-no-pie"] if self.board.is_host else ["-nostdlib", "-ffreestanding"]
         if self.toolchain == "llvm":
@@ -172,7 +185,8 @@ class Project:
     def compile_with_clang(self, name: str) -> str:
         """Compiles one source: with -o, clang would write the frames of all sources into one
         file."""
-        flags = ["-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage", "-ffreestanding"]
+        flags = ["-I.", "-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage"]
+        flags += ["-ffreestanding"]
         flags += ["-fomit-frame-pointer", *self.flags] if name.endswith(".c") else []
         flags += ["-meabi", "gnu"] if self.board.cpu.architecture == "arm" else []
         made = f"build/{Path(name).stem}.o"
@@ -190,15 +204,14 @@ class Project:
 
     def write(self) -> None:
         (self.root / "build").mkdir(exist_ok=True)
-        for name, text in self.sources.items():
-            (self.root / name).write_text(text)
-        folder = self.root / "model" / "parameters"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "default.params").write_bytes(params_file.dumps(PARAMETERS))
-        digests = {n: hashlib.sha256(t.encode()).hexdigest() for n, t in self.sources.items()}
-        model = ModelRecord("hand.tflite", digests["model.h"], "model.h")
-        self.manifest = replace(self.manifest, files=digests, model=model)
-        (self.root / "microgen.json").write_bytes(self.manifest.dumps())
+        sources = FileTree({path_of(n): text.encode() for n, text in self.sources.items()})
+        model = ModelRecord("hand.tflite", sources.digests()["model.h"], "model.h")
+        record = replace(self.manifest, files=sources.digests(), model=model)
+        self.manifest, tree = notes.complete(record, sources)
+        parameters = {"model/parameters/default.params": params_file.dumps(PARAMETERS)}
+        for name, data in {**tree.files, **parameters}.items():
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).write_bytes(data)
 
     def objcopy(self, *arguments: str) -> Project:
         _run([f"{self.board.toolchain}objcopy", *arguments, "build/firmware.elf"], self.root)
@@ -232,7 +245,7 @@ def _sources(board: Board) -> dict[str, str]:
 
 def _constants() -> str:
     """The constants as C, made from the arrays."""
-    lines = ['#include "model.h"']
+    lines = ['#include "default_note.h"', '#include "model.h"']
     for record in CONSTANTS:
         arrays = [PARAMETERS[name] for name in record.sources]
         array: Array = transforms.apply(record.transform, arrays, record.arguments)

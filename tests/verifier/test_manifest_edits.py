@@ -1,6 +1,6 @@
-"""Every edit of ``microgen.json`` is noticed.
+"""Every edit of ``microgen.json`` is noticed, even if the editor computes the digests anew.
 
-These tests also say which edits are noticed if the editor computes the digest anew.
+These tests also say which edits would be noticed if the firmware had no notes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import pytest
 import microgen
 from microgen import manifest, verifier
 from microgen.errors import MicrogenError
+from microgen.manifest import note
+from microgen.verifier import built_from
 from tests.minimal_project import needs_build
 from tests.places import DIGITS
 
@@ -165,12 +167,36 @@ def test_verify_says_that_the_manifest_was_edited(project: Path) -> None:
     path.write_text(original)
 
 
+@needs_build
+def test_every_edit_with_new_digests_is_noticed_by_the_notes(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Except an edit of a digest that is written anew, and of that of the notes' header, which
+    ``project_files`` compares with the file."""
+    monkeypatch.setattr(verifier.elf, "load", functools.cache(verifier.elf.load))
+
+    def noticed() -> bool:
+        path = project / "microgen.json"
+        data = json.loads(path.read_bytes())
+        try:
+            data["built_from"] = note.digest(data)
+            path.write_text(manifest.digested(data))
+            return not built_from.is_of(project, project / "build" / "firmware.elf")
+        except (MicrogenError, KeyError, TypeError, AttributeError):
+            return True
+
+    assert not noticed()
+    assert _unnoticed(project, noticed, with_digest=False) == {"digest", "built_from"}
+
+
 @pytest.mark.slow
 @needs_build
-def test_which_edits_are_noticed_without_the_digest(
+def test_which_edits_are_noticed_without_the_digests(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reasons for the others are above."""
+    others = {name: check for name, check in verifier.CHECKS.items() if name != "built_from"}
+    monkeypatch.setattr(verifier, "CHECKS", others)
     monkeypatch.setattr(verifier, "disassemble", functools.cache(verifier.disassemble))
     monkeypatch.setattr(verifier.elf, "load", functools.cache(verifier.elf.load))
 
@@ -180,4 +206,4 @@ def test_which_edits_are_noticed_without_the_digest(
         except MicrogenError:
             return True
 
-    assert _unnoticed(project, noticed, with_digest=True) - {"digest"} == ALLOWED
+    assert _unnoticed(project, noticed, with_digest=True) - {"digest", "built_from"} == ALLOWED

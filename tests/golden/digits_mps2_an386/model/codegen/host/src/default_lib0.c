@@ -13,6 +13,7 @@
  */
 #include "tvmgen_default.h"
 #include "default_lib1.h"
+#include "default_note.h"
 #include "default_params.h"
 
 #include <stddef.h>

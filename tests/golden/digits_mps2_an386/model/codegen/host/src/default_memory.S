@@ -37,8 +37,8 @@ tvmgen_default_global_workspace:
     .set sid_22, tvmgen_default_global_workspace + 0
     .size sid_22, 10
 
-/* ld drops the local symbols of an object that contributes only NOLOAD sections (and, from 2.44 on,
- * mergeable ones). This section has bytes, so ld keeps them. It takes no memory. */
-    .section .tvm.plan,"",%progbits
-    .asciz "tvmgen_default"
+/* The note also keeps the local symbols: ld drops those of an object that contributes nothing but
+ * NOLOAD sections (and, from 2.44 on, mergeable ones). */
+#include "default_note.h"
+
     .section .note.GNU-stack,"",%progbits
