@@ -25,6 +25,7 @@ from microgen.verifier import (
     external_functions,
     graph,
     image,
+    layout,
     linked,
     memory,
     module_blob,
@@ -71,6 +72,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "shared_workspace": workspaces.shared_workspace,
     "constants_section": constants.constants_section,
     "constants_bytes": constants.constants_bytes,
+    "layout": layout.layout,
     "segments": image.segments,
     "sections_fit": sizes.sections_fit,
     "heap": linked.heap,
@@ -90,7 +92,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 _OF_FIRMWARE = frozenset(
     {
         *("entry_point", "vector_table", "registry", "graph", "module_loaders"),
-        *("shared_workspace", "segments"),
+        *("shared_workspace", "layout", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files"),
     }

@@ -86,8 +86,9 @@ class Symbol:
 @dataclass(frozen=True, slots=True)
 class Section:
     """An output section that takes memory. ``load`` is the address of its bytes in the image
-    (LMA), equal to ``address`` unless start-up code copies it; ``has_bytes`` is false for
-    NOBITS."""
+    (LMA), equal to ``address`` unless start-up code copies it; ``kind`` is ELF's type in lower
+    case ("progbits"), and ``has_bytes`` is false for NOBITS. ``offset`` is the place of its bytes
+    in the file, ``alignment`` what its address is a multiple of."""
 
     name: str
     address: int
@@ -96,6 +97,9 @@ class Section:
     writable: bool
     executable: bool
     has_bytes: bool
+    kind: str
+    offset: int
+    alignment: int
 
     @property
     def end(self) -> int:
@@ -109,26 +113,41 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A loadable segment: run and load address, sizes in memory and in the file, and rights as a
-    subset of "rwx"."""
+    """A loadable segment: run and load address, sizes in memory and in the file, rights as a
+    subset of "rwx", the place of its bytes in the file, and its alignment."""
 
     address: int
     load: int
     size: int
     file_size: int
     rights: str
+    offset: int
+    alignment: int
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.address + self.size
+
+    @property
+    def file_end(self) -> int:
+        """The first address that has no byte in the file."""
+        return self.address + self.file_size
 
     def holds(self, address: int) -> bool:
         """Whether the address lies in it."""
-        return self.address <= address < self.address + self.size
+        return self.address <= address < self.end
 
 
 @dataclass(frozen=True, slots=True)
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
-    names; RISC-V's "float ABI" is from the ELF header."""
+    names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
+    ("exec"), ``nbytes`` the size of the file."""
 
     path: Path
+    nbytes: int
+    kind: str
     machine: str
     entry: int
     symbols: tuple[Symbol, ...]
@@ -140,6 +159,11 @@ class Elf:
     def named(self, name: str) -> list[Symbol]:
         """Every symbol of that name."""
         return [symbol for symbol in self.symbols if symbol.name == name]
+
+    @property
+    def names_files(self) -> bool:
+        """Whether symbols are listed under source files. ``strip -g`` removes the files' names."""
+        return any(symbol.file for symbol in self.symbols)
 
     def functions(self) -> Iterator[Symbol]:
         """Every function symbol."""
@@ -190,10 +214,12 @@ def load(path: Path) -> Elf:
 @functools.lru_cache(maxsize=1)  # to verify a firmware and to run it are two steps on one file
 def _parsed(path: Path, data: bytes) -> Elf:
     file = ELFFile(io.BytesIO(data))
-    segments = [s for s in file.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]
+    segments = [s for s in file.iter_segments() if _is_loadable(s)]
     records = tuple(_segment(s) for s in segments)
     return Elf(
         path=path,
+        nbytes=len(data),
+        kind=_lower(file["e_type"]),
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
         symbols=tuple(_symbols(file)),
@@ -202,6 +228,10 @@ def _parsed(path: Path, data: bytes) -> Elf:
         attributes=_attributes(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
     )
+
+
+def _is_loadable(segment: ElfSegment) -> bool:
+    return bool(segment["p_type"] == "PT_LOAD" and (segment["p_memsz"] or segment["p_filesz"]))
 
 
 def _segment(segment: ElfSegment) -> Segment:
@@ -213,6 +243,8 @@ def _segment(segment: ElfSegment) -> Segment:
         size=segment["p_memsz"],
         file_size=segment["p_filesz"],
         rights=rights,
+        offset=segment["p_offset"],
+        alignment=segment["p_align"],
     )
 
 
@@ -229,6 +261,9 @@ def _sections(file: ELFFile, segments: tuple[Segment, ...]) -> Iterator[Section]
             writable=bool(flags & _SHF_WRITE),
             executable=bool(flags & _SHF_EXECINSTR),
             has_bytes=section["sh_type"] != "SHT_NOBITS",
+            kind=_lower(section["sh_type"]),
+            offset=int(section["sh_offset"]),
+            alignment=int(section["sh_addralign"]),
         )
 
 

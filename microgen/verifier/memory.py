@@ -10,12 +10,13 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen.manifest import BufferRecord, PoolRecord
+from microgen.manifest import BufferRecord, ModuleRecord, PoolRecord
 from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
+# The names of planned buffers in the ELF.
+BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 
 def arena(subject: Subject) -> Finding:
@@ -54,17 +55,18 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer: one local object at arena + offset, of its exact size. Those in a pool
-    that the caller passes have no symbol."""
+    """Each planned buffer: one local object at arena + offset, of its exact size, and no other
+    symbol with such a name. Those in a pool that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
         problems += _buffer_problems(subject, record, symbols.pop(record.name, []))
     problems += [f"{name} is not in the plan" for name in symbols]
+    problems += [f"{symbol} is in no model's plan" for symbol in _strays(subject)]
     count = len(_placed_buffers(subject))
     expected = (
-        f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
-        f"and of its size, aligned as its pool is"
+        f"{count} local objects, each once{_under(subject)}, at its planned address and of its "
+        f"size, aligned as its pool is"
     )
     return judged(expected, problems, f"{count} as planned", buffers=count)
 
@@ -73,7 +75,7 @@ def _buffer_problems(
     subject: Subject, record: BufferRecord, symbols: list[Symbol]
 ) -> Iterator[str]:
     if len(symbols) != 1:
-        yield f"{len(symbols)} symbols {record.name} under {_memory_file(subject)}"
+        yield f"{len(symbols)} symbols {record.name}{_under(subject)}"
         return
     (symbol,), pool = symbols, _pool_of(subject, record)
     arenas = subject.elf.named(pool.symbol)
@@ -214,18 +216,60 @@ def _extents(subject: Subject) -> dict[str, _Extent]:
     return found
 
 
-def _memory_file(subject: Subject) -> str:
+def _memory_file(module: ModuleRecord) -> str:
     """The STT_FILE symbol of the generated assembler file."""
-    return f"{subject.manifest.module}_memory.S"
+    return f"{module.module}_memory.S"
+
+
+def _under(subject: Subject) -> str:
+    """Under which file a model's buffers are listed, as words; "" if the ELF names no files."""
+    return f" under {_memory_file(subject.manifest)}" if subject.elf.names_files else ""
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
+    """The symbols of a model's buffers by name: those under its file. After ``strip -g``, which
+    removes the files' names, all if there is one model, otherwise those in their places."""
+    record, names_files = subject.manifest, subject.elf.names_files
+    file = _memory_file(record)
+    places = set(_places(subject, record)) if record.more and not names_files else set()
     found: dict[str, list[Symbol]] = {}
-    for symbol in subject.elf.symbols:
-        is_ours = PurePosixPath(symbol.file).name == _memory_file(subject)
-        if is_ours and _BUFFER_NAME.fullmatch(symbol.name):
+    for symbol in filter(_is_buffer, subject.elf.symbols):
+        is_listed = PurePosixPath(symbol.file).name == file if names_files else not record.more
+        if is_listed or symbol in places:
             found.setdefault(symbol.name, []).append(symbol)
     return found
+
+
+def _is_buffer(symbol: Symbol) -> bool:
+    return BUFFER_NAME.fullmatch(symbol.name) is not None
+
+
+def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
+    """The symbols that a model's buffers have to be, without their files."""
+    arenas = {p.name: (p, s) for p in module.plan.pools for s in subject.elf.named(p.symbol)}
+    for buffer in module.plan.buffers:
+        if buffer.pool in arenas:
+            pool, arena = arenas[buffer.pool]
+            address = arena.address + buffer.offset
+            yield Symbol(buffer.name, address, buffer.nbytes, "object", "local", pool.section, "")
+
+
+def _strays(subject: Subject) -> list[Symbol]:
+    """Symbols with a buffer's name that are no model's. A program may use ``scratch_0`` for what is
+    not in a pool's section."""
+    modules = subject.manifest.modules
+    sections = {pool.section for module in modules for pool in module.plan.pools}
+    named = [
+        symbol
+        for symbol in subject.elf.symbols
+        if _is_buffer(symbol)
+        if symbol.name.startswith("sid_") or symbol.section in sections
+    ]
+    if subject.elf.names_files:
+        files = {_memory_file(module) for module in modules}
+        return [s for s in named if PurePosixPath(s.file).name not in files]
+    places = {place for module in modules for place in _places(subject, module)}
+    return [s for s in named if s not in places] if subject.manifest.more else []
 
 
 def _placed_pools(subject: Subject) -> list[PoolRecord]:
