@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen.manifest import BufferRecord, ModuleRecord, PoolRecord
+from microgen.manifest import BufferRecord, Manifest, ModuleRecord, PoolRecord
 from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -233,15 +233,11 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
     file = _memory_file(record)
     places = set(_places(subject, record)) if record.more and not names_files else set()
     found: dict[str, list[Symbol]] = {}
-    for symbol in filter(_is_buffer, subject.elf.symbols):
+    for symbol in subject.elf.symbols:
         is_listed = PurePosixPath(symbol.file).name == file if names_files else not record.more
-        if is_listed or symbol in places:
+        if BUFFER_NAME.fullmatch(symbol.name) and (is_listed or symbol in places):
             found.setdefault(symbol.name, []).append(symbol)
     return found
-
-
-def _is_buffer(symbol: Symbol) -> bool:
-    return BUFFER_NAME.fullmatch(symbol.name) is not None
 
 
 def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
@@ -255,21 +251,22 @@ def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
 
 
 def _strays(subject: Subject) -> list[Symbol]:
-    """Symbols with a buffer's name that are no model's. A program may use ``scratch_0`` for what is
-    not in a pool's section."""
+    """Symbols with a buffer's name that are no model's."""
     modules = subject.manifest.modules
-    sections = {pool.section for module in modules for pool in module.plan.pools}
-    named = [
-        symbol
-        for symbol in subject.elf.symbols
-        if _is_buffer(symbol)
-        if symbol.name.startswith("sid_") or symbol.section in sections
-    ]
+    named = [symbol for symbol in subject.elf.symbols if is_buffer(subject.manifest, symbol)]
     if subject.elf.names_files:
         files = {_memory_file(module) for module in modules}
         return [s for s in named if PurePosixPath(s.file).name not in files]
     places = {place for module in modules for place in _places(subject, module)}
     return [s for s in named if s not in places] if subject.manifest.more else []
+
+
+def is_buffer(record: Manifest, symbol: Symbol) -> bool:
+    """Whether only planned buffers may be such a symbol. A program may use a name like
+    ``scratch_0`` outside of the pools' sections."""
+    pools = {pool.section for module in record.modules for pool in module.plan.pools}
+    is_ours = symbol.name.startswith("sid_") or symbol.section in pools
+    return is_ours and BUFFER_NAME.fullmatch(symbol.name) is not None
 
 
 def _placed_pools(subject: Subject) -> list[PoolRecord]:

@@ -7,9 +7,11 @@ from itertools import groupby
 
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.verifier.elf import Elf, Section, Symbol
+from microgen.verifier.memory import is_buffer
 from microgen.verifier.subject import Subject
 
 _LEAST_ALIGNMENT = 16  # of the model's sections in linker scripts
+_MERGED = "_MergedGlobals"  # what clang calls an object that it makes of several
 
 
 def problems(subject: Subject) -> Iterator[str]:
@@ -92,7 +94,7 @@ def _gaps(section: Section, known: list[Symbol], alignment: int) -> Iterator[str
 
 def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
     """Objects that overlap, except aliases, and objects that are planned inside another one."""
-    found = [s for s in elf.symbols if s.kind == "object" and s.size and s.section]
+    found = [s for s in elf.symbols if s.kind == "object" and s.size and _MERGED not in s.name]
     apart = sorted((s for s in found if s not in members), key=lambda s: (s.address, s.size))
     last: Symbol | None = None
     for _, aliases in groupby(apart, key=lambda s: (s.address, s.size)):
@@ -103,22 +105,21 @@ def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
 
 
 def _members(elf: Elf, record: Manifest) -> set[Symbol]:
-    """What is inside another object, as planned: buffers in arenas, arenas in the shared workspace,
-    and the constants of a graph executor in its parameter file."""
+    """What may be inside another object: arenas in the shared workspace, constants of a graph
+    executor in its parameter file, and buffers, which are the subject of ``sids``."""
     homes: dict[str, list[str]] = {}
     common = record.shared_workspace
     for module in record.modules:
         for constant in module.constants:
             homes.setdefault(constant.symbol, []).append(_container(module))
         for pool in module.plan.pools:
-            for buffer in module.plan.buffers:
-                if buffer.pool == pool.name:
-                    homes.setdefault(buffer.name, []).append(pool.symbol)
             if common and module.module in common.modules:
                 homes.setdefault(pool.symbol, []).append(common.symbol)
     wanted = {name for names in homes.values() for name in names if name}
     places = {s.name: s for s in elf.symbols if s.name in wanted and s.kind == "object"}
-    return {
+    names = {buffer.name for module in record.modules for buffer in module.plan.buffers}
+    buffers = {s for s in elf.symbols if s.name in names or is_buffer(record, s)}
+    return buffers | {
         s
         for s in elf.symbols
         for place in map(places.get, homes.get(s.name, ()))
