@@ -1,0 +1,86 @@
+"""Every way of ``tampers.py`` is noticed by its check, and sound firmware by none."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from microgen.target import board as boards
+from microgen.verifier import CHECKS
+from tests.minimal_project import board_params
+from tests.tamper.elf32 import Elf32
+from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt
+from tests.tamper.tampers import TAMPERS, Tamper
+from tests.tools import needs
+
+pytestmark = needs("cmake", "ninja")
+
+_SAMPLE = 12  # every so many-th tampered file goes through all checks
+
+
+def _tampered(board: str, tamper: Tamper, folder: Path) -> Path:
+    elf = Elf32((firmware(board) / "build" / "firmware.elf").read_bytes())
+    before = bytes(elf.data)
+    tamper.apply(elf)
+    assert elf.data != before
+    path = folder / "tampered.elf"
+    path.write_bytes(elf.data)
+    return path
+
+
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.name)
+@pytest.mark.parametrize("board", board_params(*BOARDS))
+def test_it_is_caught_by_its_check(board: str, tamper: Tamper, tmp_path: Path) -> None:
+    if not tamper.is_for(board):
+        return
+    path = _tampered(board, tamper, tmp_path)
+    assert set(failed(firmware(board), path, *tamper.checks)) & set(tamper.checks)
+
+
+@pytest.mark.parametrize("tamper", TAMPERS[::_SAMPLE], ids=lambda tamper: tamper.name)
+def test_all_checks_together_catch_it(tamper: Tamper, tmp_path: Path) -> None:
+    board = BOARDS[-1] if tamper.name.startswith("riscv_") else BOARDS[0]
+    path = _tampered(board, tamper, tmp_path)
+    assert set(failed(firmware(board), path)) & set(tamper.checks)
+
+
+def test_the_table_is_a_table() -> None:
+    assert len({tamper.name for tamper in TAMPERS}) == len(TAMPERS) >= 120
+    assert {check for tamper in TAMPERS for check in tamper.checks} < set(CHECKS)
+
+
+@pytest.mark.parametrize("board", board_params(*BOARDS))
+def test_a_sound_firmware_passes(board: str) -> None:
+    project = firmware(board)
+    assert failed(project, project / "build" / "firmware.elf") == []
+
+
+@pytest.mark.parametrize("strip", ["", "llvm-"])
+@pytest.mark.parametrize("board", board_params(*BOARDS))
+def test_a_stripped_firmware_passes(board: str, strip: str, tmp_path: Path) -> None:
+    _check_stripped(firmware(board), strip or boards.load(board).toolchain, tmp_path)
+
+
+@needs("clang", "ld.lld")
+@pytest.mark.parametrize("board", board_params(*BOARDS))
+def test_a_firmware_of_clang_passes_and_so_it_does_stripped(board: str, tmp_path: Path) -> None:
+    project = firmware(board, "llvm")
+    assert failed(project, project / "build" / "firmware.elf") == []
+    _check_stripped(project, boards.load(board).toolchain, tmp_path)
+
+
+def _check_stripped(project: Path, prefix: str, folder: Path) -> None:
+    path = folder / "stripped.elf"
+    command = [f"{prefix}strip", "-g", str(project / "build" / "firmware.elf"), "-o", str(path)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    assert "main.c" not in {name for name, _ in Elf32(path.read_bytes()).symbols()}
+    assert failed(project, path) == []
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O3", "-Os"])
+@pytest.mark.parametrize("board", board_params(BOARDS[0], BOARDS[2]))
+def test_a_firmware_built_otherwise_passes(board: str, level: str, tmp_path: Path) -> None:
+    project = firmware(board)
+    assert failed(project, rebuilt(project, tmp_path, level)) == []
