@@ -6,7 +6,7 @@ check in front of it. If its name begins with ``arm_`` or ``riscv_``, it is for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.tamper.elf32 import (
@@ -44,9 +44,11 @@ class Tamper:
     checks: tuple[str, ...]
     apply: Callable[[Elf32], None]
 
-    def is_for(self, board: str) -> bool:
-        other = "arm_" if "riscv" in board else "riscv_"
-        return not self.name.startswith(other)
+    def boards(self, names: Sequence[str]) -> list[str]:
+        """Those of the boards whose cores it is for."""
+        is_of = {"arm_": lambda name: "riscv" not in name, "riscv_": lambda name: "riscv" in name}
+        only = next((is_of[prefix] for prefix in is_of if self.name.startswith(prefix)), None)
+        return [name for name in names if only is None or only(name)]
 
 
 TAMPERS: list[Tamper] = []
@@ -349,7 +351,7 @@ def _into_stack(elf: Elf32, name: str) -> None:
     _set(elf.symbol(name), value=section["sh_addr"] + 64, shndx=elf.section_index(".stack"))
 
 
-@caught_by("sids", "arena")
+@caught_by("layout")
 def arena_and_buffers_moved(elf: Elf32) -> None:
     for name in (ARENA, *elf.names("sid_")):
         _add(elf.symbol(name), value=0x100000)

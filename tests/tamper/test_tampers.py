@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen.target import board as boards
 from microgen.verifier import CHECKS
@@ -30,18 +32,23 @@ def _tampered(board: str, tamper: Tamper, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.name)
-@pytest.mark.parametrize("board", board_params(*BOARDS))
+def _on_boards(tampers: Sequence[Tamper], names: Sequence[str]) -> list[ParameterSet]:
+    return [
+        pytest.param(*board.values, tamper, marks=board.marks, id=f"{tamper.name}-{name}")
+        for tamper in tampers
+        for name in tamper.boards(names)
+        for board in board_params(name)
+    ]
+
+
+@pytest.mark.parametrize(("board", "tamper"), _on_boards(TAMPERS, BOARDS))
 def test_it_is_caught_by_its_check(board: str, tamper: Tamper, tmp_path: Path) -> None:
-    if not tamper.is_for(board):
-        return
     path = _tampered(board, tamper, tmp_path)
     assert set(failed(firmware(board), path, *tamper.checks)) & set(tamper.checks)
 
 
-@pytest.mark.parametrize("tamper", TAMPERS[::_SAMPLE], ids=lambda tamper: tamper.name)
-def test_all_checks_together_catch_it(tamper: Tamper, tmp_path: Path) -> None:
-    board = BOARDS[-1] if tamper.name.startswith("riscv_") else BOARDS[0]
+@pytest.mark.parametrize(("board", "tamper"), _on_boards(TAMPERS[::_SAMPLE], BOARDS[:1]))
+def test_all_checks_together_catch_it(board: str, tamper: Tamper, tmp_path: Path) -> None:
     path = _tampered(board, tamper, tmp_path)
     assert set(failed(firmware(board), path)) & set(tamper.checks)
 
