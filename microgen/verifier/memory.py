@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -230,13 +231,27 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
     """The symbols of a model's buffers by name: those under its file. After ``strip -g``, which
     removes the files' names, all if there is one model, otherwise those in their places."""
     record, names_files = subject.manifest, subject.elf.names_files
-    file = _memory_file(record)
-    places = set(_places(subject, record)) if record.more and not names_files else set()
+    if record.more and not names_files:
+        return _in_places(subject)
     found: dict[str, list[Symbol]] = {}
     for symbol in subject.elf.symbols:
-        is_listed = PurePosixPath(symbol.file).name == file if names_files else not record.more
-        if BUFFER_NAME.fullmatch(symbol.name) and (is_listed or symbol in places):
+        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(record)
+        if is_listed and BUFFER_NAME.fullmatch(symbol.name):
             found.setdefault(symbol.name, []).append(symbol)
+    return found
+
+
+def _in_places(subject: Subject) -> dict[str, list[Symbol]]:
+    """A model's buffers by their places. If several models plan one symbol, and it is there as
+    often, each model gets one."""
+    modules = subject.manifest.modules
+    there = Counter(subject.elf.symbols)
+    planned = Counter(place for module in modules for place in _places(subject, module))
+    found = {}
+    for place in _places(subject, subject.manifest):
+        count = 1 if there[place] == planned[place] else there[place]
+        if count:
+            found[place.name] = [place] * count
     return found
 
 

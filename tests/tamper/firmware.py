@@ -38,6 +38,17 @@ def firmware(board: str, toolchain: str = "gcc") -> Path:
     return project
 
 
+@functools.cache
+def two_models(board: str) -> Path:
+    """A built project of one network twice, which share their workspace: read it only."""
+    folder = Path(tempfile.mkdtemp(prefix="microgen-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    models = [(DIGITS, "first"), (DIGITS, "second")]
+    microgen.generate_models(models, board, folder / "project", shared_workspace=True)
+    microgen.build(folder / "project")
+    return folder / "project"
+
+
 def failed(project: Path, elf: Path, *checks: str) -> list[str]:
     """Which of these checks fail for an ELF file; without names, which of all."""
     try:

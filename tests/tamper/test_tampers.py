@@ -13,8 +13,8 @@ from microgen.target import board as boards
 from microgen.verifier import CHECKS
 from tests.minimal_project import board_params
 from tests.tamper.elf32 import Elf32
-from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt
-from tests.tamper.tampers import TAMPERS, Tamper
+from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt, two_models
+from tests.tamper.tampers import STILL_FOUND_AFTER_STRIP, TAMPERS, Tamper
 from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
@@ -68,6 +68,43 @@ def test_a_sound_firmware_passes(board: str) -> None:
 @pytest.mark.parametrize("board", board_params(*BOARDS))
 def test_a_stripped_firmware_passes(board: str, strip: str, tmp_path: Path) -> None:
     _check_stripped(firmware(board), strip or boards.load(board).toolchain, tmp_path)
+
+
+def _stripped(elf: Path, board: str, folder: Path) -> Elf32:
+    path = folder / "stripped.elf"
+    command = [f"{boards.load(board).toolchain}strip", "-g", str(elf), "-o", str(path)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    return Elf32(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", STILL_FOUND_AFTER_STRIP)
+@pytest.mark.parametrize("board", board_params(BOARDS[0]))
+def test_buffers_of_a_stripped_firmware_are_checked(board: str, name: str, tmp_path: Path) -> None:
+    project = firmware(board)
+    elf = _stripped(project / "build" / "firmware.elf", board, tmp_path)
+    next(tamper for tamper in TAMPERS if tamper.name == name).apply(elf)
+    path = tmp_path / "tampered.elf"
+    path.write_bytes(elf.data)
+    assert failed(project, path, "sids") == ["sids"]
+
+
+@pytest.mark.parametrize("board", board_params(BOARDS[0]))
+def test_each_model_has_its_own_buffers(board: str, tmp_path: Path) -> None:
+    """Also after strip, which leaves buffers of one name without the files that tell them apart."""
+    project = two_models(board)
+    sound = project / "build" / "firmware.elf"
+    stripped = _stripped(sound, board, tmp_path)
+    path = tmp_path / "tampered.elf"
+    for elf in (Elf32(sound.read_bytes()), stripped):
+        path.write_bytes(elf.data)
+        assert failed(project, path) == []
+        elf.symbol(elf.names("sid_")[0])["st_value"] += 16
+        path.write_bytes(elf.data)
+        assert failed(project, path, "sids") == ["sids"]
+        elf.symbol(elf.names("sid_")[0])["st_value"] -= 16
+        elf.add_symbol("sid_99", elf.names("sid_")[0])
+        path.write_bytes(elf.data)
+        assert failed(project, path, "sids") == ["sids"]
 
 
 @needs("clang", "ld.lld")
