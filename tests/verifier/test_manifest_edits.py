@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from microgen.errors import MicrogenError
 from tests.minimal_project import needs_build
 from tests.places import DIGITS
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 Way = tuple[str | int, ...]
 
 _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(None): None}
@@ -60,6 +62,12 @@ ALLOWED = {
     *_ABSENT_IS_THE_DEFAULT.split(),
     _ONE_OF_THE_PROJECTS_FILES,
 }
+
+
+def test_unnoticed_edits_are_documented() -> None:
+    section = DOCUMENT.read_text().split("## Which edits of the manifest are found")[1]
+    rows = re.findall(r"^\| (`.+?`) \| ", section.split("\n## ")[0], re.MULTILINE)
+    assert set(re.findall(r"`(.+?)`", " ".join(rows))) == ALLOWED
 
 
 @pytest.fixture(scope="module")
