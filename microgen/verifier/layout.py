@@ -54,7 +54,7 @@ def layout(subject: Subject) -> Finding:
         "model's sections"
     )
     found = f"{len(elf.segments)} segments, {len(_with_size(elf))} sections, {len(elf.symbols)} "
-    sizes = {section.name: section.size for section in _with_size(elf)}
+    sizes = [{"name": section.name, "nbytes": section.size} for section in _with_size(elf)]
     return judged(expected, problems, f"{found}symbols", sections=sizes)
 
 
