@@ -26,6 +26,7 @@ from microgen.verifier import (
     external_functions,
     graph,
     image,
+    layout,
     linked,
     memory,
     module_blob,
@@ -73,6 +74,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "shared_workspace": workspaces.shared_workspace,
     "constants_section": constants.constants_section,
     "constants_bytes": constants.constants_bytes,
+    "layout": layout.layout,
     "segments": image.segments,
     "sections_fit": sizes.sections_fit,
     "heap": linked.heap,
@@ -92,7 +94,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 _OF_FIRMWARE = frozenset(
     {
         *("built_from", "entry_point", "vector_table", "registry", "graph", "module_loaders"),
-        *("shared_workspace", "segments"),
+        *("shared_workspace", "layout", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files"),
     }

@@ -86,8 +86,9 @@ class Symbol:
 @dataclass(frozen=True, slots=True)
 class Section:
     """An output section that takes memory. ``load`` is the address of its bytes in the image (LMA).
-    It is equal to ``address`` unless start-up code copies the section. ``has_bytes`` is false for
-    NOBITS."""
+    It is equal to ``address`` unless start-up code copies the section. ``kind`` is ELF's type in
+    lower case ("progbits"); ``has_bytes`` is false for NOBITS. ``offset`` is the place of its bytes
+    in the file. Its address is a multiple of ``alignment``."""
 
     name: str
     address: int
@@ -96,6 +97,9 @@ class Section:
     writable: bool
     executable: bool
     has_bytes: bool
+    kind: str
+    offset: int
+    alignment: int
 
     @property
     def end(self) -> int:
@@ -109,18 +113,30 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A loadable segment: run and load address, sizes in memory and in the file, and rights as a
-    subset of "rwx"."""
+    """A loadable segment: run and load address, sizes in memory and in the file, rights as a
+    subset of "rwx", the place of its bytes in the file, and its alignment."""
 
     address: int
     load: int
     size: int
     file_size: int
     rights: str
+    offset: int
+    alignment: int
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.address + self.size
+
+    @property
+    def file_end(self) -> int:
+        """The first address that has no byte in the file."""
+        return self.address + self.file_size
 
     def holds(self, address: int) -> bool:
         """Whether the address lies in it."""
-        return self.address <= address < self.address + self.size
+        return self.address <= address < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +151,12 @@ class Note:
 @dataclass(frozen=True, slots=True)
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
-    names; RISC-V's "float ABI" is from the ELF header."""
+    names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
+    ("exec"), ``nbytes`` the size of the file."""
 
     path: Path
+    nbytes: int
+    kind: str
     machine: str
     entry: int
     symbols: tuple[Symbol, ...]
@@ -150,6 +169,11 @@ class Elf:
     def named(self, name: str) -> list[Symbol]:
         """Every symbol of that name."""
         return [symbol for symbol in self.symbols if symbol.name == name]
+
+    @property
+    def names_files(self) -> bool:
+        """Whether symbols are listed under source files. ``strip -g`` removes the files' names."""
+        return any(symbol.file for symbol in self.symbols)
 
     def functions(self) -> Iterator[Symbol]:
         """Every function symbol."""
@@ -200,10 +224,12 @@ def load(path: Path) -> Elf:
 @functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
     file = ELFFile(io.BytesIO(data))
-    segments = [s for s in file.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]
+    segments = [s for s in file.iter_segments() if _is_loadable(s)]
     records = tuple(_segment(s) for s in segments)
     return Elf(
         path=path,
+        nbytes=len(data),
+        kind=_lower(file["e_type"]),
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
         symbols=tuple(_symbols(file)),
@@ -215,6 +241,10 @@ def _parsed(path: Path, data: bytes) -> Elf:
     )
 
 
+def _is_loadable(segment: ElfSegment) -> bool:
+    return bool(segment["p_type"] == "PT_LOAD" and (segment["p_memsz"] or segment["p_filesz"]))
+
+
 def _segment(segment: ElfSegment) -> Segment:
     flags = segment["p_flags"]
     rights = "".join(c for c, bit in (("r", _PF_R), ("w", _PF_W), ("x", _PF_X)) if flags & bit)
@@ -224,6 +254,8 @@ def _segment(segment: ElfSegment) -> Segment:
         size=segment["p_memsz"],
         file_size=segment["p_filesz"],
         rights=rights,
+        offset=segment["p_offset"],
+        alignment=segment["p_align"],
     )
 
 
@@ -240,6 +272,9 @@ def _sections(file: ELFFile, segments: tuple[Segment, ...]) -> Iterator[Section]
             writable=bool(flags & _SHF_WRITE),
             executable=bool(flags & _SHF_EXECINSTR),
             has_bytes=section["sh_type"] != "SHT_NOBITS",
+            kind=_lower(section["sh_type"]),
+            offset=int(section["sh_offset"]),
+            alignment=int(section["sh_addralign"]),
         )
 
 

@@ -10,13 +10,14 @@ from microgen.errors import ProjectError
 from microgen.files import inside
 from microgen.target.board import Memory
 from microgen.verifier.architectures import architecture_of
-from microgen.verifier.elf import Segment
+from microgen.verifier.elf import Elf, Segment
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def segments(subject: Subject) -> Finding:
-    """Each segment starts in a memory of the board that has the segment's rights, and none is both
-    writable and executable. ``sections_fit`` checks that segments also end there."""
+    """Each segment starts in a memory of the board that has the segment's rights, has the rights
+    that its sections need, and is not both writable and executable. ``sections_fit`` checks that
+    segments also end there."""
     problems = [
         f"the segment at {segment.address:#x} is writable and executable"
         for segment in subject.elf.segments
@@ -25,9 +26,10 @@ def segments(subject: Subject) -> Finding:
     expected = "no segment is writable and executable"
     if not subject.board.is_host:
         names = ", ".join(memory.name for memory in subject.board.memories)
-        expected += f"; each is in {names}, with rights that the memory has"
+        expected += f"; each is in {names}, with the rights that memory and sections have"
         for segment in subject.elf.segments:
             problems += _segment_problems(subject, segment)
+            problems += _rights_problems(subject.elf, segment)
     found = ", ".join(f"{s.address:#x}+{s.size:#x} {s.rights}" for s in subject.elf.segments)
     return judged(expected, problems, found)
 
@@ -42,6 +44,25 @@ def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
         yield f"the segment at {segment.address:#x} is executable, but {memory.name} is not"
     if segment.file_size and memory_at(subject, segment.load) is None:
         yield f"the segment at {segment.address:#x} is loaded at {segment.load:#x}, in no memory"
+
+
+def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
+    """Rights that the segment's sections need and it lacks, or that none of them needs."""
+    title = f"the segment at {segment.address:#x}"
+    sections = [
+        section for section in elf.sections if section.size and segment.holds(section.address)
+    ]
+    if "r" not in segment.rights:
+        yield f"{title} cannot be read"
+    for section in sections:
+        if section.writable and section.executable:
+            yield f"{section.name} is writable and executable"
+        if section.writable and "w" not in segment.rights:
+            yield f"{title} is not writable, {section.name} in it is"
+        if section.has_bytes and not section.writable and "w" in segment.rights:
+            yield f"{title} is writable, {section.name} in it is not"
+    if any(section.executable for section in sections) != ("x" in segment.rights):
+        yield f"{title} is {segment.rights}, its sections need other rights"
 
 
 def memory_at(subject: Subject, address: int) -> Memory | None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen.manifest import BufferRecord, PoolRecord
+from microgen.manifest import BufferRecord, Manifest, ModuleRecord, PoolRecord
 from microgen.verifier import objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
+# The names of planned buffers in the ELF.
+BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 
 def arena(subject: Subject) -> Finding:
@@ -54,17 +56,18 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer is one local object at arena + offset, of its exact size. Buffers in a
-    pool that the caller passes have no symbol."""
+    """Each planned buffer is one local object at arena + offset, of its exact size, and no other
+    symbol has such a name. Buffers in a pool that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
         problems += _buffer_problems(subject, record, symbols.pop(record.name, []))
     problems += [f"{name} is not in the plan" for name in symbols]
+    problems += [f"{symbol} is in no model's plan" for symbol in _strays(subject)]
     count = len(_placed_buffers(subject))
     expected = (
-        f"{count} local objects, each once under {_memory_file(subject)}, at its planned address "
-        f"and of its size, aligned as its pool is"
+        f"{count} local objects, each once{_under(subject)}, at its planned address and of its "
+        f"size, aligned as its pool is"
     )
     return judged(expected, problems, f"{count} as planned", buffers=count)
 
@@ -73,7 +76,7 @@ def _buffer_problems(
     subject: Subject, record: BufferRecord, symbols: list[Symbol]
 ) -> Iterator[str]:
     if len(symbols) != 1:
-        yield f"{len(symbols)} symbols are named {record.name} under {_memory_file(subject)}"
+        yield f"{len(symbols)} symbols are named {record.name}{_under(subject)}"
         return
     (symbol,), pool = symbols, _pool_of(subject, record)
     arenas = subject.elf.named(pool.symbol)
@@ -215,18 +218,71 @@ def _extents(subject: Subject) -> dict[str, _Extent]:
     return found
 
 
-def _memory_file(subject: Subject) -> str:
+def _memory_file(module: ModuleRecord) -> str:
     """The STT_FILE symbol of the generated assembler file."""
-    return f"{subject.manifest.module}_memory.S"
+    return f"{module.module}_memory.S"
+
+
+def _under(subject: Subject) -> str:
+    """Under which file a model's buffers are listed, as words; "" if the ELF names no files."""
+    return f" under {_memory_file(subject.manifest)}" if subject.elf.names_files else ""
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
+    """The symbols of a model's buffers by name: those under its file. After ``strip -g``, which
+    removes the files' names, all if there is one model, otherwise those in their places."""
+    record, names_files = subject.manifest, subject.elf.names_files
+    if record.more and not names_files:
+        return _in_places(subject)
     found: dict[str, list[Symbol]] = {}
     for symbol in subject.elf.symbols:
-        is_ours = PurePosixPath(symbol.file).name == _memory_file(subject)
-        if is_ours and _BUFFER_NAME.fullmatch(symbol.name):
+        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(record)
+        if is_listed and BUFFER_NAME.fullmatch(symbol.name):
             found.setdefault(symbol.name, []).append(symbol)
     return found
+
+
+def _in_places(subject: Subject) -> dict[str, list[Symbol]]:
+    """A model's buffers by their places. If several models plan one symbol, and it is there as
+    often, each model gets one."""
+    modules = subject.manifest.modules
+    there = Counter(subject.elf.symbols)
+    planned = Counter(place for module in modules for place in _places(subject, module))
+    found = {}
+    for place in _places(subject, subject.manifest):
+        count = 1 if there[place] == planned[place] else there[place]
+        if count:
+            found[place.name] = [place] * count
+    return found
+
+
+def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
+    """The symbols that a model's buffers have to be, without their files."""
+    arenas = {p.name: (p, s) for p in module.plan.pools for s in subject.elf.named(p.symbol)}
+    for buffer in module.plan.buffers:
+        if buffer.pool in arenas:
+            pool, arena = arenas[buffer.pool]
+            address = arena.address + buffer.offset
+            yield Symbol(buffer.name, address, buffer.nbytes, "object", "local", pool.section, "")
+
+
+def _strays(subject: Subject) -> list[Symbol]:
+    """Symbols with a buffer's name that are no model's."""
+    modules = subject.manifest.modules
+    named = [symbol for symbol in subject.elf.symbols if is_buffer(subject.manifest, symbol)]
+    if subject.elf.names_files:
+        files = {_memory_file(module) for module in modules}
+        return [s for s in named if PurePosixPath(s.file).name not in files]
+    places = {place for module in modules for place in _places(subject, module)}
+    return [s for s in named if s not in places] if subject.manifest.more else []
+
+
+def is_buffer(record: Manifest, symbol: Symbol) -> bool:
+    """Whether only planned buffers may be such a symbol. A program may use a name like
+    ``scratch_0`` outside of the pools' sections."""
+    pools = {pool.section for module in record.modules for pool in module.plan.pools}
+    is_ours = symbol.name.startswith("sid_") or symbol.section in pools
+    return is_ours and BUFFER_NAME.fullmatch(symbol.name) is not None
 
 
 def _placed_pools(subject: Subject) -> list[PoolRecord]:

@@ -11,6 +11,7 @@ from microgen.target.board import Board, Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Symbol
 from microgen.verifier.image import memory_at
+from microgen.verifier.memory import BUFFER_NAME
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _TOP = 5
@@ -60,7 +61,9 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
     board = boards.of_project(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
-    ram = sum(s.size for s in elf.sections if _is_ram(board, s) and not _is_stack(elf, board, s))
+    ram = sum(
+        s.size for s in elf.sections if _is_ram(board, s) and not is_only_stack(elf, board, s)
+    )
     constants = [(m, constant) for m in manifest.modules for constant in m.constants]
     weights = sum(_weight(elf, manifest.seen_from(m), constant) for m, constant in constants)
     return Sizes(
@@ -108,7 +111,7 @@ def _stack_top(elf: Elf, board: Board) -> int:
     return 0 if board.is_host else architecture_of(board).stack_top(elf, board)
 
 
-def _is_stack(elf: Elf, board: Board, section: Section) -> bool:
+def is_only_stack(elf: Elf, board: Board, section: Section) -> bool:
     """Whether the section is only for the stack: the initial stack pointer is in it or at its
     end, and it has no objects."""
     top = _stack_top(elf, board)
@@ -134,9 +137,9 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 def _is_planned_buffer(symbol: Symbol) -> bool:
     """Whether it is a planned buffer. Buffers are in the arena, whose bytes are counted once."""
     return (
-        symbol.file.endswith("_memory.S")
+        (symbol.file.endswith("_memory.S") or not symbol.file)  # without it after `strip -g`
         and symbol.binding == "local"
-        and (symbol.name.startswith(("sid_", "scratch_", "module_pool")))
+        and BUFFER_NAME.fullmatch(symbol.name) is not None
     )
 
 

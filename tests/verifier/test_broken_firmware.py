@@ -181,7 +181,7 @@ def test_ram_exceeded(project: Make) -> None:
 def test_stack_reserve_too_small(project: Make) -> None:
     broken = project()
     broken.edit("board.ld", f". += {broken.board.stack_bytes}", ". += 1024")
-    assert failed(broken.build()) == ["sections_fit"]
+    assert failed(broken.build()) == ["layout", "sections_fit"]
 
 
 def test_malloc_linked(project: Make) -> None:
