@@ -271,23 +271,20 @@ def _selected(
 
 
 def _vector(name: str, operands: tuple[str, ...], state: State) -> None:
-    """``vmov``: between registers, or a number into each word of a vector. Other instructions
-    write a vector that nothing is known about."""
-    stem = name.split(".")[0]
-    if stem in ("vcmp", "vcmpe", "vmsr", "vmrs", "vpst", "vpt", "vctp"):
-        raise CannotFollowError
+    """``vmov`` between registers, or ``vmov`` and ``vdup`` of a number into each word of a
+    vector."""
+    stem, _, width = name.partition(".")
     sources = [state.registers.get(r) for text in operands[1:] for r in words_of(text)]
     targets = words_of(operands[0])
-    if stem == "vmov" and len(operands) == 2 and operands[1].startswith("#"):
-        value = const(number(operands[1])) if name in ("vmov.i32", "vmov.u32") else None
+    if operands[1].startswith("#") and stem == "vmov":
+        value = const(number(operands[1])) if width in ("i32", "u32", "s32") else None
         sources = [value] * len(targets)
-    elif stem == "vmov" and len(operands) in (3, 4) and "[" not in "".join(operands):
-        both = [r for text in operands for r in words_of(text)]
-        targets, sources = _halves(both, state)
-    elif stem == "vdup" and name == "vdup.32":
-        sources = sources[:1] * len(targets)
-    elif stem != "vmov" or len(sources) != len(targets):
-        sources = [None] * len(targets)
+    elif stem == "vdup":
+        sources = [sources[0] if width == "32" else None] * len(targets)
+    elif stem != "vmov" or "[" in "".join(operands):
+        raise CannotFollowError
+    elif len(sources) != len(targets):
+        targets, sources = _halves([r for text in operands for r in words_of(text)], state)
     for target, value in zip(targets, sources, strict=True):
         state.set(target, value)
 

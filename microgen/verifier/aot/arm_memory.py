@@ -17,7 +17,7 @@ TRANSFERS = (
 )
 _SINGLE = re.compile(r"(?P<way>ldr|str)(?P<signed>s?)(?P<size>[bh]?)(?P<double>d?)")
 _VECTOR = re.compile(r"v(?P<way>ldr|str)(?P<size>w?)")
-_SEVERAL = re.compile(r"v?(?P<way>ldm|stm|push|pop)(ia|fd|db|ea)?")
+_SEVERAL = re.compile(r"v?(?P<way>ldm|stm|push|pop)(ia|db)?")
 _SIZES = {"": 4, "w": 4, "b": 1, "h": 2}
 _WORDS = {"s": 1, "d": 2, "q": 4}
 
@@ -102,7 +102,7 @@ def _several(instruction: Instruction, state: State, way: str) -> _Access:
     else:
         base, has_writeback = register(operands[0].rstrip("!")), operands[0].endswith("!")
     start = state.registers.get(base)
-    is_before = way == "push" or instruction.mnemonic.endswith(("db", "ea"))
+    is_before = way == "push" or instruction.mnemonic.endswith("db")
     moved = _moved(start, -nbytes if is_before else nbytes)
     at = moved if is_before else start
     return _Access(at, names, base if has_writeback else "", moved)

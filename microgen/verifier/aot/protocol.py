@@ -60,8 +60,6 @@ def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[s
         if value is None or not value.is_constant or value == const(0):
             yield f"returns {said} although it has refused an argument"
         return
-    if unseen := [pointer for pointer in plan.pointers if pointer not in state.zeros]:
-        yield f"never compares {unseen[0]} with NULL"
     for failed in failures(plan, state):
         missing = following(plan, state, failed)
         if missing is not None:
@@ -70,6 +68,8 @@ def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[s
             yield f"returns {said}, not the status of {plan.steps[failed].function}"
         elif failed is None and not _is_success(plan, state, value):
             yield f"returns {said} after success"
+    if unseen := [pointer for pointer in plan.pointers if pointer not in state.zeros]:
+        yield f"never compares {unseen[0]} with NULL"
 
 
 def _is_success(plan: Plan, state: State, value: Value | None) -> bool:

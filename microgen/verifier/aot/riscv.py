@@ -64,6 +64,8 @@ def _operand(text: str, state: State) -> Value | None:
 
 
 def _write(name: str, value: Value | None, state: State) -> None:
+    if name in ("gp", "tp"):
+        raise CannotFollowError("changes what every function relies on")
     if name != "zero":
         state.set(name, value)
 
