@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.verifier import verify
+from microgen.verifier import CHECKS, verify
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.verifier.patched import (
@@ -159,6 +159,17 @@ def test_store_into_the_arena(arm: Built, tmp_path: Path) -> None:
     at = arm.calls()[0].next
     said = arm.found(arm.patched(tmp_path / "e", (at, halves(0x6024))))
     assert "writes memory that is not its stack" in said
+
+
+def test_input_inside_the_arena(arm: Built, tmp_path: Path) -> None:
+    arena, buffer = (arm.address(n) for n in ("tvmgen_default_global_workspace", "image_buffer"))
+    end = arm.body("infer")[-1].next
+    (literal,) = [a for a in range(end & ~3, end + 16, 4) if arm.elf.word(a) == buffer]
+    for at in (arena, arena - 63, arena + 1024):
+        said = arm.found(arm.patched(tmp_path / "e", (literal, word(at))))
+        assert f"image is passed at {at:#x}, inside tvmgen_default_global_workspace" in said
+    sound = arm.patched(tmp_path / "e", (literal, word(arena - 64)))
+    assert CHECKS["runner"](arm.subject(sound)).status == "ok"
 
 
 @NEEDS_RISCV

@@ -9,7 +9,7 @@ from microgen.verifier.aot.memory import Memory
 from microgen.verifier.aot.plan import Planned, Step
 from microgen.verifier.aot.values import STACK, State, Value, const
 
-_VALUE_BYTES = 8  # TVMValue
+VALUE_BYTES = 8  # TVMValue
 _WORD_BYTES = 4
 _TENSOR_HANDLE = 7  # kTVMDLTensorHandle
 # Offsets in DLTensor with pointers of 32 bits: the data's address and the words of an offset to it.
@@ -48,7 +48,7 @@ def _tensor_problems(step: Step, passed: Passed, state: State, memory: Memory) -
     if others[:3] != [const(0)] * 3:
         yield "its last arguments are not NULL"
     for i, argument in enumerate(step.arguments):
-        tensor = memory.load(state, _at(args, i * _VALUE_BYTES))
+        tensor = memory.load(state, _at(args, i * VALUE_BYTES))
         yield from _problems(i, argument, memory.load(state, _at(tensor, _DATA)))
         if any(memory.load(state, _at(tensor, at)) != const(0) for at in _BYTE_OFFSET):
             yield f"argument {i + 1} has a byte offset"

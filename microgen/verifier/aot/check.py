@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from microgen.manifest import CallRecord, ModuleRecord
+from microgen.verifier.aot import callers
 from microgen.verifier.aot import plan as plans
 from microgen.verifier.aot.arm import Thumb
 from microgen.verifier.aot.cpu import Cpu
@@ -32,6 +33,9 @@ def runner(subject: Subject) -> Finding:
         return not_applicable("the graph executor makes the calls, see `graph`")
     plan = plans.of_model(module, subject.elf)
     walk, problems = _walked(subject, f"{module.prefix}_run", plan)
+    if walk is not None:
+        pools = callers.pool_ranges(module.modules, subject.elf)
+        problems += callers.problems(walk.runner, module, pools)
     problems += [p for call in _wrapped(module) for p in _wrapper_problems(subject, call)]
     expected = f"{len(plan.steps)} calls as planned, with their pointers, on every path"
     count, paths = len(plan.steps), walk.paths if walk else 0
