@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS
 from microgen.verifier import elf as elf_reader
+from microgen.verifier.aot import plan as plans
+from microgen.verifier.aot.check import runner_of
+from microgen.verifier.aot.walk import Walk
 from microgen.verifier.architecture import Instruction
 from microgen.verifier.architectures import instructions
 from microgen.verifier.elf import Elf
@@ -118,6 +121,27 @@ class Built:
         """Where the runner's literal pool has a word."""
         last = self.main[-1].next
         return [a for a in range(last & ~3, last + 256, 4) if self.elf.word(a) == value]
+
+    def needless(self) -> list[str]:
+        """The runner's instructions that may do nothing without anything being wrong. The effect
+        of ``it`` is in the instructions after it."""
+        own = [*self.main, *self.body(f"{self.prefix}_run")]
+        own = [i for i in own if not i.mnemonic.startswith(("nop", "it"))]
+        return [f"{i.address:#x}: {i}" for i in own if not self.without(i)]
+
+    def without(self, left_out: Instruction) -> list[str]:
+        """What is wrong with the runner if an instruction does nothing."""
+        subject = self.subject(self.path)
+        plan = plans.of_model(subject.manifest, self.elf)
+        runner = runner_of(subject, self.address(f"{self.prefix}_run"), plan)
+        nop = replace(left_out, mnemonic="nop", operands=(), condition="")
+        walk = Walk(replace(runner, instructions={**self.code, left_out.address: nop}), plan)
+        walk.run()
+        return [*walk.problems.values()]
+
+    def call(self, at: int, to: int) -> bytes:
+        """The instruction of 4 bytes that calls a function."""
+        return thumb_call(at, to) if self.is_arm else riscv_call(at, to)
 
 
 def word(number: int) -> bytes:

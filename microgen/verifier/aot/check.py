@@ -57,12 +57,13 @@ def _walked(subject: Subject, name: str, plan: Plan) -> tuple[Walk | None, list[
     found = [s for s in subject.elf.named(name) if s.kind == "func"]
     if len(found) != 1:
         return None, [f"{len(found)} functions {name}"]
-    walk = Walk(_runner(subject, subject.elf.code_address(found[0]), plan), plan)
+    walk = Walk(runner_of(subject, subject.elf.code_address(found[0]), plan), plan)
     walk.run()
     return walk, [f"{name} {what}" for what in walk.problems.values()]
 
 
-def _runner(subject: Subject, start: int, plan: Plan) -> Runner:
+def runner_of(subject: Subject, start: int, plan: Plan) -> Runner:
+    """What a walk reads that begins at an address."""
     elf, board = subject.elf, subject.board
     cpu = _CPUS[board.cpu.architecture]
     registers = {"sp": Value(STACK)}

@@ -84,13 +84,6 @@ def _undoes(opener: int | None, failed: int) -> bool:
     return opener is not None and opener < failed
 
 
-def is_refused(value: Value, is_zero: bool) -> bool:
-    """Whether the outcome of a test means that the caller's arguments are not as documented: a
-    pointer is NULL, or is not aligned."""
-    kind = value.base[0]
-    return kind != "result" and is_zero != (kind == "masked")
-
-
 def of_model(module: ModuleRecord, elf: Elf) -> Plan:
     """The plan of a model's entry point."""
     places = _Places(module, elf)

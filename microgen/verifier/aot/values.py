@@ -160,14 +160,21 @@ class Flags(NamedTuple):
 class State:
     """One path, before the instruction at ``pc``. ``stack`` has words by their offset from the
     entry's stack pointer. ``zeros``: whether a value is zero, as far as the path has decided.
-    ``done`` are the numbers of the planned calls that were made."""
+
+    ``made`` is the number of planned calls that were made. ``pending`` are those, by their numbers
+    in the plan, whose status matters and is not decided; ``failed`` is the first that has failed.
+    ``has_refused``: an argument is not as documented.
+    """
 
     pc: int
     registers: dict[str, Value]
     stack: dict[int, Value] = field(default_factory=dict)
     flags: Flags | None = None
     zeros: dict[Value, bool] = field(default_factory=dict)
-    done: tuple[int, ...] = ()
+    made: int = 0
+    pending: tuple[int, ...] = ()
+    failed: int | None = None
+    has_refused: bool = False
 
     def divided(self, value: Value, *, is_zero: bool) -> State:
         """The path on which a value is zero, or is not. A value that is zero is a number from now
@@ -186,7 +193,20 @@ class State:
             stack={offset: seen(known) for offset, known in self.stack.items()},
             flags=flags,
             zeros={**self.zeros, value: is_zero},
-        )
+        )._decided(value, is_zero=is_zero)
+
+    def _decided(self, value: Value, *, is_zero: bool) -> State:
+        """Note what it means that a value is zero or is not."""
+        kind, *details = value.base
+        if kind != "result":
+            self.has_refused |= is_zero != (kind == "masked")
+            return self
+        call = details[0]
+        assert isinstance(call, int)
+        self.pending = tuple(number for number in self.pending if number != call)
+        if not is_zero:
+            self.failed = call if self.failed is None else min(call, self.failed)
+        return self
 
     def set(self, register: str, value: Value | None) -> None:
         """Write a register; None if nothing is known of the value."""

@@ -23,7 +23,9 @@ from microgen.verifier.aot.values import (
 )
 from microgen.verifier.architecture import Instruction
 
-_MAX_STEPS = 200_000  # instructions on all paths
+# Instructions on all paths: enough for each call's own, and for those of its failure.
+_MAX_STEPS = 20_000
+_MAX_STEPS_PER_CALL = 500
 _MAX_PROBLEMS = 8
 
 # Functions that belong to the runner although they have a name: the parts of generated code that a
@@ -86,8 +88,8 @@ class Walk:
                 self.problem(address, "no code is there")
                 return
             self.steps += 1
-            if self.steps > _MAX_STEPS:
-                self.problem(address, f"has no end after {_MAX_STEPS} instructions")
+            if self.steps > _MAX_STEPS + _MAX_STEPS_PER_CALL * len(self.plan.steps):
+                self.problem(address, f"has no end after {self.steps} instructions")
                 return
             try:
                 onward = self.runner.cpu.step(instruction, state, self.runner.memory)
@@ -159,7 +161,9 @@ class Walk:
         words = step.words
         if step.form == "unpack":
             words = unpacked(step, passed, state, self.runner.memory)
-        state.done = (*state.done, number)
+        state.made += 1
+        if step.can_fail:
+            state.pending = (*state.pending, number)
         self.forget(state, values.result(number), words)
         return True
 
