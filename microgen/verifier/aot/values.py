@@ -208,6 +208,14 @@ class State:
             self.failed = call if self.failed is None else min(call, self.failed)
         return self
 
+    def forget_below_stack(self) -> None:
+        """What is below the stack pointer does not keep its value: an exception may write it."""
+        sp = self.registers.get("sp")
+        if sp is None or sp.base != STACK:
+            raise CannotFollowError("loses the stack pointer")
+        if any(offset < sp.offset for offset in self.stack):
+            self.stack = {offset: v for offset, v in self.stack.items() if offset >= sp.offset}
+
     def set(self, register: str, value: Value | None) -> None:
         """Write a register; None if nothing is known of the value."""
         if value is None:

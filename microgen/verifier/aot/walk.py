@@ -93,6 +93,7 @@ class Walk:
                 return
             try:
                 onward = self.runner.cpu.step(instruction, state, self.runner.memory)
+                state.forget_below_stack()
                 if not self.go_on(state, instruction, onward):
                     return
             except UndecidedError as error:
