@@ -68,6 +68,11 @@ def test_call_of_another_operator(arm: Built, tmp_path: Path) -> None:
     assert f"at {call.address:#x}: calls {_operator(arm, OTHER)}, planned tvmgen_" in said
 
 
+def test_main_that_returns_at_once(arm: Built, tmp_path: Path) -> None:
+    said = arm.found(arm.patched(tmp_path / "e", (arm.address("main"), RETURNS_ZERO)))
+    assert said == "the program never calls tvmgen_default_run"
+
+
 def test_call_replaced_by_success(arm: Built, tmp_path: Path) -> None:
     for call in arm.calls()[::3]:
         said = arm.found(arm.patched(tmp_path / "e", (call.address, halves(MOVS_R0_0, NOP))))

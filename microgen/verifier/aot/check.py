@@ -12,11 +12,12 @@ from microgen.verifier.aot.arm import Thumb
 from microgen.verifier.aot.cpu import Cpu
 from microgen.verifier.aot.memory import Memory
 from microgen.verifier.aot.plan import Plan
+from microgen.verifier.aot.reached import is_reached
 from microgen.verifier.aot.riscv import Rv32
 from microgen.verifier.aot.values import STACK, Value, const
 from microgen.verifier.aot.walk import Runner, Walk
 from microgen.verifier.architectures import instructions
-from microgen.verifier.flow import constant
+from microgen.verifier.flow import code_of, constant
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _CPUS: Mapping[str, Cpu] = {"arm": Thumb(), "riscv": Rv32()}
@@ -36,6 +37,9 @@ def runner(subject: Subject) -> Finding:
     if walk is not None:
         pools = callers.pool_ranges(module.modules, subject.elf)
         problems += callers.problems(walk.runner, module, pools)
+        code = code_of(subject.elf, subject.board, walk.runner.instructions)
+        if not is_reached(code, walk.runner.start):
+            problems.append(f"the program never calls {module.prefix}_run")
     problems += [p for call in _wrapped(module) for p in _wrapper_problems(subject, call)]
     expected = f"{len(plan.steps)} calls as planned, with their pointers, on every path"
     count, paths = len(plan.steps), walk.paths if walk else 0

@@ -160,7 +160,7 @@ class _Places:
 
     def hook(self, device: DeviceRecord, name: str, opener: int | None = None) -> Step:
         """A call of a device's hook with the device's context."""
-        function = device.hooks[_HOOKS.index(name)]
+        function = dict(zip(_HOOKS, device.hooks, strict=False)).get(name, "")
         context = Planned(f"the context of {device.name}", self.member("devices", device.name))
         return Step(function, _addresses(self.elf, function), (context,), opener=opener)
 
