@@ -12,6 +12,7 @@ from microgen.options import Options
 from microgen.verifier import CHECKS
 from tests.compiling import write_project
 from tests.devices.networks import dividing
+from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.verifier.patched import Built, word
 
@@ -78,3 +79,16 @@ def test_wrapper_that_calls_something_else(built: Built, tmp_path: Path) -> None
     names = f"{WRAPPER}_unpacked", "TVMPlatformInitialize"
     said = built.found(built.renamed(tmp_path / "e", *names))
     assert f"calls {names[1]}, planned {names[0]}" in said
+
+
+@NEEDS_ARM
+def test_the_graph_executors_packed_functions(tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    microgen.generate(DIGITS, "mps2_an386", root, executor="graph")
+    microgen.build(root)
+    built = Built(root, "mps2_an386")
+    finding = CHECKS["runner"](built.subject(built.path))
+    assert (finding.status, finding.values) == ("ok", {"functions": 7})
+    softmax, pool = (f"tvmgen_default_fused_nn_{n}_unpacked" for n in ("softmax", "avg_pool2d"))
+    said = built.found(built.renamed(tmp_path / "e", softmax, pool))
+    assert f"calls {pool}, planned {softmax}" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from microgen.manifest import CallRecord, ModuleRecord
+from microgen.manifest import ModuleRecord
 from microgen.verifier.aot import callers
 from microgen.verifier.aot import plan as plans
 from microgen.verifier.aot.arm import Thumb
@@ -26,34 +26,49 @@ _GLOBAL_POINTER = "__global_pointer$"
 
 def runner(subject: Subject) -> Finding:
     """The entry point calls the planned functions in the planned order with the planned pointers,
-    on every path, and returns their status."""
+    on every path, and returns their status. With the graph executor, which makes the calls itself,
+    only the packed functions are checked."""
     module = subject.manifest
     if subject.board.is_host:
         return not_applicable("the host's instructions are not followed")
     if module.options.get("executor") == "graph":
-        return not_applicable("the graph executor makes the calls, see `graph`")
+        return _of_graph(subject, module)
     plan = plans.of_model(module, subject.elf)
     walk, problems = _walked(subject, f"{module.prefix}_run", plan)
     if walk is not None:
-        pools = callers.pool_ranges(module.modules, subject.elf)
-        problems += callers.problems(walk.runner, module, pools)
-        code = code_of(subject.elf, subject.board, walk.runner.instructions)
-        if not is_reached(code, walk.runner.start):
-            problems.append(f"the program never calls {module.prefix}_run")
-    problems += [p for call in _wrapped(module) for p in _wrapper_problems(subject, call)]
+        problems += _caller_problems(subject, walk.runner)
+    problems += _wrapper_problems(subject, module)
     expected = f"{len(plan.steps)} calls as planned, with their pointers, on every path"
     count, paths = len(plan.steps), walk.paths if walk else 0
     found = f"{count} calls, {paths} paths"
     return judged(expected, problems, found, calls=count, paths=paths)
 
 
-def _wrapped(module: ModuleRecord) -> Iterator[CallRecord]:
-    """The first call of each packed function."""
-    yield from {call.packed: call for call in reversed(module.calls) if call.packed}.values()
+def _of_graph(subject: Subject, module: ModuleRecord) -> Finding:
+    if module.devices:
+        return not_applicable("the graph executor makes the calls, with contexts in variables")
+    count = len({call.packed for call in module.calls})
+    expected = f"{count} packed functions that pass the data of their tensors on"
+    return judged(expected, _wrapper_problems(subject, module), f"{count}", functions=count)
 
 
-def _wrapper_problems(subject: Subject, call: CallRecord) -> list[str]:
-    return _walked(subject, call.packed, plans.of_wrapper(call, subject.elf))[1]
+def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
+    """Problems of the functions from the reset to the entry point."""
+    module, elf = subject.manifest, subject.elf
+    pools = callers.pool_ranges(module.modules, elf)
+    yield from callers.problems(runner, module, pools)
+    if not is_reached(code_of(elf, subject.board, runner.instructions), runner.start):
+        yield f"the program never calls {module.prefix}_run"
+
+
+def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
+    """Problems of the packed functions, each by its first call."""
+    first = {call.packed: call for call in reversed(module.calls) if call.packed}
+    return [
+        problem
+        for name, call in first.items()
+        for problem in _walked(subject, name, plans.of_wrapper(call, module, subject.elf))[1]
+    ]
 
 
 def _walked(subject: Subject, name: str, plan: Plan) -> tuple[Walk | None, list[str]]:

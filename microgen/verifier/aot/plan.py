@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -105,12 +106,20 @@ def of_model(module: ModuleRecord, elf: Elf) -> Plan:
     )
 
 
-def of_wrapper(call: CallRecord, elf: Elf) -> Plan:
-    """The plan of the packed function that passes a call of the AOT runner on."""
-    data = tuple(Planned(a.name, values.data(i)) for i, a in enumerate(call.args))
+def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> Plan:
+    """The plan of the packed function that passes a call on. The graph executor does not know of
+    scratch buffers, so there the packed function has their address itself."""
+    places, is_graph = _Places(module, elf), module.options.get("executor") == "graph"
+    numbers = itertools.count()
+    passed = tuple(
+        Planned(a.name, places.buffer(a.name))
+        if is_graph and a.storage == "scratch"
+        else Planned(a.name, values.data(next(numbers)))
+        for a in call.args
+    )
     steps = (
-        _unpack(elf, len(call.args)),
-        Step(call.function, _addresses(elf, call.function), data, can_fail=True),
+        _unpack(elf, next(numbers)),
+        Step(call.function, _addresses(elf, call.function), passed),
     )
     return Plan(steps, _PACKED_PARAMETERS)
 
