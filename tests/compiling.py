@@ -64,6 +64,7 @@ def write_project(
         [_project_model(program, plan, options)],
         board=board,
         interface=options.interface,
+        toolchain=options.toolchain,
     )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(

@@ -91,6 +91,7 @@ def module(
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, unit) for c in program.constants),
         devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
+        passed_pools=tuple(unit.passed_pools),
         external=tuple(_external(module, unit) for module in program.external_modules),
         blob=_blob(unit) if unit.blob else None,
     )
@@ -145,6 +146,7 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
         packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
         device=call.device,
+        can_fail=unit.program.function(call.function).can_fail,
     )
 
 
@@ -204,6 +206,7 @@ def _constant(constant: Constant, unit: Unit) -> ConstantRecord:
         section="" if is_passed else symbols.constant_section(pool.memory if pool else ""),
         pool=place.pool if place else "",
         offset=place.offset if place and is_passed else 0,
+        name=unit.constants[constant.name] if is_passed else "",
     )
 
 

@@ -46,7 +46,7 @@ class CallRecord:
     ``shape`` and ``dtype`` describe the output ``args[output]``. ``packed`` is the ELF symbol of
     the packed function that calls ``function``; it is empty if the runner calls it directly.
     ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
-    whose hooks surround it, if any.
+    whose hooks surround it, if any. ``can_fail``: ``function`` returns a status.
     """
 
     index: int
@@ -64,6 +64,7 @@ class CallRecord:
     packed: str = ""
     target: str = ""
     device: str = ""
+    can_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ class PlanRecord:
 class ConstantRecord:
     """A constant of the firmware: its ELF symbol and size. ``kernels.transforms`` makes its bytes
     from ``sources``, which are names in ``model/parameters/<module>.params``. A constant in a pool
-    that the caller passes has no symbol, but an ``offset`` in ``pool``."""
+    that the caller passes has no symbol, but an ``offset`` in ``pool`` and the ``name`` that calls
+    use for it."""
 
     symbol: str
     nbytes: int
@@ -144,6 +146,7 @@ class ConstantRecord:
     section: str = ".rodata.tvm"
     pool: str = ""
     offset: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +252,9 @@ class SharedRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
     """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
-    symbols of kernels whose code the operators contain or call. ``external`` and ``blob`` are
-    from external code generators, if there are any."""
+    symbols of kernels whose code the operators contain or call. ``passed_pools`` are the pools that
+    the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
+    code generators, if there are any."""
 
     module: str
     model: ModelRecord
@@ -262,6 +266,7 @@ class ModuleRecord:
     plan: PlanRecord
     constants: tuple[ConstantRecord, ...]
     devices: tuple[DeviceRecord, ...] = ()
+    passed_pools: tuple[str, ...] = ()
     external: tuple[ExternalRecord, ...] = ()
     blob: BlobRecord | None = None
 

@@ -36,6 +36,7 @@ from microgen.verifier import (
     vectors,
     workspaces,
 )
+from microgen.verifier.aot.check import runner
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
@@ -62,6 +63,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "vector_table": vectors.vector_table,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
+    "runner": runner,
     "device_hooks": linked.device_hooks,
     "registry": registry.registry,
     "graph": graph.graph,

@@ -59,12 +59,13 @@ def code_of(
     of packed functions that the graph executor calls, 0 if there is none."""
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
-    machine = arch.machine(lambda address: _constant(elf, address), arch.stack_top(elf, board))
+    machine = arch.machine(lambda address: constant(elf, address), arch.stack_top(elf, board))
     reset = arch.reset(elf, board) & ~1
     return Code(arch, elf, board, instructions, machine, functions, reset, registry)
 
 
-def _constant(elf: Elf, address: int) -> int | None:
+def constant(elf: Elf, address: int) -> int | None:
+    """The word at an address of memory that nothing writes; None elsewhere."""
     section = elf.section_at(address)
     is_constant = section is not None and section.has_bytes and not section.writable
     return elf.word(address) if is_constant else None
@@ -290,7 +291,7 @@ class _Walk:
         targets: set[int] = set()
         at = address
         while end is None or at < end:
-            word = _constant(self.code.elf, at)
+            word = constant(self.code.elf, at)
             target = -1 if word is None else (base + word) % 2**32 & ~1
             if end is None and not self.is_inside(target):
                 return targets

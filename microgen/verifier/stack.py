@@ -9,7 +9,7 @@ from typing import TypeVar
 from microgen.formats.c_layout import aligned
 from microgen.verifier import registry
 from microgen.verifier.architecture import Code
-from microgen.verifier.architectures import architecture_of
+from microgen.verifier.architectures import instructions
 from microgen.verifier.flow import Frame, code_of, frame
 from microgen.verifier.report import Check
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -70,10 +70,10 @@ class CallGraph:
 def call_graph(subject: Subject) -> CallGraph:
     """The call graph of a board's firmware. It is computed when depths are asked for. Raises
     ToolError if objdump is missing."""
-    instructions = architecture_of(subject.board).parse(subject.disassembly())
+    found = instructions(subject.board, subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
-    return CallGraph(code_of(subject.elf, subject.board, instructions, known))
+    return CallGraph(code_of(subject.elf, subject.board, found, known))
 
 
 def bound(subject: Subject) -> StackBound:

@@ -74,12 +74,16 @@ def _call(index: int, function: str, *args: str) -> CallRecord:
         reason="first choice",
         refusals=(),
         args=records,
-        output=2 if function == "dense" else 1,
+        output=5 if function == "dense" else 1,
+        can_fail=True,
     )
 
 
 CALLS = (
-    _call(0, "dense", "input x", "constant tvmgen_default_p0", "sid sid_1", "scratch scratch_0"),
+    _call(
+        *(0, "dense", "input x", *(f"constant {c.symbol}" for c in CONSTANTS)),
+        *("sid sid_1", "scratch scratch_0"),
+    ),
     _call(1, "clip", "sid sid_1", "sid sid_2"),
     _call(2, "clip", "sid sid_2", "sid sid_3"),
     _call(3, "clip", "sid sid_3", "output y"),

@@ -84,7 +84,7 @@ def test_arena_in_another_section(project: Make) -> None:
 
 def test_run_symbol_dropped(project: Make) -> None:
     broken = project().build().objcopy("--strip-symbol=tvmgen_default_run")
-    assert failed(broken) == ["run_symbol"]
+    assert failed(broken) == ["run_symbol", "runner"]
 
 
 def test_run_made_static(project: Make) -> None:
@@ -94,7 +94,7 @@ def test_run_made_static(project: Make) -> None:
 
 def test_operator_symbol_dropped(project: Make) -> None:
     broken = project().build().objcopy("--strip-symbol=tvmgen_default_fused_clip")
-    assert failed(broken) == ["operators"]
+    assert failed(broken) == ["operators", "runner"]
 
 
 def test_entry_symbol_dropped(project: Make) -> None:

@@ -42,7 +42,7 @@ def test_on_the_host_what_has_no_meaning_is_not_ok(project: Make) -> None:
     assert report.ok
     assert {c.name for c in report.checks if c.status == "n/a"} == NOT_ASKED | {
         *("vector_table", "sections_fit", "heap", "libc", "soft_float", "build_attributes"),
-        *("stack", "layout"),
+        *("runner", "layout", "stack"),
     }
 
 

@@ -1,0 +1,1 @@
+"""Follows the AOT runner's instructions, and compares its calls with the plan."""

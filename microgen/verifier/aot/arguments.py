@@ -1,0 +1,92 @@
+"""Compares what a runner passes to a function with what is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microgen.verifier.aot import values
+from microgen.verifier.aot.memory import Memory
+from microgen.verifier.aot.plan import Planned, Step
+from microgen.verifier.aot.values import STACK, State, Value, const
+
+VALUE_BYTES = 8  # TVMValue
+_WORD_BYTES = 4
+_TENSOR_HANDLE = 7  # kTVMDLTensorHandle
+# Offsets in DLTensor with pointers of 32 bits: the data's address and the words of an offset to it.
+_DATA = 0
+_BYTE_OFFSET = (32, 36)
+
+Passed = list[Value | None]
+
+
+def argument_problems(step: Step, passed: Passed, state: State, memory: Memory) -> list[str]:
+    """What is wrong with the arguments of a planned call. ``passed`` are the words that it is
+    passed."""
+    if step.form == "tensors":
+        return list(_tensor_problems(step, passed, state, memory))
+    if step.form == "unpack":
+        return [] if _data(step, passed) is not None else ["its arguments are not the caller's"]
+    pairs = zip(step.arguments, passed, strict=False)
+    return [p for i, (a, v) in enumerate(pairs) for p in _problems(i, a, v)]
+
+
+def _problems(index: int, planned: Planned, found: Value | None) -> Iterator[str]:
+    if planned.value is None:
+        yield f"{planned.name} is nowhere"
+    elif found != planned.value:
+        said = "unknown" if found is None else str(found)
+        yield f"argument {index + 1} is {said}, planned {planned.name}, {planned.value}"
+
+
+def _tensor_problems(step: Step, passed: Passed, state: State, memory: Memory) -> Iterator[str]:
+    """``(TVMValue *args, int *type_codes, int num_args, NULL, NULL, NULL)``"""
+    args, codes, count, *others = passed
+    planned = len(step.arguments)
+    if count != const(planned):
+        yield f"it has {count} arguments, planned {planned}"
+        return
+    if others[:3] != [const(0)] * 3:
+        yield "its last arguments are not NULL"
+    for i, argument in enumerate(step.arguments):
+        tensor = memory.load(state, _at(args, i * VALUE_BYTES))
+        yield from _problems(i, argument, memory.load(state, _at(tensor, _DATA)))
+        if any(memory.load(state, _at(tensor, at)) != const(0) for at in _BYTE_OFFSET):
+            yield f"argument {i + 1} has a byte offset"
+        if memory.load(state, _at(codes, i * _WORD_BYTES)) != const(_TENSOR_HANDLE):
+            yield f"argument {i + 1} has another type code than a tensor's"
+
+
+def _at(base: Value | None, nbytes: int) -> Value | None:
+    return None if base is None else base.plus(nbytes)
+
+
+def _data(step: Step, passed: Passed) -> int | None:
+    """Which argument of ``mg_packed_tensors`` says where it stores its results; None if its other
+    arguments are not planned.
+
+    A compiler may make a function of its own for a caller whose specs and count are constants. Such
+    a function is not passed these.
+    """
+    *arguments, count = (planned.value for planned in step.arguments)
+    if passed[: len(arguments)] != arguments:
+        return None
+    constants = passed[len(arguments) :]
+    found = next((i for i, v in enumerate(constants) if v is not None and v.base == STACK), None)
+    before = constants[:found]
+    is_planned = all(v is not None and v.is_constant for v in before)
+    if found is None or not is_planned or (found == len(_SPECS_AND_COUNT) and before[1] != count):
+        return None
+    return len(arguments) + found
+
+
+_SPECS_AND_COUNT = ("specs", "count")
+
+
+def unpacked(step: Step, passed: Passed, state: State, memory: Memory) -> int:
+    """Store what ``mg_packed_tensors`` stores. Returns the number of words that it was passed."""
+    index, count = _data(step, passed), step.arguments[-1].value
+    assert index is not None
+    assert count is not None
+    for i in range(count.offset):
+        memory.store(state, _at(passed[index], i * _WORD_BYTES), values.data(i))
+    return index + 1

@@ -1,0 +1,204 @@
+"""The buffers that a program's functions pass to the entry point of a model, as far as they are
+known: they must not lie inside the model's memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from microgen.manifest import ModuleRecord, PortRecord
+from microgen.verifier.aot.arguments import VALUE_BYTES
+from microgen.verifier.aot.cpu import Onward
+from microgen.verifier.aot.memory import Memory
+from microgen.verifier.aot.values import (
+    STACK,
+    CannotFollowError,
+    State,
+    UndecidedError,
+    Value,
+    const,
+)
+from microgen.verifier.aot.walk import Runner
+from microgen.verifier.architecture import Instruction
+from microgen.verifier.elf import Elf
+
+_POINTER_BYTES = 4
+_MAX_VISITS = 20_000
+_FIXED = frozenset({"sp", "gp"})
+_PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
+
+
+class Lenient(Memory):
+    """A program may write anything. What it writes through a pointer to the stack is remembered."""
+
+    def store(
+        self, state: State, at: Value | None, value: Value | None, size: int = _POINTER_BYTES
+    ) -> None:
+        """As in ``Memory``, but elsewhere nothing happens."""
+        if at is not None and at.base == STACK:
+            Memory.store(replace(self, own=2**31), state, at, value, size)
+
+
+class Buffer(NamedTuple):
+    """What the instruction at ``site`` passes for ``port``."""
+
+    site: int
+    port: PortRecord
+    address: int
+
+
+@dataclass(slots=True)
+class Survey:
+    """What is known at each instruction of a function: what all paths that lead there know."""
+
+    runner: Runner
+    states: dict[int, State] = field(default_factory=dict)
+    work: list[int] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Follow the function until nothing changes."""
+        self.reach(State(self.runner.start, dict(self.runner.registers)), self.runner.start)
+        for _ in range(_MAX_VISITS):
+            if not self.work:
+                return
+            state = self.states[self.work.pop()]
+            instruction = self.runner.instructions[state.pc]
+            for onward, after in self.outcomes(instruction, state):
+                self.go_on(instruction, onward, after)
+        self.states = {}  # nothing is known
+
+    def reach(self, state: State, address: int) -> None:
+        """Continue at an address of the function."""
+        if address not in self.runner.instructions:
+            return
+        old = self.states.get(address)
+        new = replace(state, pc=address) if old is None else _common(old, state)
+        if new != old:
+            self.states[address] = new
+            self.work.append(address)
+
+    def outcomes(self, instruction: Instruction, state: State) -> Iterator[tuple[Onward, State]]:
+        """Where an instruction may lead, and what is known there."""
+        after = _copy(state)
+        try:
+            yield self.runner.cpu.step(instruction, after, self.runner.memory), after
+        except UndecidedError as error:
+            for is_zero in (False, True):
+                yield from self.outcomes(instruction, state.divided(error.value, is_zero=is_zero))
+        except (CannotFollowError, LookupError, ValueError):
+            yield from self.unknown_outcomes(instruction, state)
+
+    def unknown_outcomes(
+        self, instruction: Instruction, state: State
+    ) -> Iterator[tuple[Onward, State]]:
+        """The same for an instruction that cannot be followed: both ways of a branch; after any
+        other, no register is known except the stack pointer."""
+        if instruction.condition:
+            yield Onward("jump", const(instruction.skip_to)), _copy(state)
+            yield from self.outcomes(replace(instruction, condition=""), state)
+        elif instruction.operands and _PLACE.fullmatch(instruction.operands[-1]):
+            yield Onward("jump", const(instruction.target)), _copy(state)
+            yield Onward("next"), _copy(state)
+        else:
+            yield Onward("next"), replace(state, registers=_only(state, _FIXED), flags=None)
+
+    def go_on(self, instruction: Instruction, onward: Onward, after: State) -> None:
+        """Continue where an instruction leads inside the function, past calls."""
+        if onward.kind == "next":
+            self.reach(after, instruction.next)
+        elif onward.kind == "call":
+            known = _only(after, _FIXED | self.runner.cpu.convention.preserved)
+            self.reach(State(after.pc, known, after.stack), instruction.next)
+        elif onward.target is not None and onward.target.is_constant:
+            address = onward.target.offset & ~1
+            if address not in self.runner.functions:
+                self.reach(after, address)
+
+
+def _only(state: State, names: frozenset[str]) -> dict[str, Value]:
+    return {name: value for name, value in state.registers.items() if name in names}
+
+
+def _copy(state: State) -> State:
+    return replace(state, registers=dict(state.registers), stack=dict(state.stack))
+
+
+def _common(a: State, b: State) -> State:
+    """What both know."""
+    registers = {n: v for n, v in a.registers.items() if b.registers.get(n) == v}
+    stack = {n: v for n, v in a.stack.items() if b.stack.get(n) == v}
+    zeros = {v: is_zero for v, is_zero in a.zeros.items() if b.zeros.get(v) == is_zero}
+    return State(a.pc, registers, stack, a.flags if a.flags == b.flags else None, zeros)
+
+
+def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Buffer]:
+    """Each buffer that is known where the function calls the model's entry point at ``target``."""
+    survey = Survey(runner)
+    survey.run()
+    for site, state in sorted(survey.states.items()):
+        if _goes_to(runner.instructions[site], target):
+            passed = _tensors if module.options.get("interface") == "packed" else _members
+            for port, found in passed(runner, module, state):
+                if found is not None and found.is_constant:
+                    yield Buffer(site, port, found.offset)
+
+
+def _members(
+    runner: Runner, module: ModuleRecord, state: State
+) -> Iterator[tuple[PortRecord, Value | None]]:
+    """What the structures of inputs and outputs contain."""
+    for register, ports in zip(
+        runner.cpu.convention.arguments, (module.inputs, module.outputs), strict=False
+    ):
+        for i, port in enumerate(ports):
+            yield port, _loaded(runner, state, state.registers.get(register), i * _POINTER_BYTES)
+
+
+def _tensors(
+    runner: Runner, module: ModuleRecord, state: State
+) -> Iterator[tuple[PortRecord, Value | None]]:
+    """The data of the tensors that are passed by the packed convention."""
+    values = state.registers.get(runner.cpu.convention.arguments[0])
+    for i, port in enumerate((*module.inputs, *module.outputs)):
+        tensor = _loaded(runner, state, values, i * VALUE_BYTES)
+        yield port, _loaded(runner, state, tensor, 0)
+
+
+def _loaded(runner: Runner, state: State, base: Value | None, offset: int) -> Value | None:
+    return None if base is None else runner.memory.load(state, base.plus(offset))
+
+
+def _goes_to(instruction: Instruction, target: int) -> bool:
+    if instruction.mnemonic not in ("bl", "b", "jal", "j"):
+        return False
+    return instruction.target == target
+
+
+def calling(runner: Runner, target: int) -> list[int]:
+    """The functions that call the entry point directly."""
+    starts = sorted(runner.functions)
+    sites = [a for a, i in runner.instructions.items() if _goes_to(i, target)]
+    return sorted({max((s for s in starts if s <= site), default=-1) for site in sites} - {-1})
+
+
+def problems(runner: Runner, module: ModuleRecord, pools: Mapping[str, range]) -> Iterator[str]:
+    """Buffers of the callers that overlap a pool. ``runner`` is the model's, ``pools`` have the
+    addresses of each pool by its symbol."""
+    if module.options.get("workspace_io"):
+        return  # inputs and outputs are planned there
+    memory = Lenient(runner.memory.constant, 0)
+    for start in calling(runner, runner.start):
+        caller = replace(runner, start=start, memory=memory)
+        for site, port, address in buffers(caller, module, runner.start):
+            for name, pool in pools.items():
+                if address < pool.stop and pool.start < address + port.nbytes:
+                    yield f"at {site:#x}: {port.name} is passed at {address:#x}, inside {name}"
+
+
+def pool_ranges(modules: Iterable[ModuleRecord], elf: Elf) -> dict[str, range]:
+    """The addresses of the pools that are part of the firmware."""
+    pools = [pool for module in modules for pool in module.plan.pools if pool.symbol]
+    symbols = [symbol for pool in pools for symbol in elf.named(pool.symbol)]
+    return {symbol.name: range(symbol.address, symbol.end) for symbol in symbols}

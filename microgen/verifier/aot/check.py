@@ -1,0 +1,99 @@
+"""The check ``runner``: what the AOT runner calls, on every path, is what the plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from microgen.manifest import ModuleRecord
+from microgen.verifier.aot import callers
+from microgen.verifier.aot import plan as plans
+from microgen.verifier.aot.arm import Thumb
+from microgen.verifier.aot.cpu import Cpu
+from microgen.verifier.aot.memory import Memory
+from microgen.verifier.aot.plan import Plan
+from microgen.verifier.aot.reached import is_reached
+from microgen.verifier.aot.riscv import Rv32
+from microgen.verifier.aot.values import STACK, Value, const
+from microgen.verifier.aot.walk import Runner, Walk
+from microgen.verifier.architectures import instructions
+from microgen.verifier.flow import code_of, constant
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_CPUS: Mapping[str, Cpu] = {"arm": Thumb(), "riscv": Rv32()}
+_GLOBAL_POINTER = "__global_pointer$"
+
+
+def runner(subject: Subject) -> Finding:
+    """The entry point calls the planned functions in the planned order with the planned pointers,
+    on every path, and returns their status. With the graph executor, which makes the calls itself,
+    only the packed functions are checked."""
+    module = subject.manifest
+    if subject.board.is_host:
+        return not_applicable("the host's instructions are not followed")
+    if module.options.get("executor") == "graph":
+        return _of_graph(subject, module)
+    plan = plans.of_model(module, subject.elf)
+    walk, problems = _walked(subject, f"{module.prefix}_run", plan)
+    if walk is not None:
+        problems += _caller_problems(subject, walk.runner)
+    problems += _wrapper_problems(subject, module)
+    expected = f"{len(plan.steps)} calls as planned, with their pointers, on every path"
+    count, paths = len(plan.steps), walk.paths if walk else 0
+    found = f"{count} calls, {paths} paths"
+    return judged(expected, problems, found, calls=count, paths=paths)
+
+
+def _of_graph(subject: Subject, module: ModuleRecord) -> Finding:
+    if module.devices:
+        return not_applicable("the graph executor makes the calls, with contexts in variables")
+    count = len({call.packed for call in module.calls})
+    expected = f"{count} packed functions that pass the data of their tensors on"
+    return judged(expected, _wrapper_problems(subject, module), f"{count}", functions=count)
+
+
+def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
+    """Problems of the functions from the reset to the entry point."""
+    module, elf = subject.manifest, subject.elf
+    pools = callers.pool_ranges(module.modules, elf)
+    yield from callers.problems(runner, module, pools)
+    if not is_reached(code_of(elf, subject.board, runner.instructions), runner.start):
+        yield f"the program never calls {module.prefix}_run"
+
+
+def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
+    """Problems of the packed functions, each by its first call."""
+    first = {call.packed: call for call in reversed(module.calls) if call.packed}
+    return [
+        problem
+        for name, call in first.items()
+        for problem in _walked(subject, name, plans.of_wrapper(call, module, subject.elf))[1]
+    ]
+
+
+def _walked(subject: Subject, name: str, plan: Plan) -> tuple[Walk | None, list[str]]:
+    """The walk through a function, and what is wrong; None if the function is not there."""
+    found = [s for s in subject.elf.named(name) if s.kind == "func"]
+    if len(found) != 1:
+        return None, [f"{len(found)} functions {name}"]
+    walk = Walk(runner_of(subject, subject.elf.code_address(found[0]), plan), plan)
+    walk.run()
+    return walk, [f"{name} {what}" for what in walk.problems.values()]
+
+
+def runner_of(subject: Subject, start: int, plan: Plan) -> Runner:
+    """What a walk reads that begins at an address."""
+    elf, board = subject.elf, subject.board
+    cpu = _CPUS[board.cpu.architecture]
+    registers = {"sp": Value(STACK)}
+    if pointer := elf.named(_GLOBAL_POINTER):
+        registers["gp"] = const(pointer[0].address)
+    on_stack = max(plan.parameters - len(cpu.convention.arguments), 0)
+    return Runner(
+        cpu=cpu,
+        memory=Memory(partial(constant, elf), 4 * on_stack),
+        instructions=instructions(board, subject.disassembly()),
+        functions={elf.code_address(symbol): symbol.name for symbol in elf.functions()},
+        start=start,
+        registers=registers,
+    )

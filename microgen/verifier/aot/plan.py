@@ -1,0 +1,244 @@
+"""What the runner of a model has to call, from its manifest: functions, arguments, failures."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from microgen.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
+from microgen.verifier.aot import values
+from microgen.verifier.aot.values import Value
+from microgen.verifier.elf import Elf
+
+UNPACK = "mg_packed_tensors"
+_POINTER_BYTES = 4
+_PACKED_PARAMETERS = 6
+
+Form = Literal["pointers", "tensors", "unpack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An argument: its name for messages, and its value; None if the ELF has no such symbol."""
+
+    name: str
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A planned call of a function at one of ``addresses``.
+
+    ``form``: it takes its arguments as plain pointers, or as tensors by the packed convention;
+    "unpack" stores where the data of the caller's tensors lie. ``can_fail``: the runner looks at
+    what it returns. ``opener``: this undoes the call of that number, so it is made after a later
+    failure, too.
+    """
+
+    function: str
+    addresses: frozenset[int]
+    arguments: tuple[Planned, ...]
+    form: Form = "pointers"
+    can_fail: bool = True
+    opener: int | None = None
+
+    @property
+    def words(self) -> int:
+        """The words that it is passed, in registers and on the stack."""
+        return len(self.arguments) if self.form == "pointers" else _PACKED_PARAMETERS
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The calls of a run without failures, in order. ``parameters`` is the number of the entry
+    point's. ``pointers`` are the values that it may compare with NULL, each with the alignment in
+    bytes that it may ask for."""
+
+    steps: tuple[Step, ...]
+    parameters: int
+    pointers: Mapping[Value, int] = field(default_factory=dict)
+
+    def after_failure(self, failed: int) -> list[int]:
+        """The calls that follow if a call is the first that fails: they undo what was done."""
+        later = range(failed + 1, len(self.steps))
+        return [i for i in later if _undoes(self.steps[i].opener, failed)]
+
+    def may_test(self, value: Value) -> bool:
+        """Whether the runner may depend on a value that is zero or not."""
+        kind, *parts = value.base
+        if kind == "result":
+            return True
+        if kind == "masked":
+            whole, mask = parts
+            return isinstance(whole, Value) and isinstance(mask, int) and self._aligns(whole, mask)
+        return value in self.pointers
+
+    def _aligns(self, value: Value, mask: int) -> bool:
+        if value.base[0] == "union":
+            return all(isinstance(v, Value) and self._aligns(v, mask) for v in value.base[1:])
+        return mask < self.pointers.get(value, 0)
+
+
+def _undoes(opener: int | None, failed: int) -> bool:
+    return opener is not None and opener < failed
+
+
+def of_model(module: ModuleRecord, elf: Elf) -> Plan:
+    """The plan of a model's entry point."""
+    places = _Places(module, elf)
+    steps: list[Step] = []
+    if places.is_packed:
+        steps.append(_unpack(elf, len(module.inputs) + len(module.outputs)))
+    activated = {}
+    for device in module.devices:
+        activated[device.name] = len(steps)
+        steps.append(places.hook(device, "activate"))
+    for call in module.calls:
+        steps += places.call(call, len(steps))
+    for device in reversed(module.devices):
+        steps.append(places.hook(device, "deactivate", activated[device.name]))
+    return Plan(
+        tuple(steps),
+        _PACKED_PARAMETERS if places.is_packed else len(places.structs),
+        {} if places.is_packed else places.pointers(),
+    )
+
+
+def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> Plan:
+    """The plan of the packed function that passes a call on. The graph executor does not know of
+    scratch buffers, so there the packed function has their address itself."""
+    places, is_graph = _Places(module, elf), module.options.get("executor") == "graph"
+    numbers = itertools.count()
+    passed = tuple(
+        Planned(a.name, places.buffer(a.name))
+        if is_graph and a.storage == "scratch"
+        else Planned(a.name, values.data(next(numbers)))
+        for a in call.args
+    )
+    steps = (
+        _unpack(elf, next(numbers)),
+        Step(call.function, _addresses(elf, call.function), passed),
+    )
+    return Plan(steps, _PACKED_PARAMETERS)
+
+
+def _unpack(elf: Elf, count: int) -> Step:
+    found = frozenset(elf.code_address(s) for s in elf.functions() if s.stem == UNPACK)
+    arguments = [Planned(name, values.parameter(i)) for i, name in enumerate(_PASSED_ON)]
+    return Step(UNPACK, found, (*arguments, Planned("count", values.const(count))), "unpack")
+
+
+_PASSED_ON = ("args", "type_codes", "num_args")
+
+
+def _addresses(elf: Elf, name: str) -> frozenset[int]:
+    found = [elf.code_address(s) for s in elf.named(name) if s.kind == "func"]
+    return frozenset(found if len(found) == 1 else ())
+
+
+class _Places:
+    """Where the buffers and constants of a model are, as values in its runner."""
+
+    def __init__(self, module: ModuleRecord, elf: Elf) -> None:
+        self.module, self.elf = module, elf
+        self.is_packed = module.options.get("interface") == "packed"
+        is_mapped = bool(module.options.get("workspace_io"))
+        ports = {} if is_mapped else {"inputs": _names(module.inputs)}
+        ports |= {} if is_mapped else {"outputs": _names(module.outputs)}
+        pools = {"workspace_pools": module.passed_pools} if module.passed_pools else {}
+        devices = {"devices": _names(module.devices)} if module.devices else {}
+        self.structs: dict[str, tuple[str, ...]] = {**ports, **pools, **devices}
+        self.pools = {pool.name: pool for pool in module.plan.pools}
+        self.buffers = {buffer.name: buffer for buffer in module.plan.buffers}
+        self.constants = {c.symbol or c.name: c for c in module.constants}
+
+    def pointers(self) -> dict[Value, int]:
+        """The structures and their members, except the devices' contexts, which may be NULL."""
+        found = {values.parameter(i): 1 for i in range(len(self.structs))}
+        for i, (struct, names) in enumerate(self.structs.items()):
+            for n, name in enumerate(names if struct != "devices" else ()):
+                alignment = self.alignment(name) if struct == "workspace_pools" else 1
+                found[values.member(i, n * _POINTER_BYTES)] = alignment
+        return found
+
+    def alignment(self, pool: str) -> int:
+        """The alignment of a pool that the caller passes, in bytes."""
+        return self.pools[pool].alignment if pool in self.pools else _MOST_ALIGNMENT
+
+    def hook(self, device: DeviceRecord, name: str, opener: int | None = None) -> Step:
+        """A call of a device's hook with the device's context."""
+        function = dict(zip(_HOOKS, device.hooks, strict=False)).get(name, "")
+        context = Planned(f"the context of {device.name}", self.member("devices", device.name))
+        return Step(function, _addresses(self.elf, function), (context,), opener=opener)
+
+    def call(self, call: CallRecord, number: int) -> Iterator[Step]:
+        """An operator's call, between the hooks of its device."""
+        device = next((d for d in self.module.devices if d.name == call.device), None)
+        if device is not None:
+            yield self.hook(device, "open")
+        function = call.packed or call.function
+        arguments = tuple(Planned(a.name, self.argument(a)) for a in call.args)
+        form: Form = "tensors" if call.packed else "pointers"
+        addresses = _addresses(self.elf, function)
+        yield Step(function, addresses, arguments, form, call.can_fail or bool(call.packed))
+        if device is not None:
+            yield self.hook(device, "close", number)
+
+    def argument(self, argument: ArgumentRecord) -> Value | None:
+        """The value of an argument; None if it is nowhere."""
+        name, storage = argument.name, argument.storage
+        if storage in ("sid", "scratch"):
+            return self.buffer(name)
+        if storage == "constant":
+            return self.constant(name)
+        if storage == "device":
+            return self.member("devices", name)
+        if self.is_packed:
+            ports = (*_names(self.module.inputs), *_names(self.module.outputs))
+            return values.data(ports.index(name)) if name in ports else None
+        return self.member(f"{storage}s", name)
+
+    def member(self, struct: str, name: str) -> Value | None:
+        """A pointer in one of the caller's structures, which have one pointer for each name."""
+        names = self.structs.get(struct, ())
+        if name not in names:
+            return None
+        index = list(self.structs).index(struct)
+        return values.member(index, names.index(name) * _POINTER_BYTES)
+
+    def buffer(self, name: str) -> Value | None:
+        """A planned buffer."""
+        buffer = self.buffers.get(name)
+        return None if buffer is None else self.in_pool(buffer.pool, buffer.offset)
+
+    def constant(self, name: str) -> Value | None:
+        """A constant, which has a symbol or lies in a pool that the caller passes."""
+        constant = self.constants.get(name)
+        if constant is None:
+            return None
+        if constant.symbol:
+            return self.symbol(name)
+        return self.in_pool(constant.pool, constant.offset)
+
+    def in_pool(self, name: str, offset: int) -> Value | None:
+        """A place in a pool."""
+        if name in self.module.passed_pools:
+            base = self.member("workspace_pools", name)
+        else:
+            base = self.symbol(self.pools[name].symbol) if name in self.pools else None
+        return None if base is None else base.plus(offset)
+
+    def symbol(self, name: str) -> Value | None:
+        """The address of the only object of that name."""
+        found = self.elf.named(name)
+        return values.const(found[0].address) if len(found) == 1 else None
+
+
+_HOOKS = ("activate", "open", "close", "deactivate")
+_MOST_ALIGNMENT = 2**16  # of a constant pool, whose alignment the manifest does not have
+
+
+def _names(records: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(getattr(record, "name") for record in records)  # noqa: B009

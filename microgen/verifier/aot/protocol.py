@@ -1,0 +1,67 @@
+"""What a path of a runner may do next: the calls that it makes, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microgen.verifier.aot.plan import Plan
+from microgen.verifier.aot.values import State, Value, const, result
+
+# kTvmErrorFunctionCallWrongArgType: a pointer is NULL; kTvmErrorFunctionCallInvalidArg: a pool is
+# misaligned.
+_REFUSALS = (const(0x0801), const(0x0803))
+
+
+def failures(state: State) -> list[int | None]:
+    """Which call may be the first that has failed, as far as the path has decided; None: none."""
+    if state.failed is None:
+        return [*state.pending, None]
+    return [*(number for number in state.pending if number < state.failed), state.failed]
+
+
+def following(plan: Plan, state: State, failed: int | None) -> int | None:
+    """The number of the call that comes next if that call has failed; None: the runner returns."""
+    if failed is None:
+        return state.made if state.made < len(plan.steps) else None
+    clean_up = plan.after_failure(failed)
+    position = state.made - failed - 1
+    return clean_up[position] if position < len(clean_up) else None
+
+
+def next_step(plan: Plan, state: State) -> tuple[int | None, str]:
+    """The number of the only call that may come next, None if there is none; and what is wrong
+    with any call now, empty if nothing is."""
+    possible = failures(state)
+    numbers = {following(plan, state, failed) for failed in possible}
+    if state.has_refused:
+        return None, "after it has refused an argument"
+    if len(numbers) > 1:
+        unknown = next(plan.steps[n].function for n in possible if n is not None)
+        return None, f"without a look at the status of {unknown}"
+    return numbers.pop(), ""
+
+
+def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[str]:
+    """What is wrong with a return of a value here."""
+    said = "an unknown value" if value is None else str(value)
+    if state.has_refused:
+        if state.made:
+            yield "refuses an argument after it has called something"
+        if value not in _REFUSALS:
+            yield f"returns {said} although it has refused an argument"
+        return
+    for failed in failures(state):
+        missing = following(plan, state, failed)
+        if missing is not None:
+            yield f"returns before it calls {plan.steps[missing].function}"
+        elif failed is not None and value != result(failed):
+            yield f"returns {said}, not the status of {plan.steps[failed].function}"
+        elif failed is None and not _is_success(state, value):
+            yield f"returns {said} after success"
+    if unseen := [pointer for pointer in plan.pointers if pointer not in state.zeros]:
+        yield f"never compares {unseen[0]} with NULL"
+
+
+def _is_success(state: State, value: Value | None) -> bool:
+    """Whether it is 0, or the status of a call, which is 0 if none has failed."""
+    return value == const(0) or value in [result(number) for number in state.pending]

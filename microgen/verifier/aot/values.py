@@ -1,0 +1,266 @@
+"""Values that the walk through a runner knows, and the state of one path.
+
+A value is a sum of something unknown, its base, and a known offset. Two values are equal if and
+only if base and offset are. What is not known at all is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+WORD = 2**32
+
+Base = tuple[Hashable, ...]
+
+CONST: Base = ("const",)
+STACK: Base = ("stack",)  # the stack pointer at the entry of the runner
+RETURN: Base = ("return",)  # where the runner's caller goes on
+
+
+class Value(NamedTuple):
+    """``base`` + ``offset``, modulo 2**32."""
+
+    base: Base
+    offset: int = 0
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number."""
+        return self.base == CONST
+
+    def plus(self, nbytes: int) -> Value:
+        """The sum with a number."""
+        return of(self.base, self.offset + nbytes)
+
+    def __str__(self) -> str:
+        base, *details = self.base
+        if base == "const":
+            return f"{self.offset:#x}"
+        name = _NAMES.get(str(base), str(base)).format(*details)
+        return f"{name} {self.offset:+#x}" if self.offset else name
+
+
+_NAMES = {
+    "stack": "the stack pointer",
+    "return": "the return address",
+    "parameter": "parameter {0}",
+    "member": "the word at parameter {0} + {1}",
+    "result": "the status of call {0}",
+    "data": "the data of argument {0}",
+    "register": "the caller's {0}",
+    "masked": "the low bits of {0}",
+}
+
+
+class CannotFollowError(Exception):
+    """An instruction whose effect is not known."""
+
+
+class UndecidedError(Exception):
+    """Whether ``value`` is zero is not known yet: the path divides."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(str(value))
+        self.value = value
+
+
+def of(base: Base, offset: int) -> Value:
+    """The value with its offset in the range of 32 bits, which is signed unless it is a number."""
+    if base == CONST:
+        return Value(CONST, offset % WORD)
+    return Value(base, (offset + WORD // 2) % WORD - WORD // 2)
+
+
+def const(number: int) -> Value:
+    """A number."""
+    return Value(CONST, number % WORD)
+
+
+def parameter(index: int) -> Value:
+    """A parameter of the entry point."""
+    return Value(("parameter", index))
+
+
+def member(index: int, offset: int) -> Value:
+    """The word at an offset of the structure that a parameter of the entry point points to."""
+    return Value(("member", index, offset))
+
+
+def result(call: int) -> Value:
+    """The status that a planned call has returned."""
+    return Value(("result", call))
+
+
+def data(index: int) -> Value:
+    """The address of the elements of a packed function's argument."""
+    return Value(("data", index))
+
+
+def added(a: Value | None, b: Value | None) -> Value | None:
+    """The sum."""
+    if a is None or b is None:
+        return None
+    if a.is_constant:
+        a, b = b, a
+    if b.is_constant:
+        return a.plus(b.offset)
+    if ("negative", *a.base) == b.base or ("negative", *b.base) == a.base:
+        return const(a.offset + b.offset)
+    return None
+
+
+def negated(a: Value | None) -> Value | None:
+    """The value with the other sign."""
+    if a is None:
+        return None
+    if a.is_constant:
+        return const(-a.offset)
+    base = a.base[1:] if a.base[0] == "negative" else ("negative", *a.base)
+    return of(base, -a.offset)
+
+
+def subtracted(a: Value | None, b: Value | None) -> Value | None:
+    """The difference."""
+    if a is not None and b is not None and a.base == b.base:
+        return const(a.offset - b.offset)
+    return added(a, negated(b))
+
+
+def low_bits(a: Value | None, mask: int) -> Value | None:
+    """``a & mask`` for a mask that has ones only at its low end; None for any other."""
+    if a is None or mask & (mask + 1):
+        return None
+    is_known = a.is_constant or mask == 0
+    return const(a.offset & mask) if is_known else Value(("masked", a, mask))
+
+
+def united(a: Value | None, b: Value | None) -> Value | None:
+    """``a | b`` as far as it matters whether its low bits are zero."""
+    if a is None or b is None:
+        return None
+    if a.is_constant and b.is_constant:
+        return const(a.offset | b.offset)
+    if const(0) in (a, b):
+        return b if a == const(0) else a
+    return Value(("union", a, b))
+
+
+class Flags(NamedTuple):
+    """What the last instruction that set flags compared. ``has_carry``: it was a subtraction, so
+    the carry and the order are known, too."""
+
+    left: Value | None
+    right: Value | None
+    has_carry: bool
+
+
+@dataclass(slots=True)
+class State:
+    """One path, before the instruction at ``pc``. ``stack`` has words by their offset from the
+    entry's stack pointer. ``zeros``: whether a value is zero, as far as the path has decided.
+
+    ``made`` is the number of planned calls that were made. ``pending`` are those, by their numbers
+    in the plan, whose status matters and is not decided; ``failed`` is the first that has failed.
+    ``has_refused``: an argument is not as documented.
+    """
+
+    pc: int
+    registers: dict[str, Value]
+    stack: dict[int, Value] = field(default_factory=dict)
+    flags: Flags | None = None
+    zeros: dict[Value, bool] = field(default_factory=dict)
+    made: int = 0
+    pending: tuple[int, ...] = ()
+    failed: int | None = None
+    has_refused: bool = False
+
+    def divided(self, value: Value, *, is_zero: bool) -> State:
+        """The path on which a value is zero, or is not. A value that is zero is a number from now
+        on, because compilers pass it where they need a zero."""
+
+        def seen(known: Value) -> Value:
+            return const(known.offset) if is_zero and known.base == value.base else known
+
+        flags = self.flags
+        if flags is not None:
+            left, right = (None if v is None else seen(v) for v in flags[:2])
+            flags = Flags(left, right, flags.has_carry)
+        return replace(
+            self,
+            registers={name: seen(known) for name, known in self.registers.items()},
+            stack={offset: seen(known) for offset, known in self.stack.items()},
+            flags=flags,
+            zeros={**self.zeros, value: is_zero},
+        )._decided(value, is_zero=is_zero)
+
+    def _decided(self, value: Value, *, is_zero: bool) -> State:
+        """Note what it means that a value is zero or is not."""
+        kind, *details = value.base
+        if kind != "result":
+            self.has_refused |= is_zero != (kind == "masked")
+            return self
+        call = details[0]
+        assert isinstance(call, int)
+        self.pending = tuple(number for number in self.pending if number != call)
+        if not is_zero:
+            self.failed = call if self.failed is None else min(call, self.failed)
+        return self
+
+    def forget_below_stack(self) -> None:
+        """What is below the stack pointer does not keep its value: an exception may write it."""
+        sp = self.registers.get("sp")
+        if sp is None or sp.base != STACK:
+            raise CannotFollowError("loses the stack pointer")
+        if any(offset < sp.offset for offset in self.stack):
+            self.stack = {offset: v for offset, v in self.stack.items() if offset >= sp.offset}
+
+    def set(self, register: str, value: Value | None) -> None:
+        """Write a register; None if nothing is known of the value."""
+        if value is None:
+            self.registers.pop(register, None)
+        else:
+            self.registers[register] = value
+
+    def is_zero(self, value: Value | None) -> bool:
+        """Whether a value is zero. Raises UndecidedError if the path has to divide."""
+        if value is None:
+            raise CannotFollowError
+        if value.is_constant:
+            return value.offset == 0
+        if value.base == STACK:
+            return False
+        if value.offset:
+            raise CannotFollowError
+        if value not in self.zeros:
+            raise UndecidedError(value)
+        return self.zeros[value]
+
+    def is_equal(self, a: Value | None, b: Value | None) -> bool:
+        """Whether two values are equal."""
+        return self.is_zero(subtracted(a, b))
+
+    def is_at_least(self, a: Value | None, b: Value | None) -> bool:
+        """Whether ``a >= b`` without sign."""
+        if a is None or b is None:
+            raise CannotFollowError
+        if a.is_constant and b.is_constant:
+            return a.offset >= b.offset
+        if b == const(0):
+            return True
+        if b == const(1):
+            return not self.is_zero(a)
+        if a == const(0):
+            return self.is_zero(b)
+        raise CannotFollowError
+
+    def is_less(self, a: Value | None, b: Value | None) -> bool:
+        """Whether ``a < b`` with sign."""
+        if a is None or b is None or not (a.is_constant and b.is_constant):
+            raise CannotFollowError
+        return _signed(a.offset) < _signed(b.offset)
+
+
+def _signed(number: int) -> int:
+    return (number + WORD // 2) % WORD - WORD // 2

@@ -1,0 +1,216 @@
+"""Follows every path of a runner, and compares its calls with the plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from microgen.verifier.aot import values
+from microgen.verifier.aot.arguments import argument_problems, unpacked
+from microgen.verifier.aot.cpu import Cpu, Onward
+from microgen.verifier.aot.memory import Memory
+from microgen.verifier.aot.plan import Plan
+from microgen.verifier.aot.protocol import next_step, return_problems
+from microgen.verifier.aot.values import (
+    RETURN,
+    STACK,
+    CannotFollowError,
+    State,
+    UndecidedError,
+    Value,
+    const,
+)
+from microgen.verifier.architecture import Instruction
+
+# Instructions on all paths: enough for each call's own, and for those of its failure.
+_MAX_STEPS = 20_000
+_MAX_STEPS_PER_CALL = 500
+_MAX_PROBLEMS = 8
+
+# Functions that belong to the runner although they have a name: the parts of generated code that a
+# compiler need not inline, and what compilers and linkers put between a call and its function.
+_OWN = re.compile(
+    r"tvmgen_\w+___tvm_main__|run_operators|first_error|__riscv_(save|restore)_\d+"
+    r"|OUTLINED_FUNCTION_\d+|__\w+_veneer|__(Thumb|ARM|LongThunk)\w*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What a walk reads. ``functions`` are names by address; ``start`` is where it begins."""
+
+    cpu: Cpu
+    memory: Memory
+    instructions: Mapping[int, Instruction]
+    functions: Mapping[int, str]
+    start: int
+    registers: Mapping[str, Value]
+
+
+@dataclass(slots=True)
+class Walk:
+    """The paths of a runner. ``problems`` are by address; ``paths`` counts those that return."""
+
+    runner: Runner
+    plan: Plan
+    problems: dict[int, str] = field(default_factory=dict)
+    paths: int = 0
+    steps: int = 0
+    work: list[State] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Follow all paths until they return, or until enough is wrong."""
+        convention = self.runner.cpu.convention
+        registers = {name: Value(("register", name)) for name in convention.preserved}
+        registers |= {convention.link: Value(RETURN), **self.runner.registers}
+        state = State(self.runner.start, registers)
+        for i in range(self.plan.parameters):
+            self.pass_argument(state, i)
+        self.work.append(state)
+        while self.work and len(self.problems) < _MAX_PROBLEMS:
+            self.follow(self.work.pop())
+
+    def pass_argument(self, state: State, index: int) -> None:
+        """Put a parameter where the caller does."""
+        names = self.runner.cpu.convention.arguments
+        if index < len(names):
+            state.registers[names[index]] = values.parameter(index)
+        else:
+            state.stack[4 * (index - len(names))] = values.parameter(index)
+
+    def follow(self, state: State) -> None:
+        """Follow one path up to its end or to where it divides."""
+        while True:
+            address = state.pc
+            instruction = self.runner.instructions.get(address)
+            if instruction is None:
+                self.problem(address, "no code is there")
+                return
+            self.steps += 1
+            if self.steps > _MAX_STEPS + _MAX_STEPS_PER_CALL * len(self.plan.steps):
+                self.problem(address, f"has no end after {self.steps} instructions")
+                return
+            try:
+                onward = self.runner.cpu.step(instruction, state, self.runner.memory)
+                state.forget_below_stack()
+                if not self.go_on(state, instruction, onward):
+                    return
+            except UndecidedError as error:
+                self.divide(state, instruction, error.value)
+                return
+            except (CannotFollowError, LookupError, ValueError) as error:
+                why = f": it {error}" if isinstance(error, CannotFollowError) and error.args else ""
+                self.problem(address, f"cannot follow `{instruction}`{why}")
+                return
+
+    def divide(self, state: State, instruction: Instruction, value: Value) -> None:
+        """Continue on two paths, if the runner may depend on the value."""
+        if not self.plan.may_test(value):
+            self.problem(state.pc, f"`{instruction}` depends on {value}")
+            return
+        self.work += [state.divided(value, is_zero=False), state.divided(value, is_zero=True)]
+
+    def problem(self, address: int, what: str) -> None:
+        """Note what is wrong. Only the first note for each address is kept."""
+        self.problems.setdefault(address, f"at {address:#x}: {what}")
+
+    def go_on(self, state: State, instruction: Instruction, onward: Onward) -> bool:
+        """Move the path to where an instruction leads. False if it ends there."""
+        if onward.kind == "next":
+            return self.arrive(state, const(instruction.next))
+        if onward.kind == "call":
+            state.registers[onward.link] = const(instruction.next | self.runner.cpu.code_bit)
+        return self.arrive(state, onward.target)
+
+    def arrive(self, state: State, target: Value | None) -> bool:
+        """Continue at an address, past the calls of functions that are not the runner's own."""
+        functions, runner = self.runner.functions, self.runner
+        while True:
+            if target == Value(RETURN):
+                self.returns(state)
+                return False
+            if target is None or not target.is_constant:
+                raise CannotFollowError("goes to an unknown address")
+            address = target.offset & ~1
+            name = functions.get(address)
+            if name is None or address == runner.start or _OWN.fullmatch(name.split(".")[0]):
+                state.pc = address
+                return True
+            target = state.registers.get(runner.cpu.convention.link)
+            if not self.fills(state, name) and not self.call(state, address, name):
+                return False
+
+    def call(self, state: State, address: int, name: str) -> bool:
+        """The call of a function at an address. False if it is not the next in the plan."""
+        number, wrong = next_step(self.plan, state)
+        if number is None or address not in self.plan.steps[number].addresses:
+            planned = wrong or (
+                "although nothing more is planned"
+                if number is None
+                else f"planned {self.plan.steps[number].function}"
+            )
+            self.problem(state.pc, f"calls {name}, {planned}")
+            return False
+        step = self.plan.steps[number]
+        passed = self.passed(state, step.words)
+        problems = argument_problems(step, passed, state, self.runner.memory)
+        for what in problems:
+            self.problem(state.pc, f"call of {name}: {what}")
+        if problems:
+            return False
+        words = step.words
+        if step.form == "unpack":
+            words = unpacked(step, passed, state, self.runner.memory)
+        state.made += 1
+        if step.can_fail:
+            state.pending = (*state.pending, number)
+        self.forget(state, values.result(number), words)
+        return True
+
+    def passed(self, state: State, count: int) -> list[Value | None]:
+        """The first ``count`` words that are passed, in registers and on the stack."""
+        names = self.runner.cpu.convention.arguments
+        sp = state.registers.get("sp")
+        if sp is None or sp.base != STACK:
+            raise CannotFollowError("calls with an unknown stack pointer")
+        on_stack = range(max(count - len(names), 0))
+        return [
+            *(state.registers.get(name) for name in names[:count]),
+            *(state.stack.get(sp.offset + 4 * i) for i in on_stack),
+        ]
+
+    def fills(self, state: State, name: str) -> bool:
+        """Whether it is a call with which a compiler initialises the runner's own variables."""
+        if name not in ("memset", "memcpy"):
+            return False
+        to, source, size = self.passed(state, 3)
+        if name == "memset":
+            self.runner.memory.fill(state, to, source, size)
+        else:
+            self.runner.memory.copy(state, to, source, size)
+        self.forget(state, to, 3)
+        return True
+
+    def forget(self, state: State, result: Value | None, words: int) -> None:
+        """What a function that has returned may have changed: registers, and the stack up to the
+        words that it was passed there."""
+        convention = self.runner.cpu.convention
+        kept = {*convention.preserved, "sp", "gp"}
+        state.registers = {n: v for n, v in state.registers.items() if n in kept}
+        state.set(convention.result, result)
+        state.flags = None
+        end = state.registers["sp"].offset + 4 * max(words - len(convention.arguments), 0)
+        state.stack = {offset: v for offset, v in state.stack.items() if offset >= end}
+
+    def returns(self, state: State) -> None:
+        """The end of a path."""
+        self.paths += 1
+        convention = self.runner.cpu.convention
+        for what in return_problems(self.plan, state, state.registers.get(convention.result)):
+            self.problem(state.pc, what)
+        if state.registers.get("sp") != Value(STACK):
+            self.problem(state.pc, "returns with another stack pointer")
+        for name in convention.preserved:
+            if state.registers.get(name) != Value(("register", name)):
+                self.problem(state.pc, f"returns without the caller's {name}")
