@@ -216,7 +216,7 @@ def run(
 
     project = Path(project)
     elf = builder.up_to_date(project, sanitize=sanitize)
-    checks = _sound(project, verify(project, elf=elf))
+    checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
     try:
