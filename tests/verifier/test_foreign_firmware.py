@@ -20,7 +20,7 @@ from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.scopes import NOT_OURS
-from tests.tools import NEEDS_ARM_GCC, NEEDS_RISCV_GCC
+from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
@@ -72,21 +72,28 @@ class Foreign:
 
     def link(self) -> Foreign:
         """Builds the application with flags of its own."""
-        gcc = f"{self.board.toolchain}gcc"
-        is_arm = self.board.cpu.architecture == "arm"
-        sources = [SOURCES / "main.c", SOURCES / f"startup_{'arm' if is_arm else 'riscv'}.c"]
-        sources += [p for p in (self.project / MODEL).iterdir() if p.suffix in (".c", ".S")]
+        sources = [p for p in (self.project / MODEL).iterdir() if p.suffix in (".c", ".S")]
         folders = [self.project / name for name in ("model/codegen/host/include", "crt/include")]
-        flags = [*self.board.cpu.cflags, "-O2", "-ffunction-sections", "-Wl,--gc-sections", "-T"]
-        flags += [str(self._filled_script()), *(f"-I{folder}" for folder in folders)]
-        library = ["-DHOST_HAS_NEWLIB", "-nostartfiles"]
-        flags += library if is_arm else ["-ffreestanding", "-nostdlib"]
-        for folder in ("crt/libc", "crt/src"):  # if the compiler has no headers of a C library
-            flags += ["-idirafter", str(self.project / folder)]
-        command = [gcc, *flags, *map(str, sources), "-o", str(self.elf), "-lgcc"]
+        flags = [*self.board.cpu.cflags, "-O2", "-ffunction-sections", "-Wl,--gc-sections"]
+        flags += [f"-I{folder}" for folder in folders] + self._flags_of_host()
+        command = [f"{self.board.toolchain}gcc", *flags, str(SOURCES / "main.c")]
+        command += [*map(str, sources), "-o", str(self.elf), "-lgcc"]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         assert made.returncode == 0, made.stderr
         return self
+
+    def _flags_of_host(self) -> list[str]:
+        """The C library, start-up code and linker script. A program of the machine that builds has
+        the compiler's."""
+        if self.board.is_host:
+            return ["-DHOST_HAS_LIBC"]
+        start, script = SOURCES / f"startup_{self.board.cpu.architecture}.c", self._filled_script()
+        flags = [str(start), "-T", str(script)]
+        if self.board.cpu.architecture == "arm":
+            return [*flags, "-DHOST_HAS_LIBC", "-nostartfiles"]
+        for folder in ("crt/libc", "crt/src"):  # the compiler may come without a library's headers
+            flags += ["-idirafter", str(self.project / folder)]
+        return [*flags, "-ffreestanding", "-nostdlib"]
 
     def _filled_script(self) -> Path:
         """The linker script; its memories begin after the start of the board's, as after a
@@ -164,6 +171,17 @@ def test_a_model_in_another_firmware_passes(
     assert {c.found for c in report.checks if c.name in WHOLE_FIRMWARE} == {NOT_OURS}
     assert 100 < report.check("stack").values["bound"] < 1000
     assert "tvmgen_default_run" in report.check("stack").found
+
+
+@NEEDS_CC
+def test_a_model_in_a_program_of_the_host_passes(foreign: Callable[[str], Foreign]) -> None:
+    made = foreign("native").link()
+    report = made.verify()
+    assert (report.scope, failed(report)) == ("model", {})
+    checked = [c.name for c in report.checks if c.status == "ok"]
+    assert {"sids", "arena", "constants_section", "constants_bytes", "kernels"} <= {*checked}
+    weight = "tvmgen_default_dense_BiasAdd_weight"
+    assert "constants_bytes" in failed(made.patch(weight, lambda byte: byte ^ 1).verify())
 
 
 @pytest.mark.parametrize("board", [ARM, RISCV])

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef HOST_HAS_NEWLIB
+#ifdef HOST_HAS_LIBC
 #include <stdio.h>
 #include <stdlib.h>
 #else
