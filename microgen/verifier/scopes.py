@@ -1,7 +1,7 @@
-"""What ``verify`` checks: a whole firmware of ours, or the model in a firmware of somebody else's.
+"""The scopes of ``verify``: a project's whole firmware, or only the model, in another firmware.
 
-In the scope "model" the linker script, the start-up code and the C library are the host's, so only
-those checks apply that make sense wherever the model is linked.
+In the scope "model" the other firmware has its own linker script, start-up code and C library, so
+only those checks apply that make sense wherever the model is linked.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ _Check = Callable[[Subject], Finding]
 
 NOT_OURS = "the ELF is not the project's: --scope model"
 
-# Output sections of the project's linker script. Other scripts put their contents into .rodata and
-# .bss, which the names of the input sections say.
+# Output sections of the project's linker script; longer names are those of further memories. Other
+# scripts put these input sections into their .rodata and .bss, because the names begin so.
 _OUR_SECTIONS = (".rodata.tvm", ".bss.noinit.tvm")
-# A project without constants and arena has only these, which are not the names that others use.
+# Symbols of the project's linker script, for models without constants and arena.
 _OUR_SYMBOLS = ("__stack_limit", "__stack_top", "__data_load")
 
-# The checks that differ in the scope "model", and what they are there. None: the check is about the
-# firmware as a whole, so it does not apply. All others are the same in both scopes.
+# The checks that differ in the scope "model", with their functions there. None: the check is about
+# the firmware as a whole, so it does not apply. All others are the same in both scopes, because
+# ``objects`` knows where the linker may put an object.
 _IN_MODEL: Mapping[str, _Check | None] = {
     "entry_point": None,
     "vector_table": None,
@@ -41,7 +42,7 @@ _IN_MODEL: Mapping[str, _Check | None] = {
 
 
 def check_in(scope: Scope, name: str, check: _Check) -> _Check:
-    """What a check is in a scope; ``check`` is that of the scope "project"."""
+    """The function of a check in a scope; ``check`` is that of the scope "project"."""
     if scope == "project":
         return check
     return _IN_MODEL.get(name, check) or _does_not_apply
@@ -52,9 +53,9 @@ def _does_not_apply(_subject: Subject) -> Finding:
 
 
 def scope_of(elf: Elf) -> Scope:
-    """ "project" if anything in the ELF is from the project's linker script: its sections of the
-    model, or all of its symbols. One edit of a project's ELF, such as a section's name, therefore
-    does not make it somebody else's."""
+    """The scope of an ELF: "project" if it has a section that only the project's linker script
+    makes, or all of its symbols. So a single edit of a project's ELF, such as the name of a
+    section, does not change its scope."""
     sections = any(section.name.startswith(_OUR_SECTIONS) for section in elf.sections)
     symbols = {symbol.name for symbol in elf.symbols}
     return "project" if sections or symbols.issuperset(_OUR_SYMBOLS) else "model"

@@ -13,7 +13,7 @@ from microgen.manifest import Manifest
 from microgen.target.board import Board
 from microgen.verifier.elf import Elf, Symbol
 
-# What is checked: the whole firmware, which the project built, or only the model in another one.
+# The part that is checked: the project's whole firmware, or only the model in another one.
 Scope = Literal["project", "model"]
 
 

@@ -19,7 +19,7 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
-from microgen.verifier.scopes import NOT_OURS
+from microgen.verifier.scopes import NOT_OURS, scope_of
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
@@ -292,6 +292,19 @@ def test_constants_in_a_section_that_is_written_fail(foreign: Callable[[str], Fo
     assert "is in writable memory" in found["constants_section"]
 
 
+@NEEDS_ARM_GCC
+def test_flash_may_have_a_section_whose_flags_say_that_it_is_written(
+    foreign: Callable[[str], Foreign],
+) -> None:
+    made = foreign("mps2_an386")
+    made.edits = (("*(.isr_vector))", "*(.isr_vector .flag))"),)
+    flag = '__attribute__((section(".flag"))) volatile int8_t flag = 1;'
+    made.in_operator("out0[0] = flag;", flag).link()
+    section = next(s for s in elf.load(made.elf).sections if s.name == ".flash_image")
+    assert section.writable
+    assert failed(made.verify()) == {}
+
+
 @pytest.mark.parametrize("board", [ARM, RISCV])
 def test_tables_in_a_section_with_code_are_followed(
     foreign: Callable[[str], Foreign], board: str
@@ -352,11 +365,35 @@ def test_the_core_of_another_firmware_must_run_the_models_code(
     assert architecture_of(of).missing(of.cpu, machine) == missing
 
 
+@pytest.mark.parametrize(
+    ("sections", "symbols", "scope"),
+    [
+        ([".text", ".rodata.tvm"], [], "project"),
+        ([".bss.noinit.tvm.psram"], [], "project"),
+        ([".text"], ["__stack_limit", "__stack_top", "__data_load"], "project"),
+        ([".text", ".rodata"], ["__stack_limit", "__stack_top"], "model"),
+        (["rodata", "bss"], [], "model"),
+    ],
+)
+def test_the_scope_follows_from_the_linker_script(
+    sections: list[str], symbols: list[str], scope: str
+) -> None:
+    made = elf.Elf(
+        *(Path("e"), "", 0),
+        tuple(elf.Symbol(name, 0, 0, "notype", "global", "", "") for name in symbols),
+        tuple(elf.Section(name, 0, 0, 4, False, False, True) for name in sections),
+        *((), {}, ()),
+    )
+    assert scope_of(made) == scope
+
+
 @NEEDS_ARM_GCC
 def test_the_scope_is_the_projects_however_its_elf_was_edited(project: Callable[..., Any]) -> None:
     built = project().build()
     assert verify(built.root).scope == "project"
     assert verify(built.root, elf=built.elf).scope == "project"
+    as_model = verify(built.root, scope="model")
+    assert (as_model.scope, failed(as_model)) == ("model", {})
     built.objcopy("--rename-section", ".rodata.tvm=.rodata.ours")
     report = verify(built.root, elf=built.elf)
     assert (report.scope, report.ok) == ("project", False)
