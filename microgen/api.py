@@ -224,7 +224,7 @@ def run(
     elf = builder.up_to_date(project, sanitize=sanitize)
     if not built_from.is_of(project, elf):
         elf = builder.build(project, sanitize=sanitize, anew=True).elf
-    checks = _sound(project, verify(project, elf=elf))
+    checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
     try:

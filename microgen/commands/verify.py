@@ -16,7 +16,13 @@ from microgen.verifier import VerifyReport
 
 HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
 
+_SCOPE = "check the whole firmware, or only the model (default: model if FILE is not the project's)"
 _BUDGET = "budget, for example 12288, 12K or 1M (default: the budget given to generate)"
+
+_SCOPES = {
+    "project": "scope: project (the whole firmware)",
+    "model": "scope: model (the ELF is not the project's; checks of the whole firmware are n/a)",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--elf", type=Path, metavar="FILE", help="check this file instead of build/firmware.elf")
     add("--ram", type=compiling.size, metavar="BYTES", help=f"RAM {_BUDGET}")
     add("--flash", type=compiling.size, metavar="BYTES", help=f"flash {_BUDGET}")
+    add("--scope", choices=("project", "model"), help=_SCOPE)
     compiling.add_codegen_path(parser)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
@@ -39,10 +46,12 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
             ram=args.ram,
             flash=args.flash,
             codegen_path=args.codegen_path,
+            scope=args.scope,
         )
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
     used = ram.of_total(manifest.load(args.project), report.sizes.arena, report.sizes.ram)
+    used = used if report.scope == "project" else used.of_model()
     data = {**report.to_json(), "ram": used.to_json()}
     text = _all(report, used) if args.verbose else _short(report, used)
     return Outcome(data, text, exit_code=0 if report.ok else 1)
@@ -51,11 +60,11 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 def _all(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = report.sizes
     flash = f"flash: {sizes.flash:,} bytes (code {sizes.code:,}, weights {sizes.weights:,})"
-    return [report.table(), "", *used.lines(), flash, report.summary()]
+    return [report.table(), "", *used.lines(), flash, _SCOPES[report.scope], report.summary()]
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The failed checks, then one line with the summary and sizes."""
+    """The failed checks, the scope if it is the model, then one line with the summary and sizes."""
     failed = [
         line
         for check in report.failed
@@ -68,4 +77,5 @@ def _short(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = [f"{ram.ARENA_IO} {used.arena_io:,} bytes"]
     if used.stack:
         sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
-    return [*failed, f"{report.summary()}; {', '.join(sizes)}"]
+    scope = [_SCOPES[report.scope]] if report.scope == "model" else []
+    return [*failed, *scope, f"{report.summary()}; {', '.join(sizes)}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from microgen.manifest import Manifest
@@ -31,6 +31,10 @@ class Ram:
     def total(self) -> int:
         """Everything in RAM."""
         return self.arena_io + self.static + self.stack
+
+    def of_model(self) -> Ram:
+        """Without the parts that another firmware around the model decides."""
+        return replace(self, static=0, stack=0)
 
     def lines(self, *, about: bool = False) -> list[str]:
         """A line for each name, with its parts. ``about``: the total is an estimate."""

@@ -31,8 +31,10 @@ from microgen.verifier import (
     memory,
     module_blob,
     registry,
+    scopes,
     sizes,
     stack,
+    subtree,
     vectors,
     workspaces,
 )
@@ -40,12 +42,13 @@ from microgen.verifier.aot.check import runner
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
-from microgen.verifier.subject import Finding, Subject, joined
+from microgen.verifier.subject import Finding, Scope, Subject, joined
 
 __all__ = [
     "CHECKS",
     "Check",
     "Contributor",
+    "Scope",
     "Sizes",
     "StackBound",
     "VerifyReport",
@@ -112,20 +115,24 @@ def verify(
     painted_stack: int | None = None,
     project_files: bool = True,
     codegen_path: Sequence[Path] = (),
+    scope: Scope | None = None,
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
     ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes and
     default to those of the manifest. ``painted_stack`` is the high-water mark that a run
     reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
-    ``codegen_path`` are folders with codegens, which say how their modules are read.
+    ``codegen_path`` are folders with codegens, which say how their modules are read. ``scope`` says
+    whether to check the whole firmware, or only the model, wherever it was linked. By default it is
+    the model if ``elf`` has nothing of the project's linker script.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
+    subject = _in_scope(subject, scope or (scopes.scope_of(subject.elf) if elf else "project"))
     counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
     checks = tuple(_run(name, check, subject) for name, check in counted)
-    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest))
+    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest), subject.scope)
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:
@@ -148,7 +155,16 @@ def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
     return stack.bound(subject)
 
 
+def _in_scope(subject: Subject, scope: Scope) -> Subject:
+    """The subject of the checks of a scope; ``subject`` is that of the scope "project"."""
+    if scope == "project":
+        return subject
+    reached = cache(lambda: subtree.reached(subject))
+    return replace(subject, scope=scope, reached=reached, functions=lambda: reached().functions)
+
+
 def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
+    check = scopes.check_in(subject.scope, name, check)
     finding = check(subject) if name in _OF_FIRMWARE else _of_each_model(check, subject)
     return Check(name, finding.status, finding.expected, finding.found, finding.values)
 
@@ -182,14 +198,16 @@ def _subject(
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
     board = boards.of_project(record.board)
+    read = elf.load(path)
     return Subject(
         project=project,
-        elf=elf.load(path),
+        elf=read,
         manifest=record,
         board=board,
         parameters=cache(lambda: _parameters(project, record)),
         disassembly=cache(lambda: disassemble(path, board)),
         readers=cache(lambda: _readers(record, codegen_path)),
+        functions=cache(lambda: [symbol for symbol in read.symbols if symbol.kind != "object"]),
         ram=ram or 0,
         flash=flash or 0,
         painted_stack=painted_stack,

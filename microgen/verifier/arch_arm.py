@@ -23,6 +23,20 @@ _V6M_FAULTS = (2, 3)
 _VECTORS = 16  # the core's own; a board's interrupts are never enabled
 _V6M = ("v6-M", "v6S-M")
 
+# The architectures that run the code of another one. DDI 0419, 0403, 0553: v8-M.baseline is v6-M
+# with more instructions, and v8-M.mainline includes v7-M and the baseline. It has v7E-M's DSP
+# instructions as an extension, which the compiler's flags of a core name.
+_MAINLINE = ("v8-M.mainline", "v8.1-M.mainline")
+_ABOVE_V6M = (*_V6M, "v7", "v7E-M", "v8-M.baseline", *_MAINLINE)
+_INCLUDED_IN = {
+    "v6-M": _ABOVE_V6M,
+    "v6S-M": _ABOVE_V6M,
+    "v7": ("v7E-M", *_MAINLINE),
+    "v7E-M": _MAINLINE,
+    "v8-M.mainline": ("v8.1-M.mainline",),
+    "v8.1-M.mainline": (),
+}
+
 _CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
 _LOOP_ENDS = ("cbz", "cbnz", "le", "letp", "wls", "wlstp")
 _TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
@@ -109,6 +123,14 @@ class Arm:
         }
         # An attribute with the value 0 is not written into the file.
         return wanted, {"Tag_ABI_VFP_args": "AAPCS", **elf.attributes}
+
+    def missing(self, cpu: Cpu, elf: Elf) -> str:
+        """The linker has merged the attributes of all objects, so the architecture may be one that
+        includes the CPU's. How floats are passed is the same in all objects of a link."""
+        wanted = dict(cpu.attributes)["Tag_CPU_arch"]
+        found = elf.attributes.get("Tag_CPU_arch", "")
+        is_m = elf.attributes.get("Tag_CPU_arch_profile") == "Microcontroller"
+        return "" if is_m and found in (wanted, *_INCLUDED_IN.get(wanted, ())) else wanted
 
     def _vector(self, elf: Elf, board: Board, number: int) -> int:
         return elf.word(self.vector_table(board) + 4 * number) or 0

@@ -115,6 +115,19 @@ class RiscV:
         wanted = {**dict(cpu.attributes), "float ABI": "soft"}
         return _canonical(wanted), _canonical(elf.attributes)
 
+    def missing(self, cpu: Cpu, elf: Elf) -> str:
+        """Every extension of the CPU must be among those that the linker has merged."""
+        wanted = _letters(dict(cpu.attributes)["Tag_RISCV_arch"])
+        found = _letters(elf.attributes.get("Tag_RISCV_arch", ""))
+        return ", ".join(sorted(wanted - found))
+
+
+def _letters(architecture: str) -> set[str]:
+    """The base and the extensions. Those that others imply are left out, with ``g`` spelled out."""
+    base, *longer = extensions(architecture).split("_")
+    letters = base[4:].replace("g", "imafd")
+    return {base[:4], *letters, *longer}
+
 
 def _callee(instruction: Instruction, registers: Registers) -> Value | None:
     """The target, unless the return address goes to a register other than ``ra``. libgcc's

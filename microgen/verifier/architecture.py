@@ -162,3 +162,7 @@ class Architecture(Protocol):
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
         """The build attributes that an ELF for the CPU must have, and those of this ELF. Attributes
         with the same meaning are equal here."""
+
+    def missing(self, cpu: Cpu, elf: Elf) -> str:
+        """The instruction set that the ELF's core must have to run code for the CPU, if the ELF's
+        attributes do not have it; otherwise empty."""

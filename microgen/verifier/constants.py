@@ -11,7 +11,6 @@ from microgen.ir.graph import Array
 from microgen.kernels import transforms
 from microgen.manifest import BlobRecord, ConstantRecord
 from microgen.verifier import objects
-from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
@@ -22,7 +21,7 @@ def constants_section(subject: Subject) -> Finding:
     if not records:
         return not_applicable("the model has no constants except those that a caller passes")
     problems = [p for record in records for p in _place_problems(subject, record)]
-    sections = ", ".join(dict.fromkeys(record.section for record in records))
+    sections = ", ".join(dict.fromkeys(objects.section_of(subject, r) for r in records))
     expected = (
         f"{len(records)} objects in {sections}, read-only, each of its size, aligned to "
         f"{_alignment(subject)}"
@@ -43,7 +42,7 @@ def object_problems(
     """Problems of an object that must be in read-only memory."""
     yield from objects.problems(subject, record, alignment)
     symbol = objects.only(subject, record)
-    if symbol and is_writable(subject, symbol):
+    if symbol and objects.is_writable(subject, symbol):
         yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
 
 
@@ -51,20 +50,6 @@ def _alignment(subject: Subject) -> int:
     """The value of ``--constant-alignment``. The check ``manifest`` fails for an invalid one."""
     asked = subject.manifest.options.get("constant_alignment")
     return asked if isinstance(asked, int) and asked > 0 else 1
-
-
-def is_writable(subject: Subject, symbol: Symbol) -> bool:
-    """Whether the section, the segment, or the board's memory at that place is writable."""
-    section = subject.elf.section_at(symbol.address)
-    segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
-    memories = [
-        m for m in subject.board.memories if m.origin <= symbol.address < m.origin + m.length
-    ]
-    return (
-        (section is not None and section.writable)
-        or any("w" in s.rights for s in segments)
-        or any("w" in m.access for m in memories)
-    )
 
 
 def constants_bytes(subject: Subject) -> Finding:

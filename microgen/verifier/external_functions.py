@@ -10,7 +10,7 @@ from microgen.blob.payloads.base import typed
 from microgen.ir.graph import DType
 from microgen.manifest import ExternalRecord, FunctionRecord, HeldRecord, ModuleRecord
 from microgen.verifier.blob_image import blob_image
-from microgen.verifier.constants import is_writable
+from microgen.verifier.objects import is_writable
 from microgen.verifier.signatures import signature_problems
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, split, text_at, words

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from microgen.target.board import Board
 from microgen.verifier.architecture import Code, Control, InlineTable, Instruction
 from microgen.verifier.architectures import architecture_of
-from microgen.verifier.elf import Elf, Section
+from microgen.verifier.elf import Elf, Section, Symbol
 from microgen.verifier.values import (
     HANDLER,
     Registers,
@@ -22,6 +22,8 @@ from microgen.verifier.values import (
     has_stack,
     joined,
 )
+
+_NOWHERE = -1
 
 # More visits of one instruction, each with a deeper stack, mean a loop that pushes.
 _MAX_VISITS = 64
@@ -53,14 +55,20 @@ _CALLS_BY_REGISTRY = "TVMGraphExecutor_RunNode"
 
 
 def code_of(
-    elf: Elf, board: Board, instructions: Mapping[int, Instruction], registry: int = 0
+    elf: Elf,
+    board: Board,
+    instructions: Mapping[int, Instruction],
+    registry: int = 0,
+    from_reset: bool = True,
 ) -> Code:
     """Everything needed to follow an ELF's instructions. ``registry`` is the address of the table
-    of packed functions that the graph executor calls, 0 if there is none."""
+    of packed functions that the graph executor calls, 0 if there is none. ``from_reset=False``: no
+    code may set the stack pointer to the top of the stack."""
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
-    machine = arch.machine(lambda address: constant(elf, address), arch.stack_top(elf, board))
-    reset = arch.reset(elf, board) & ~1
+    stack_top = arch.stack_top(elf, board) if from_reset else 0
+    machine = arch.machine(lambda address: constant(elf, address), stack_top)
+    reset = arch.reset(elf, board) & ~1 if from_reset else _NOWHERE
     return Code(arch, elf, board, instructions, machine, functions, reset, registry)
 
 
@@ -281,11 +289,8 @@ class _Walk:
         contain nothing else. A compiler's own table, for a switch, ends where its words no longer
         lead into the function, because the next table may follow.
 
-        The table must be data, and not the vector table. Both are at small addresses, and an index
-        in a register looks like one.
         """
-        section = self.code.elf.section_at(address)
-        if section is None or section.executable or self.is_vectors(section):
+        if not self.may_be_table(address):
             return set()
         end = self.object_end(address)
         targets: set[int] = set()
@@ -307,11 +312,45 @@ class _Walk:
         is_own = self.start <= address < min(later, default=2**32)
         return is_own and address in self.code.instructions
 
+    def may_be_table(self, address: int) -> bool:
+        """Whether data is there that is not the vector table. Vectors and code are at small
+        addresses, and an index in a register looks like one.
+
+        In the project's firmware, data has sections of its own. Other linkers may put everything
+        into one section.
+        """
+        section = self.code.elf.section_at(address)
+        if section is None:
+            return False
+        if self.code.reset == _NOWHERE and section.executable:
+            return not self.is_function(address) and not self.starts_with_data(address)
+        return not section.executable and not self.is_vectors(section)
+
     def is_vectors(self, section: Section) -> bool:
         table = self.code.arch.vector_table(self.code.board)
         return table is not None and section.holds(table)
 
+    def is_function(self, address: int) -> bool:
+        """Whether an instruction of a function is there. objdump decodes data as instructions, too,
+        if neither an object's symbol nor a mapping symbol says that it is data."""
+        elf = self.code.elf
+        starts = ((elf.code_address(s), s.size) for s in elf.functions())
+        has_symbol = any(start <= address < start + size for start, size in starts)
+        return has_symbol and address in self.code.instructions
+
+    def starts_with_data(self, address: int) -> bool:
+        """Whether the object at the address has anything but code pointers first, as a vector table
+        has the stack pointer."""
+        found = self.object_at(address)
+        first = None if found is None else constant(self.code.elf, found.address)
+        return first is not None and first & ~1 not in self.code.instructions
+
     def object_end(self, address: int) -> int | None:
         """The end of the object at the address; None if there is no object."""
+        found = self.object_at(address)
+        return None if found is None else found.end
+
+    def object_at(self, address: int) -> Symbol | None:
+        """The object that contains the address."""
         objects = (s for s in self.code.elf.symbols if s.kind == "object")
-        return next((s.end for s in objects if s.address <= address < s.end), None)
+        return next((s for s in objects if s.address <= address < s.end), None)

@@ -85,6 +85,17 @@ def build_attributes(subject: Subject) -> Finding:
     return judged(_tags(wanted), problems, _tags({tag: found.get(tag, "") for tag in wanted}))
 
 
+def runs_model(subject: Subject) -> Finding:
+    """The core that the ELF is built for runs the code of the model's CPU."""
+    cpu = subject.board.cpu
+    if not cpu.attributes:
+        return not_applicable("the format has no build attributes for this CPU")
+    missing = architecture_of(subject.board).missing(cpu, subject.elf)
+    found = _tags(subject.elf.attributes) or "no build attributes"
+    problems = [f"{missing} is missing: {found}"] if missing else []
+    return judged(f"a core that runs code for {cpu.title}", problems, found)
+
+
 def _tags(values: Mapping[str, str]) -> str:
     return ", ".join(f"{tag}: {value}" for tag, value in values.items())
 

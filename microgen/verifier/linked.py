@@ -93,7 +93,7 @@ def kernels(subject: Subject) -> Finding:
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
     called = {name for call in calls for name in (call.function, call.packed)}
-    functions = {symbol.stem for symbol in subject.elf.functions()}
+    functions = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     prefixes = tuple(f"{module.prefix}_fused_" for module in modules)
     present = {name for name in functions if name.startswith(prefixes)}
@@ -113,7 +113,7 @@ def heap(subject: Subject) -> Finding:
     """No heap function is linked."""
     if subject.board.is_host:
         return not_applicable("the host's libc has a heap")
-    found = sorted({s.name for s in subject.elf.symbols if s.kind != "object" and s.name in HEAP})
+    found = sorted({s.name for s in subject.functions() if s.name in HEAP})
     problems = [f"{name} is linked" for name in found]
     return judged("no malloc, free, sbrk or similar functions", problems, "none")
 
@@ -128,7 +128,7 @@ def libc(subject: Subject) -> Finding:
     if subject.board.is_host:
         return not_applicable("the host's firmware uses the host's libc")
     words = _source_words(subject)
-    names = {symbol.stem for symbol in subject.elf.functions()}
+    names = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     problems = [
         f"{name} is linked"
         for name in sorted(names - _PLANNED - HEAP)
@@ -162,7 +162,7 @@ def soft_float(subject: Subject) -> Finding:
             return not_applicable("a float model on a CPU without FPU")
         if Feature.FPU64 not in subject.board.cpu.features:
             pattern, kind = _SOFT_DOUBLE, "double"
-    names = {symbol.name for symbol in subject.elf.symbols if symbol.kind != "object"}
+    names = {symbol.name for symbol in subject.functions()}
     problems = [f"{name} is linked" for name in sorted(names) if pattern.fullmatch(name)]
     if problems and kind == "double" and _is_hybrid(subject):
         return not_applicable("hybrid layers find zero points in double, once per image or row")

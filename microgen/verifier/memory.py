@@ -27,7 +27,9 @@ def arena(subject: Subject) -> Finding:
         return not_applicable("the plan has no workspace")
     problems = [p for pool in pools for p in _arena_problems(subject, pool)]
     expected = "; ".join(
-        f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in {p.section}" for p in pools
+        f"{p.symbol}: {p.nbytes} bytes, aligned to {p.alignment}, in "
+        f"{objects.section_of(subject, p)}"
+        for p in pools
     )
     found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
     return judged(expected, problems, found, pools=[_values(subject, pool) for pool in pools])
@@ -49,10 +51,7 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
         return
     if pool.capacity is not None and symbol.size > pool.capacity:
         yield f"{pool.symbol} has {symbol.size} bytes, but the pool was given {pool.capacity}"
-    if not subject.board.is_host:
-        memory = subject.board.memory(pool.memory or subject.board.arena)
-        if not memory.origin <= symbol.address <= symbol.end <= memory.origin + memory.length:
-            yield f"{pool.symbol} at {symbol.address:#x} is not in {memory.name}"
+    yield from objects.memory_problems(subject, pool, symbol)
 
 
 def sids(subject: Subject) -> Finding:
@@ -89,8 +88,9 @@ def _buffer_problems(
         yield f"{record.name} has {symbol.size} bytes, planned {record.nbytes}"
     if symbol.address % pool.alignment:
         yield f"{record.name} at {symbol.address:#x} is not aligned"
-    if symbol.section != pool.section:
-        yield f"{record.name} is in {symbol.section or 'no section'}, not {pool.section}"
+    section = objects.section_of(subject, pool)
+    if symbol.section != section:
+        yield f"{record.name} is in {symbol.section or 'no section'}, not {section}"
 
 
 @dataclass(frozen=True, slots=True)

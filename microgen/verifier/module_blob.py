@@ -10,7 +10,8 @@ from microgen.blob import LIBRARY, Blob
 from microgen.blob.payloads import ConstLoader
 from microgen.manifest import BlobRecord, ExternalRecord, ModuleRecord
 from microgen.verifier.blob_image import blob_image
-from microgen.verifier.constants import is_writable, object_problems
+from microgen.verifier.constants import object_problems
+from microgen.verifier.objects import is_writable, section_of
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, text_at, words
 
@@ -28,8 +29,8 @@ def module_blob(subject: Subject) -> Finding:
     record = module.blob
     problems = [*object_problems(subject, record), *_content_problems(subject, record)]
     expected = (
-        f"{record.symbol}: an object of {record.nbytes} bytes in {record.section}, read-only; "
-        f"{len(module.loaded)} modules in a valid tree, byte for byte as generated"
+        f"{record.symbol}: an object of {record.nbytes} bytes in {section_of(subject, record)}, "
+        f"read-only; {len(module.loaded)} modules in a valid tree, byte for byte as generated"
     )
     found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
     return judged(expected, problems, f"{record.nbytes} bytes: {found}", nbytes=record.nbytes)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from microgen.manifest import ModuleRecord
-from microgen.verifier.constants import is_writable
+from microgen.verifier.objects import is_writable
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 from microgen.verifier.tables import bytes_of, words
 

@@ -10,6 +10,7 @@ from microgen.errors import cut
 from microgen.output.junit import Case
 from microgen.output.text_layout import Column, Table
 from microgen.verifier.sizes import Sizes
+from microgen.verifier.subject import Scope
 
 _STATUSES = ("ok", "failed", "n/a")
 
@@ -32,10 +33,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Every check, in the documented order, and the firmware's sizes."""
+    """Every check, in the documented order, the firmware's sizes, and whether the whole firmware or
+    only the model was checked."""
 
     checks: tuple[Check, ...]
     sizes: Sizes
+    scope: Scope = "project"
 
     @property
     def ok(self) -> bool:
@@ -62,10 +65,11 @@ class VerifyReport:
         return ", ".join(f"{count} {status}" for status, count in self.counts.items())
 
     def to_json(self) -> dict[str, Any]:
-        """``{"ok": bool, "checks": [{"name", "status", "expected", "found", "values"}]}``, and the
-        counts of statuses and the bytes of flash."""
+        """``{"ok": bool, "scope": "project" or "model", "checks": [{"name", "status", "expected",
+        "found", "values"}]}``, and the counts of statuses and the bytes of flash."""
         return {
             "ok": self.ok,
+            "scope": self.scope,
             "checks": [asdict(check) for check in self.checks],
             "counts": self.counts,
             "flash": {

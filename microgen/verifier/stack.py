@@ -67,13 +67,14 @@ class CallGraph:
         return best
 
 
-def call_graph(subject: Subject) -> CallGraph:
-    """The call graph of a board's firmware. It is computed when depths are asked for. Raises
+def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
+    """The call graph of a board's firmware. It is computed when depths are asked for.
+    ``from_reset=False``: start-up code, which sets the stack pointer, is not part of it. Raises
     ToolError if objdump is missing."""
     found = instructions(subject.board, subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
-    return CallGraph(code_of(subject.elf, subject.board, found, known))
+    return CallGraph(code_of(subject.elf, subject.board, found, known, from_reset))
 
 
 def bound(subject: Subject) -> StackBound:
@@ -89,7 +90,7 @@ def bound(subject: Subject) -> StackBound:
     handlers = sorted(arch.handlers(subject.elf, subject.board, graph.handlers()))
     handler = max((graph.depth(start) for start in handlers), default=(0, ()))
     frame_bytes = subject.board.cpu.exception_frame
-    problems = [*graph.problems, *_unknown_modules(subject, graph)]
+    problems = [*graph.problems, *unknown_modules(subject, graph)]
     thread_bytes, handler_bytes = (
         aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
     )
@@ -103,7 +104,7 @@ def bound(subject: Subject) -> StackBound:
 _CREATE = ("TVMGraphExecutor_CreateIn", "TVMGraphExecutor_Create")
 
 
-def _unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
+def unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
     """Calls that create a graph executor outside of the generated code. The caller chooses the
     functions that the executor calls. Only the generated code is known to choose the program's own.
     """

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from microgen.blob.payloads.base import PayloadReader
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.target.board import Board
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf import Elf, Symbol
+
+# The part that is checked: the project's whole firmware, or only the model in another one.
+Scope = Literal["project", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The functions that the models' run functions reach, the most bytes of stack that they take,
+    the functions of that path, and what could not be followed. If there are ``problems``, there may
+    be more functions."""
+
+    functions: Collection[Symbol] = ()
+    nbytes: int = 0
+    path: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +35,10 @@ class Subject:
 
     ``parameters`` reads ``model/parameters/<module>.params``, ``disassembly`` the text of
     ``objdump -d``, and ``readers`` makes the readers of the blob's payloads by type key. All three
-    may raise MicrogenError. ``ram`` and ``flash`` are budgets in bytes, 0 for none.
-    ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
+    may raise MicrogenError. ``functions`` are the symbols of the code that the checks are about:
+    all except objects, or, in the scope "model", those of ``reached``, which is empty in the scope
+    "project". ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``painted_stack`` is the
+    high-water mark that the firmware reported, in bytes.
     """
 
     project: Path
@@ -31,10 +48,13 @@ class Subject:
     parameters: Callable[[], Mapping[str, Array]]
     disassembly: Callable[[], str]
     readers: Callable[[], Mapping[str, PayloadReader]]
+    functions: Callable[[], Collection[Symbol]]
+    reached: Callable[[], Reached] = Reached
     ram: int = 0
     flash: int = 0
     painted_stack: int | None = None
     with_project_files: bool = True
+    scope: Scope = "project"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ def shared_workspace(subject: Subject) -> Finding:
     names = ", ".join(record.modules)
     expected = (
         f"{record.symbol}: {record.nbytes} bytes, aligned to {record.alignment}, in "
-        f"{record.section}, contains the workspaces of {names}, from its start, and no other"
+        f"{objects.section_of(subject, record)}, contains the workspaces of {names}, "
+        f"from its start, and no other"
     )
     found = "; ".join(map(str, subject.elf.named(record.symbol)))
     return judged(expected, problems, found, nbytes=record.nbytes)

@@ -128,6 +128,17 @@ def test_the_arena_is_in_ram_and_constants_are_not(digits: tuple[str, Path, Path
     assert not holders[1]["sh_flags"] & SH_FLAGS.SHF_WRITE
 
 
+def test_verify_proves_the_model_in_zephyrs_elf(digits: tuple[str, Path, Path]) -> None:
+    _, project, build = digits
+    report = microgen.verify(project, elf=build / "zephyr" / "zephyr.elf")
+    assert report.failed == ()
+    assert report.scope == "model"
+    for name in ("sids", "arena", "constants_bytes", "heap", "libc", "kernels", "stack"):
+        assert report.check(name).status == "ok"
+    bare_metal = microgen.verify(project).check("stack").values["bound"]
+    assert 0 < report.check("stack").values["bound"] < bare_metal
+
+
 def test_it_needs_no_more_than_the_minimal_libc(digits: tuple[str, Path, Path]) -> None:
     _, _, build = digits
     config = (build / "zephyr" / ".config").read_text()
