@@ -52,6 +52,10 @@ class Record:
         offset, form = self._fields[name]
         struct.pack_into(f"<{form}", self._data, self.at + offset, value)
 
+    def name(self, field: str) -> str:
+        """The name of a field that is given without its prefix."""
+        return next(name for name in self._fields if name.split("_", 1)[1] == field)
+
     def raw(self, size: int) -> bytes:
         return bytes(self._data[self.at : self.at + size])
 

@@ -12,13 +12,16 @@ from _pytest.mark import ParameterSet
 from microgen.target import board as boards
 from microgen.verifier import CHECKS
 from tests.minimal_project import board_params
+from tests.tamper import headers, symbols
 from tests.tamper.elf32 import Elf32
 from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt, two_models
-from tests.tamper.tampers import STILL_FOUND_AFTER_STRIP, TAMPERS, Tamper
+from tests.tamper.symbols import STILL_FOUND_AFTER_STRIP
+from tests.tamper.tampers import Tamper
 from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 
+TAMPERS = (*headers.TABLE.tampers, *symbols.TABLE.tampers)
 _SAMPLE = 12  # every so many-th tampered file goes through all checks
 
 
