@@ -11,6 +11,7 @@ from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.flow import Frame, code_of, frame
+from microgen.verifier.listing import unread
 from microgen.verifier.report import Check
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -68,12 +69,13 @@ class CallGraph:
 
 
 def call_graph(subject: Subject) -> CallGraph:
-    """The call graph of a board's firmware. It is computed when depths are asked for. Raises
-    ToolError if objdump is missing."""
+    """The call graph of a board's firmware. It is computed when depths are asked for; code that
+    could not be read is among its problems from the start. Raises ToolError without objdump."""
     instructions = architecture_of(subject.board).parse(subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
-    return CallGraph(code_of(subject.elf, subject.board, instructions, known))
+    code = code_of(subject.elf, subject.board, instructions, known)
+    return CallGraph(code, problems=[*unread(subject.elf, instructions)])
 
 
 def bound(subject: Subject) -> StackBound:

@@ -237,9 +237,18 @@ def test_code_for_another_core_is_found(project: Make) -> None:
     ("text", "mnemonic", "operands"),
     [
         ("80000100:\t1141                \tadd\tsp,sp,-16", "add", ("sp", "sp", "-16")),
-        ("80000100:\tadd\ta0,a0,488 # ffffb1e8 <stk+0x7>", "add", ("a0", "a0", "488")),
-        ("80000100:\tbltu\ta5,a0,80000098 <sw+0x36>", "bltu", ("a5", "a0", "80000098 <sw+0x36>")),
-        ("80000100:\tret", "ret", ()),
+        (
+            "80000100:\t1e850513          \tadd\ta0,a0,488 # ffffb1e8 <stk+0x7>",
+            "add",
+            ("a0", "a0", "488"),
+        ),
+        (
+            "80000100:\tf8a7ece3          \tbltu\ta5,a0,80000098 <sw+0x36>",
+            "bltu",
+            ("a5", "a0", "80000098 <sw+0x36>"),
+        ),
+        ("80000100:\t8082                \tret", "ret", ()),
+        ("80000100:\tffff                \t???", "undefined", ("0xffff",)),
     ],
 )
 def test_instruction_text(text: str, mnemonic: str, operands: tuple[str, ...]) -> None:
