@@ -11,9 +11,10 @@ from microgen.target.cpu import Cpu
 
 _LINE = re.compile(r" *([0-9a-f]+): ((?:[0-9a-f]{2} )+) *\t(\S+)(?:\t(.*))?")
 _TARGET = re.compile(r"0x([0-9a-f]+) <")
-_CALLS = re.compile(r"blx?|jalr?")
+_CONDITION = "eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le"
+_CALLS = re.compile(rf"bl({_CONDITION})?|jal")
 _BRANCHES = re.compile(
-    r"b(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|eqz|nez|ltz|gez|gtz|lez|ltu|geu)(\.[nw])?"
+    rf"b({_CONDITION}|eqz|nez|ltz|gez|gtz|lez|ltu|geu)(\.[nw])?"
     r"|cbn?z|le|letp|wls|wlstp(\.\d+)?"
 )
 _JUMPS = re.compile(r"b|b\.[nw]|j")
@@ -39,7 +40,7 @@ def read(elf: Path, cpu: Cpu) -> dict[int, Facts]:
         if cpu.architecture == "riscv"
         else [f"--mcpu={name}", f"--triple={cpu.triple}"]
     )
-    finished = toolchain.run(["llvm-objdump", "-d", *chosen, elf], seconds=60)
+    finished = toolchain.run(["llvm-objdump", "-d", "-z", *chosen, elf], seconds=60)
     assert finished.ok, finished.output
     matches = filter(None, map(_LINE.fullmatch, finished.output.splitlines()))
     return {

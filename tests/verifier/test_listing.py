@@ -37,7 +37,11 @@ pytestmark = NEEDS_ARM_GCC
 CODE = """
 __attribute__((noinline)) static int64_t wide(int64_t a, int32_t n) { return (a << n) / (n | 1); }
 __attribute__((noinline)) static float mean(volatile float* p, int32_t n)
-{ float s = 0, t = 1; for (int i = 0; i < n; i++) { s += p[i]; t *= p[i] / s; } return s / t; }
+{
+    double s = 0, t = 1;
+    for (int i = 0; i < n; i++) { s += p[i]; t *= p[i] / s; }
+    return (float)(s / t);
+}
 __attribute__((noinline)) static void add(int8_t* restrict a, const int8_t* restrict b, int32_t n)
 { for (int i = 0; i < n; i++) a[i] = (int8_t)(a[i] + b[i]); }
 int32_t extra(int32_t n)
@@ -78,7 +82,7 @@ def _facts(code: Code, instruction: Instruction, is_conditional: bool) -> Facts:
     target = control.target
     is_direct = instruction.operands and "<" in instruction.operands[-1]
     kind = control.kind if is_direct and target and control.kind != "next" else ""
-    kind = "branch" if kind and is_conditional else kind
+    kind = "branch" if kind == "jump" and is_conditional else kind
     place = target.offset if kind and target else 0
     try:
         after = code.machine.step(instruction, ENTRY)["sp"]

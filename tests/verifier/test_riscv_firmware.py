@@ -257,11 +257,12 @@ def test_instruction_text(text: str, mnemonic: str, operands: tuple[str, ...]) -
 
 
 def test_data_is_no_instruction() -> None:
-    assert parse("  10:\t.2byte\t0x1234\n  12:\tnop\n") == {12 + 6: Instruction(18, 2, "nop", ())}
+    text = "  10:\t1234                \t.2byte\t0x1234\n  12:\t0001                \tnop\n"
+    assert parse(text) == {0x12: Instruction(0x12, 2, "nop", (), encoding=b"\x01\0")}
 
 
 def step(text: str, **known: Value) -> Registers:
-    (instruction,) = parse(f"  80000100:\t{text}").values()
+    (instruction,) = parse(f"  80000100:\t00000000          \t{text}").values()
     machine = Machine({0x80001000: 0x42}.get, 0x80402000)
     return machine.step(instruction, {"sp": Value("sp", -16), **known})
 
