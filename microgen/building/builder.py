@@ -91,11 +91,11 @@ def build(project: Path, *, sanitize: bool = False, anew: bool = False) -> Build
 
 
 def disassemble(elf: Path, board: Board) -> str:
-    """The ELF's code as ``objdump -d`` prints it.
+    """The ELF's code as ``objdump -d`` prints it, with encodings and without omitting zeros.
 
     Raises ToolError without objdump, BuildError if it refuses the file.
     """
-    flags = ("-d", "--no-show-raw-insn", *board.cpu.objdump_flags)
+    flags = ("-d", "--disassemble-zeroes", *board.cpu.objdump_flags)
     path = elf.resolve()  # an absolute path is never mistaken for an option
     finished = toolchain.run([f"{board.toolchain}objdump", *flags, path], seconds=_SECONDS)
     if not finished.ok:

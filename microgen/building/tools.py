@@ -109,6 +109,7 @@ TOOLS = (
         program="clang",
         links=("-fsanitize=address,undefined",),
     ),
+    Tool("llvm-objdump", "llvm", "tests of what verify reads from objdump"),
     Tool("g++", "g++", "tests of the headers in C++", links=("-lm",)),
     Tool("ccache", "ccache", "quicker tests"),
     Tool("git", "git", "scripts/bare_machine.sh"),

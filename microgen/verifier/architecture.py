@@ -19,6 +19,7 @@ from microgen.verifier.values import Registers, Value
 class Instruction:
     """One instruction. ``mnemonic`` is without width (``.w``). Inside an IT block it is also
     without the condition, which is in ``condition``. Operands are as objdump prints them.
+    ``encoding`` has the instruction's bytes in memory's order.
 
     If several instructions in a row have one condition, only the first has it here, because the
     others run if and only if the first does. If the condition is not met, execution continues at
@@ -31,6 +32,7 @@ class Instruction:
     operands: tuple[str, ...]
     condition: str = ""
     skip_to: int = 0
+    encoding: bytes = b""
 
     @property
     def is_conditional(self) -> bool:

@@ -251,6 +251,8 @@ class _Walk:
         """
         assert table is not None
         at = table.base
+        if at in self.code.instructions:
+            self.problem(instruction.address, "its jump table is code")
         origin = table.base if table.origin is None else table.origin
         while at not in self.code.instructions:
             data = self.code.elf.read(at, table.width)

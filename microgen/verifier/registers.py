@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from microgen.verifier.architecture import Instruction
+from microgen.verifier.listing import UNDEFINED
 from microgen.verifier.values import Registers, UnknownStackPointerError, Value, value
 
 _NUMBERED = {
@@ -60,12 +61,8 @@ class Machine:
         name = instruction.mnemonic
         if name == "msr" and instruction.operands[0].lower() in ("msp", "psp", "control"):
             raise UnknownStackPointerError(str(instruction))
-        if name == "undefined":
+        if name == UNDEFINED:
             raise UnknownStackPointerError(str(instruction))
-        if name == "unlisted":
-            for register in known.keys() - {"sp"}:
-                del known[register]
-            return
         if name in ("bkpt", "svc"):  # semihosting and system calls return their result in r0
             known.pop("r0", None)
         if name == "msr" or _NO_RESULT.fullmatch(name) or not instruction.operands:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from microgen.verifier.architecture import Instruction
+from microgen.verifier.listing import UNDEFINED, lines
 from microgen.verifier.values import HANDLER, Registers, UnknownStackPointerError, Value, value
 
-# Its options decide whether objdump prints the encoding, so sizes come from the addresses.
-_LINE = re.compile(r"\s*([0-9a-f]+):\t(?:(?:[0-9a-f]{8}|[0-9a-f]{4}) +\t)?([a-z]\S*)(?:\t([^#]*))?")
+_LINE = re.compile(
+    r"\s*(?P<address>[0-9a-f]+):\t(?P<encoding>[0-9a-f]{8}|[0-9a-f]{4}) *\t(?P<text>.*)"
+)
 TRAP_VECTOR = "mtvec"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
 _MEMORY = re.compile(r"(-?\d+)?\((\w+)\)")
@@ -33,14 +34,11 @@ def parse(text: str) -> dict[int, Instruction]:
 
 
 def _instructions(text: str) -> Iterator[Instruction]:
-    lines = [match for match in map(_LINE.match, text.splitlines()) if match is not None]
-    addresses = [int(match[1], 16) for match in lines]
-    for match, address, following in zip_longest(lines, addresses, addresses[1:]):
-        # Before a gap, where no code follows, the size does not matter.
-        size = 4 if following is not None and following - address == 4 else 2
-        operands = (match[3] or "").strip()
+    for line in lines(text, _LINE, comment="#"):
+        operands = line.operands.strip()
         parts = tuple(part.strip() for part in operands.split(",")) if operands else ()
-        yield Instruction(address, size, match[2], parts)
+        size = len(line.encoding)
+        yield Instruction(line.address, size, line.mnemonic, parts, encoding=line.encoding)
 
 
 def sets_trap_vector(instruction: Instruction) -> bool:
@@ -93,7 +91,8 @@ class Machine:
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
         """The registers after the instruction. Raises UnknownStackPointerError."""
         name, operands = instruction.mnemonic, instruction.operands
-        if _MANY_RESULTS.fullmatch(name) or not _may_use(instruction, registers):
+        is_followed = name != UNDEFINED and not _MANY_RESULTS.fullmatch(name)
+        if not is_followed or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
         known = dict(registers)
         if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0

@@ -11,6 +11,7 @@ from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import instructions
 from microgen.verifier.flow import Frame, code_of, frame
+from microgen.verifier.listing import unread
 from microgen.verifier.report import Check
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -68,13 +69,14 @@ class CallGraph:
 
 
 def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
-    """The call graph of a board's firmware. It is computed when depths are asked for.
-    ``from_reset=False``: start-up code, which sets the stack pointer, is not part of it. Raises
-    ToolError if objdump is missing."""
+    """The call graph of a board's firmware. It is computed when depths are asked for. Code that
+    could not be read is among its problems from the start. ``from_reset=False``: start-up code,
+    which sets the stack pointer, is not part of it. Raises ToolError if objdump is missing."""
     found = instructions(subject.board, subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
-    return CallGraph(code_of(subject.elf, subject.board, found, known, from_reset))
+    code = code_of(subject.elf, subject.board, found, known, from_reset)
+    return CallGraph(code, problems=[*unread(subject.elf, found)])
 
 
 def bound(subject: Subject) -> StackBound:

@@ -237,9 +237,18 @@ def test_code_for_another_core_is_found(project: Make) -> None:
     ("text", "mnemonic", "operands"),
     [
         ("80000100:\t1141                \tadd\tsp,sp,-16", "add", ("sp", "sp", "-16")),
-        ("80000100:\tadd\ta0,a0,488 # ffffb1e8 <stk+0x7>", "add", ("a0", "a0", "488")),
-        ("80000100:\tbltu\ta5,a0,80000098 <sw+0x36>", "bltu", ("a5", "a0", "80000098 <sw+0x36>")),
-        ("80000100:\tret", "ret", ()),
+        (
+            "80000100:\t1e850513          \tadd\ta0,a0,488 # ffffb1e8 <stk+0x7>",
+            "add",
+            ("a0", "a0", "488"),
+        ),
+        (
+            "80000100:\tf8a7ece3          \tbltu\ta5,a0,80000098 <sw+0x36>",
+            "bltu",
+            ("a5", "a0", "80000098 <sw+0x36>"),
+        ),
+        ("80000100:\t8082                \tret", "ret", ()),
+        ("80000100:\tffff                \t???", "undefined", ("0xffff",)),
     ],
 )
 def test_instruction_text(text: str, mnemonic: str, operands: tuple[str, ...]) -> None:
@@ -248,11 +257,12 @@ def test_instruction_text(text: str, mnemonic: str, operands: tuple[str, ...]) -
 
 
 def test_data_is_no_instruction() -> None:
-    assert parse("  10:\t.2byte\t0x1234\n  12:\tnop\n") == {12 + 6: Instruction(18, 2, "nop", ())}
+    text = "  10:\t1234                \t.2byte\t0x1234\n  12:\t0001                \tnop\n"
+    assert parse(text) == {0x12: Instruction(0x12, 2, "nop", (), encoding=b"\x01\0")}
 
 
 def step(text: str, **known: Value) -> Registers:
-    (instruction,) = parse(f"  80000100:\t{text}").values()
+    (instruction,) = parse(f"  80000100:\t00000000          \t{text}").values()
     machine = Machine({0x80001000: 0x42}.get, 0x80402000)
     return machine.step(instruction, {"sp": Value("sp", -16), **known})
 

@@ -1,0 +1,92 @@
+"""The lines of ``objdump -d``, and the proof that they are all of an ELF's code.
+
+objdump may leave a line out, print an encoding that it does not know, or print text that no
+expression here matches. ``unread`` finds all of these, because it compares what was read with the
+bytes of the ELF.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from microgen.verifier.architecture import Instruction
+from microgen.verifier.elf import Elf, Section
+
+# Sources: Arm IHI 0044, "Mapping symbols"; RISC-V ELF psABI, "Mapping Symbol".
+_MAPPING = re.compile(r"\$([atdx])(?:\..*|rv.*)?")
+_TEXT = re.compile(r"([a-z]\S*)(?:\t(.*))?")
+# objdump's remarks on encodings that it does not know, or whose effect the manuals leave open. It
+# prints an operand that is not allowed as an empty text. After an address it is a symbol's name.
+_NOT_DEFINED = re.compile(r"(?<![0-9a-f] )<(?:und\w*|UNDEFINED|UNPREDICTABLE)>")
+
+UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An instruction's address, encoding as bytes in memory's order, mnemonic and operands.
+    ``mnemonic`` is ``UNDEFINED`` if objdump does not know what the encoding does."""
+
+    address: int
+    encoding: bytes
+    mnemonic: str
+    operands: str
+
+
+def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
+    """Every line of an instruction. Data (``.word`` and so on) is left out.
+
+    ``pattern`` matches the address, the digits of the encoding's units of 2 or 4 bytes, and the
+    text after them; ``comment`` has the characters that end the operands.
+    """
+    before_comment = re.compile(rf"[^{comment}]*")
+    for match in map(pattern.fullmatch, text.splitlines()):
+        if match is None or match["text"].startswith("."):
+            continue
+        units = match["encoding"].split()
+        encoding = b"".join(bytes.fromhex(unit)[::-1] for unit in units)
+        found = _TEXT.fullmatch(match["text"])
+        if found is None or _NOT_DEFINED.search(match["text"]):
+            yield Line(int(match["address"], 16), encoding, UNDEFINED, f"0x{''.join(units)}")
+            continue
+        operands = before_comment.match(found[2] or "")
+        yield Line(int(match["address"], 16), encoding, found[1], operands[0] if operands else "")
+
+
+def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
+    """What is wrong with the instructions as a reading of the ELF: code that is not covered by
+    them, once for each gap, and encodings that are not the ELF's bytes."""
+    for start, code in _code(elf):
+        at, end, is_gap = start, start + len(code), False
+        while at < end:
+            found = instructions.get(at)
+            if found is None:
+                if not is_gap:
+                    yield f"no instruction could be read at {at:#x}"
+                at, is_gap = at + 1, True
+                continue
+            if code[at - start : found.next - start] != found.encoding:
+                yield f"`{found}` was read at {at:#x}, where the ELF has other bytes"
+            at, is_gap = found.next, False
+
+
+def _code(elf: Elf) -> Iterator[tuple[int, bytes]]:
+    """The addresses and bytes of code: in executable sections, everything except what a mapping
+    symbol says is data."""
+    marks: dict[int, set[str]] = {}
+    for symbol in elf.symbols:
+        if symbol.kind == "notype" and (match := _MAPPING.fullmatch(symbol.name)):
+            marks.setdefault(symbol.address, set()).add(match[1])
+    for section in elf.sections:
+        if section.executable and section.has_bytes:
+            for start, end in _ranges(section, marks):
+                yield start, elf.read(start, end - start) or bytes(end - start)
+
+
+def _ranges(section: Section, marks: Mapping[int, set[str]]) -> Iterator[tuple[int, int]]:
+    places = sorted({section.address, *(at for at in marks if section.holds(at))})
+    for start, end in zip(places, [*places[1:], section.end], strict=True):
+        if marks.get(start) != {"d"}:
+            yield start, end
