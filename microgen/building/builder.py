@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,9 +64,11 @@ def _is_newer(file: Path, than: Path) -> bool:
     return file.is_file() and file.stat().st_mtime_ns > than.stat().st_mtime_ns
 
 
-def build(project: Path, *, sanitize: bool = False) -> BuildResult:
+def build(
+    project: Path, *, sanitize: bool = False, settings: Mapping[str, str] | None = None
+) -> BuildResult:
     """Build the project into ``project/build``, or with sanitizers (the host only) into
-    ``project/build-sanitize``.
+    ``project/build-sanitize``. ``settings`` are variables of its ``CMakeLists.txt``.
 
     Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
     the linker finds that a memory is too small, BuildError if anything else fails.
@@ -79,7 +82,8 @@ def build(project: Path, *, sanitize: bool = False) -> BuildResult:
     _check_tools(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
-    log = _run(_configure(project, folder, sanitize), project, folder, board)
+    command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]
+    log = _run(command, project, folder, board)
     log += _run(["ninja", "-C", folder], project, folder, board)
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
 
@@ -113,6 +117,10 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
         "-DMICROGEN_ZEPHYR=OFF",
         *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
     ]
+
+
+def _definitions(settings: Mapping[str, str]) -> list[str]:
+    return [f"-D{name}={value}" for name, value in settings.items()]
 
 
 def _forget_other_cache(project: Path, folder: Path) -> None:

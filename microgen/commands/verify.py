@@ -7,15 +7,18 @@ from pathlib import Path
 
 from microgen import api, manifest
 from microgen.commands import compiling
+from microgen.errors import MicrogenError
 from microgen.firmware import ram
 from microgen.firmware.ram import Ram
 from microgen.output import junit
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
-from microgen.verifier import VerifyReport
+from microgen.verifier import VerifyReport, build_settings
 
 HELP = "Check a project's ELF against its manifest, parameters and board, built first if need be."
 
+_OPTION = "with --reproduce: an option of a code generator; may be repeated"
+_LEVELS = "with --reproduce: optimization levels of the ELF, as O3 or O3,Os (default: CMake's)"
 _BUDGET = "budget, as 12288, 12K or 1M (default: that of generate)"
 
 
@@ -27,11 +30,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ram", type=compiling.size, metavar="BYTES", help=_BUDGET)
     add("--flash", type=compiling.size, metavar="BYTES", help=_BUDGET)
     compiling.add_codegen_path(parser)
+    add("--reproduce", action="store_true", help="generate and build again, and compare the ELF")
+    add("--codegen-option", action="append", default=[], metavar="NAME.KEY=VALUE", help=_OPTION)
+    add("--levels", type=_levels, default="", metavar="MODEL[,RUNTIME]", help=_LEVELS)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, print failures (with ``-v`` every check), and exit 1 if a check failed."""
+    """Check, print failures (with ``-v`` every check), and exit 1 if a check failed, or if one that
+    an option asked for is ``n/a``."""
+    _refuse_unused(args)
     with console.step(f"verifying {args.project}"):
         report = api.verify(
             args.project,
@@ -39,6 +47,9 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
             ram=args.ram,
             flash=args.flash,
             codegen_path=args.codegen_path,
+            reproduce=args.reproduce,
+            codegen_option=args.codegen_option,
+            levels=args.levels,
         )
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
@@ -48,6 +59,21 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     return Outcome(data, text, exit_code=0 if report.ok else 1)
 
 
+def _levels(text: str) -> str:
+    try:
+        build_settings.parsed(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _refuse_unused(args: argparse.Namespace) -> None:
+    for name in ("codegen_option", "levels"):
+        if getattr(args, name) and not args.reproduce:
+            flag = f"--{name.replace('_', '-')}"
+            raise MicrogenError("is for --reproduce only", where=flag, hint="leave it out")
+
+
 def _all(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = report.sizes
     flash = f"flash: {sizes.flash:,} bytes (code {sizes.code:,}, weights {sizes.weights:,})"
@@ -55,7 +81,7 @@ def _all(report: VerifyReport, used: Ram) -> list[Part]:
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The failed checks, and one line."""
+    """The failed checks, those that could not be done as asked, and one line."""
     failed = [
         line
         for check in report.failed
@@ -68,4 +94,5 @@ def _short(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = [f"{ram.ARENA_IO} {used.arena_io:,} bytes"]
     if used.stack:
         sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
+    failed += [f"{check.name} n/a: {check.found}" for check in report.unanswered]
     return [*failed, f"{report.summary()}; {', '.join(sizes)}"]

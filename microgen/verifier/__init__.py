@@ -19,6 +19,7 @@ from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
 from microgen.target import board as boards
 from microgen.verifier import (
+    build_settings,
     consistency,
     constants,
     elf,
@@ -29,6 +30,7 @@ from microgen.verifier import (
     memory,
     module_blob,
     registry,
+    reproduce,
     sizes,
     stack,
     vectors,
@@ -37,7 +39,7 @@ from microgen.verifier import (
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
-from microgen.verifier.subject import Finding, Subject, joined
+from microgen.verifier.subject import Finding, Reproduction, Subject, joined
 
 __all__ = [
     "CHECKS",
@@ -82,6 +84,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "ram_budget": sizes.ram_budget,
     "flash_budget": sizes.flash_budget,
     "project_files": image.project_files,
+    "reproduce": reproduce.reproduce,
 }
 
 
@@ -92,7 +95,7 @@ _OF_FIRMWARE = frozenset(
         *("entry_point", "vector_table", "registry", "graph", "module_loaders"),
         *("shared_workspace", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
-        *("ram_budget", "flash_budget", "project_files"),
+        *("ram_budget", "flash_budget", "project_files", "reproduce"),
     }
 )
 
@@ -106,6 +109,9 @@ def verify(
     painted_stack: int | None = None,
     project_files: bool = True,
     codegen_path: Sequence[Path] = (),
+    reproduce: bool = False,
+    codegen_option: Sequence[str] = (),
+    levels: str = "",
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
@@ -113,13 +119,20 @@ def verify(
     default to those of the manifest. ``painted_stack`` is the high-water mark that a run
     reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
     ``codegen_path`` are folders with codegens, which say how their modules are read.
+    ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
+    with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
+    for it and all else; without levels as the CMake cache next to the ELF says, or the default.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
+    if reproduce:
+        asked = Reproduction(codegen_path, codegen_option, build_settings.parsed(levels))
+        subject = replace(subject, reproduction=asked)
     counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
     checks = tuple(_run(name, check, subject) for name, check in counted)
-    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest))
+    required = ("reproduce",) if reproduce else ()
+    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest), required)
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:

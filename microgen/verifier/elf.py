@@ -126,7 +126,8 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
-    names; RISC-V's "float ABI" is from the ELF header."""
+    names; RISC-V's "float ABI" is from the ELF header. ``compilers`` are the texts in which
+    compilers name themselves, sorted."""
 
     path: Path
     machine: str
@@ -135,6 +136,7 @@ class Elf:
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
     attributes: Mapping[str, str]
+    compilers: tuple[str, ...]
     _image: tuple[tuple[int, bytes], ...]
 
     def named(self, name: str) -> list[Symbol]:
@@ -155,6 +157,10 @@ class Elf:
             if start <= address and address + size <= start + len(data):
                 return data[address - start : address - start + size]
         return None
+
+    def image(self) -> tuple[tuple[int, bytes], ...]:
+        """The bytes that the file has of each segment, by address."""
+        return self._image
 
     def word(self, address: int) -> int | None:
         """The little-endian 32-bit word at an address; None if the file has none there."""
@@ -200,6 +206,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
         sections=tuple(_sections(file, records)),
         segments=records,
         attributes=_attributes(file),
+        compilers=_compilers(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
     )
 
@@ -258,6 +265,12 @@ def _symbols(file: ELFFile) -> Iterator[Symbol]:
                 section=names[index] if isinstance(index, int) else "",
                 file=source if binding == "local" else "",
             )
+
+
+def _compilers(file: ELFFile) -> tuple[str, ...]:
+    section = file.get_section_by_name(".comment")
+    texts = section.data().split(b"\0") if section else []
+    return tuple(sorted({text.decode("ascii", "replace") for text in texts if text}))
 
 
 def _lower(constant: object) -> str:

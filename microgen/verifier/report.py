@@ -32,15 +32,22 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Every check, in the documented order, and how much memory the firmware takes."""
+    """Every check, in the documented order, and how much memory the firmware takes. ``required``
+    are the checks that the user asked for by an option: ``n/a`` is not enough for them."""
 
     checks: tuple[Check, ...]
     sizes: Sizes
+    required: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed."""
-        return not self.failed
+        """Whether no check failed, and each required one is ok."""
+        return not (self.failed or self.unanswered)
+
+    @property
+    def unanswered(self) -> tuple[Check, ...]:
+        """The required checks that are ``n/a``."""
+        return tuple(c for c in self.checks if c.name in self.required and c.status == "n/a")
 
     @property
     def failed(self) -> tuple[Check, ...]:

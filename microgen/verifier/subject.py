@@ -15,6 +15,16 @@ from microgen.verifier.elf import Elf
 
 
 @dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What the user adds so that a project can be generated and built again: folders with
+    codegens, ``NAME.KEY=VALUE`` for codegens, and optimization levels of CMake variables."""
+
+    codegen_path: Sequence[Path] = ()
+    codegen_option: Sequence[str] = ()
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A built project, read once.
 
@@ -22,6 +32,7 @@ class Subject:
     ``objdump -d``; both may raise MicrogenError, and ``readers``, those of the blob's payloads by
     type key, too. ``ram`` and ``flash`` are budgets in bytes, 0 for
     none; ``painted_stack`` is the high-water mark that the firmware reported, in bytes.
+    ``reproduction`` is None unless the check ``reproduce`` is asked for.
     """
 
     project: Path
@@ -35,6 +46,7 @@ class Subject:
     flash: int = 0
     painted_stack: int | None = None
     with_project_files: bool = True
+    reproduction: Reproduction | None = None
 
 
 @dataclass(frozen=True, slots=True)
