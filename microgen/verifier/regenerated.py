@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from microgen import codegens, pipeline
 from microgen.errors import MicrogenError, ProjectError
-from microgen.files import MANIFEST, FileTree, inside
+from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
 from microgen.options import Options
@@ -30,7 +30,7 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
     record = subject.manifest
     if record.microgen != __version__:
         raise ImpossibleError(
-            f"microgen {_quoted(record.microgen)} generated the project, this is {__version__}"
+            f"microgen {record.microgen!r} generated the project, this is {__version__}"
         )
     models = [
         (_copied(subject, own, scratch / str(number)), _options(own, asked))
@@ -45,23 +45,6 @@ def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
     return pipeline.compile_models(models, board, shared_workspace=shared)
 
 
-def first_differences(project: Path, files: FileTree) -> list[str]:
-    """How files of the project differ from those generated again; the manifest's are last, because
-    it has the others' digests."""
-    names = sorted(files.files, key=lambda name: (name == MANIFEST, name))
-    return [what for name in names if (what := _difference(project, name, files.files[name]))]
-
-
-def _difference(project: Path, name: str, expected: bytes) -> str:
-    try:
-        found = inside(project, name).read_bytes()
-    except ProjectError as error:
-        return f"{name} {error.what}"
-    except OSError as error:
-        return f"{name} cannot be read: {error.strerror}"
-    return "" if found == expected else f"{name} is not as it is generated"
-
-
 def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
     """The shipped model with its companions, under the name that it had when it was generated."""
     try:
@@ -70,17 +53,18 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
         raise ImpossibleError(f"the model is not shipped: {own.model.path} {error.what}") from error
     if hashlib.sha256(data).hexdigest() != own.model.sha256:
         raise ProjectError(f"{own.model.path} is not the model that the project was made from")
-    name = own.model.file
-    if PurePosixPath(name).name != name or "\0" in name:
-        raise ProjectError(f"the model's file is called {_quoted(name)}")
-    folder.mkdir()
-    kept = PurePosixPath(own.model.path)
-    for other in subject.manifest.files:
-        path = PurePosixPath(other)
-        if path.parent == kept.parent and path.stem == kept.stem and path != kept:
-            content = inside(subject.project, other).read_bytes()
-            (folder / name).with_suffix(path.suffix).write_bytes(content)
-    (folder / name).write_bytes(data)
+    name, kept = PurePosixPath(own.model.file), PurePosixPath(own.model.path)
+    if len(name.parts) != 1 or name.suffix.lower() != kept.suffix or "\0" in name.name:
+        raise ProjectError(f"the model's file is called {own.model.file!r}")
+    files = {name.name: data}
+    for other in map(PurePosixPath, subject.manifest.files):
+        if other.parent == kept.parent and other.stem == kept.stem and other != kept:
+            content = inside(subject.project, str(other)).read_bytes()
+            files[name.with_suffix(other.suffix).name] = content
+    try:
+        FileTree(files).write_to(folder)
+    except (ProjectError, UnicodeError) as error:
+        raise ImpossibleError(f"the model cannot be written: {error}") from error
     return folder / name
 
 
@@ -94,7 +78,7 @@ def _options(own: ModuleRecord, asked: Reproduction) -> Options:
         names = ", ".join(options.codegen_option) or "none"
         raise ImpossibleError(
             "values of code generators' options are not recorded: give with --codegen-option "
-            f"those of {_quoted(names)}"
+            f"those of {names!r}"
         )
     path = _codegen_path(options, asked)
     return replace(options, codegen_option=tuple(asked.codegen_option), codegen_path=path)
@@ -106,9 +90,5 @@ def _codegen_path(options: Options, asked: Reproduction) -> str:
         known = codegens.registry(*folders)
         if all(name in known for name in options.codegen):
             return str(*folders)
-    wanted = _quoted(", ".join(options.codegen))
+    wanted = repr(", ".join(options.codegen))
     raise ImpossibleError(f"not all of {wanted} are installed: give a --codegen-path")
-
-
-def _quoted(text: str) -> str:
-    return repr(text)

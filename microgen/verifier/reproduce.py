@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microgen.building import builder, guard
 from microgen.errors import BuildError, CapacityError, MicrogenError, ToolError
-from microgen.verifier import build_settings, elf, regenerated, same_image
+from microgen.verifier import build_settings, elf, regenerated, same_files, same_image
 from microgen.verifier.build_settings import Settings
 from microgen.verifier.elf import Elf
 from microgen.verifier.regenerated import ImpossibleError
@@ -35,7 +35,7 @@ def reproduce(subject: Subject) -> Finding:
 
 def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding:
     files = regenerated.regenerated(subject, asked, scratch)
-    problems = regenerated.first_differences(subject.project, files)
+    problems = same_files.differences(subject.project, subject.manifest, files)
     if problems:
         return judged(_EXPECTED, problems, "", files=len(files.files))
     settings = build_settings.found(subject.elf.path, asked.levels, subject.board)

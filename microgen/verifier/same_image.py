@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,16 +22,28 @@ def differences(found: Elf, again: Elf) -> Iterator[str]:
     if they are equal. Sizes of symbols and addresses come first, because bytes move with them."""
     symbols = list(_symbols(found, again))
     yield from symbols or _bytes(found, again)
-    for name in ("sections", "segments"):
-        pairs = zip(getattr(found, name), getattr(again, name), strict=False)
-        yield from (f"{one} instead of {other}" for one, other in pairs if one != other)
-        count, expected = len(getattr(found, name)), len(getattr(again, name))
-        if count != expected:
-            yield f"{count} {name} instead of {expected}"
+    yield from _layout(found, again)
     if (found.machine, found.entry) != (again.machine, again.entry):
         yield f"entry {found.entry:#x} of {found.machine} instead of {again.entry:#x}"
     if dict(found.attributes) != dict(again.attributes):
         yield "the build attributes differ"
+
+
+def _layout(found: Elf, again: Elf) -> Iterator[str]:
+    for one, other in itertools.zip_longest(_parts(found), _parts(again), fillvalue="nothing"):
+        if one != other:
+            yield f"{one} instead of {other}"
+
+
+def _parts(program: Elf) -> Iterator[str]:
+    """All that is known of each section and segment."""
+    for s in program.sections:
+        rights = f"{'w' * s.writable}{'x' * s.executable}" or "read only"
+        kind = "bytes in the file" if s.has_bytes else "bytes"
+        yield f"{s.name} at {s.address:#x}, loaded at {s.load:#x}, {s.size} {kind}, {rights}"
+    for own in program.segments:
+        place = f"segment at {own.address:#x}, loaded at {own.load:#x}"
+        yield f"{place}, {own.size} bytes, {own.file_size} in the file, {own.rights}"
 
 
 def _symbols(found: Elf, again: Elf) -> Iterator[str]:
