@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microgen.building import builder, guard
 from microgen.errors import BuildError, CapacityError, MicrogenError, ToolError
-from microgen.verifier import build_settings, elf, regenerated, same_files, same_image
+from microgen.verifier import build_settings, elf, foreign, regenerated, same_files, same_image
 from microgen.verifier.build_settings import Settings
 from microgen.verifier.elf import Elf
 from microgen.verifier.regenerated import ImpossibleError
@@ -41,8 +41,12 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
     settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
     if settings.refused:
         return not_applicable(settings.refused)
-    files.write_to(scratch / "project")
-    return _compared(subject, _built(scratch / "project", settings), settings, len(files.files))
+    project = scratch / "project"
+    files.write_to(project)
+    again = _built(project, settings)
+    if _is_foreign(subject, again):
+        return foreign.compared(subject, again, project / builder.BUILD, settings)
+    return _compared(subject.elf, again, settings, len(files.files))
 
 
 def _built(project: Path, settings: Settings) -> Elf:
@@ -52,16 +56,10 @@ def _built(project: Path, settings: Settings) -> Elf:
         raise ImpossibleError(f"cannot be built here: {error.what}") from error
 
 
-def _compared(subject: Subject, again: Elf, settings: Settings, files: int) -> Finding:
-    found = subject.elf
+def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:
     problems = list(same_image.differences(found, again))
     if problems and found.compilers != again.compilers:
         return not_applicable(f"{_named(found)} built the ELF, and {_named(again)} built it again")
-    if problems and _is_foreign(subject, again):
-        return not_applicable(
-            "the ELF has other sections than this project's linker script makes: what another "
-            "build system linked is not compared"
-        )
     if problems:
         problems[min(len(problems), 3) - 1] += f"; built with {settings}"
     nbytes = sum(len(data) for _, data in again.image())
