@@ -251,6 +251,8 @@ def test_reasons_why_it_cannot_be_done(project: Path, monkeypatch: pytest.Monkey
     assert f"CMakeCache.txt sets {MODEL}" in why()
     (project / "model" / "src" / "default.tflite").unlink()
     assert "the model is not shipped: model/src/default.tflite is missing" in why()
+    _edit_manifest(project, lambda data: data["model"].update(path="a\0b"))  # type: ignore
+    assert "the model is not shipped" in why()
     monkeypatch.setattr("microgen.verifier.regenerated.__version__", "99")
     assert "generated the project, this is 99" in why()
 
