@@ -86,12 +86,21 @@ def inside(project: Path, name: str) -> Path:
     elsewhere may name a device, or lead out of the project with ``..`` or a link.
     """
     path = project / name
-    if not _is_below(name) or not path.resolve().is_relative_to(project.resolve()):
+    if not _is_below(name) or not _is_in(project, path):
         raise ProjectError("is outside the project", where=name, hint="generate the project again")
     if not path.is_file():
         missing = "is not a regular file" if path.exists() else "is missing"
         raise ProjectError(missing, where=name, hint="generate the project again")
     return path
+
+
+def _is_in(project: Path, path: Path) -> bool:
+    """Whether a path leads to a place in the project. A zero byte, a lone surrogate or a link to
+    itself leads nowhere."""
+    try:
+        return path.resolve().is_relative_to(project.resolve())
+    except (ValueError, RuntimeError):
+        return False
 
 
 def _swap(staging: Path, root: Path) -> None:

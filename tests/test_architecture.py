@@ -54,7 +54,7 @@ MAY_IMPORT = {
     | {"options", "partition", "resources", "target"},
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
-    | {"options", "output"},
+    | {"firmware", "options", "output", "pipeline"},
     "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "verifier"},
     "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
 }

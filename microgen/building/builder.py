@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,10 +66,17 @@ def _is_newer(file: Path, than: Path) -> bool:
     return file.is_file() and file.stat().st_mtime_ns > than.stat().st_mtime_ns
 
 
-def build(project: Path, *, sanitize: bool = False, anew: bool = False) -> BuildResult:
+def build(
+    project: Path,
+    *,
+    sanitize: bool = False,
+    anew: bool = False,
+    settings: Mapping[str, str] | None = None,
+) -> BuildResult:
     """Build the project into ``project/build``, or with sanitizers (the host only) into
     ``project/build-sanitize``. Object files that were built from other files than the project's
-    are not used again, whatever their times are; with ``anew``, none are.
+    are not used again, whatever their times are; with ``anew``, none are. ``settings`` are
+    variables of its ``CMakeLists.txt``.
 
     Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
     the linker finds that a memory is too small, BuildError if anything else fails.
@@ -82,7 +90,8 @@ def build(project: Path, *, sanitize: bool = False, anew: bool = False) -> Build
     _check_tools(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
-    log = _run(_configure(project, folder, sanitize), project, folder, board)
+    command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]
+    log = _run(command, project, folder, board)
     if anew or not _is_folder_of(record, folder):
         log += _run(["ninja", "-C", folder, "-t", "clean"], project, folder, board)
     (folder / _BUILT_FROM).write_text(record.built_from, errors="replace")
@@ -119,6 +128,10 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
         "-DMICROGEN_ZEPHYR=OFF",
         *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
     ]
+
+
+def _definitions(settings: Mapping[str, str]) -> list[str]:
+    return [f"-D{name}={value}" for name, value in settings.items()]
 
 
 def _forget_other_cache(project: Path, folder: Path) -> None:

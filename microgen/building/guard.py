@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,13 @@ def removed(folder: str) -> Iterator[None]:
     """Remove the folder if this process is killed in the block."""
     with _watched(_REMOVE, folder):
         yield
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """An empty temporary folder. It is removed after the block, or when this process is killed."""
+    with tempfile.TemporaryDirectory(prefix="microgen-") as name, removed(name):
+        yield Path(name)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

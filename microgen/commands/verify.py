@@ -7,16 +7,19 @@ from pathlib import Path
 
 from microgen import api, manifest
 from microgen.commands import compiling
+from microgen.errors import MicrogenError
 from microgen.firmware import ram
 from microgen.firmware.ram import Ram
 from microgen.output import junit
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
-from microgen.verifier import VerifyReport
+from microgen.verifier import VerifyReport, build_settings
 
 HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
 
 _SCOPE = "check the whole firmware, or only the model (default: model if FILE is not the project's)"
+_OPTION = "with --reproduce: an option of a code generator; may be repeated"
+_LEVELS = "with --reproduce: optimization levels of the ELF, as O3 or O3,Os (default: CMake's)"
 _BUDGET = "budget, for example 12288, 12K or 1M (default: the budget given to generate)"
 
 _SCOPES = {
@@ -34,11 +37,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--flash", type=compiling.size, metavar="BYTES", help=f"flash {_BUDGET}")
     add("--scope", choices=("project", "model"), help=_SCOPE)
     compiling.add_codegen_path(parser)
+    add("--reproduce", action="store_true", help="generate and build again, and compare the ELF")
+    add("--codegen-option", action="append", default=[], metavar="NAME.KEY=VALUE", help=_OPTION)
+    add("--levels", type=_levels, default="", metavar="MODEL[,RUNTIME]", help=_LEVELS)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, and print the failed checks (with ``-v`` all checks); exit 1 if a check failed."""
+    """Check, and print the failed checks (with ``-v`` all checks).
+
+    Exit 1 if a check failed, or if a check that an option asked for is ``n/a``.
+    """
+    _refuse_unused(args)
     with console.step(f"verifying {args.project}"):
         report = api.verify(
             args.project,
@@ -47,6 +57,9 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
             flash=args.flash,
             codegen_path=args.codegen_path,
             scope=args.scope,
+            reproduce=args.reproduce,
+            codegen_option=args.codegen_option,
+            levels=args.levels,
         )
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
@@ -57,6 +70,21 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     return Outcome(data, text, exit_code=0 if report.ok else 1)
 
 
+def _levels(text: str) -> str:
+    try:
+        build_settings.parsed(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _refuse_unused(args: argparse.Namespace) -> None:
+    for name in ("codegen_option", "levels"):
+        if getattr(args, name) and not args.reproduce:
+            flag = f"--{name.replace('_', '-')}"
+            raise MicrogenError("is for --reproduce only", where=flag, hint="leave it out")
+
+
 def _all(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = report.sizes
     flash = f"flash: {sizes.flash:,} bytes (code {sizes.code:,}, weights {sizes.weights:,})"
@@ -64,7 +92,8 @@ def _all(report: VerifyReport, used: Ram) -> list[Part]:
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The failed checks, the scope if it is the model, then one line with the summary and sizes."""
+    """The failed checks, those that could not be done as asked, the scope if it is the model, then
+    one line with the summary and sizes."""
     failed = [
         line
         for check in report.failed
@@ -77,5 +106,6 @@ def _short(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = [f"{ram.ARENA_IO} {used.arena_io:,} bytes"]
     if used.stack:
         sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
+    failed += [f"{check.name} n/a: {check.found}" for check in report.unanswered]
     scope = [_SCOPES[report.scope]] if report.scope == "model" else []
     return [*failed, *scope, f"{report.summary()}; {', '.join(sizes)}"]

@@ -108,7 +108,7 @@ def unchanged_constraint(
 def unchanged(
     _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """``Op.check`` of an op that moves values of any dtype: dtype and quantization unchanged."""
+    """Dtype and quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 

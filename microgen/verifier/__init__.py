@@ -19,6 +19,7 @@ from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
 from microgen.target import board as boards
 from microgen.verifier import (
+    build_settings,
     built_from,
     consistency,
     constants,
@@ -31,6 +32,7 @@ from microgen.verifier import (
     memory,
     module_blob,
     registry,
+    reproduce,
     scopes,
     sizes,
     stack,
@@ -42,7 +44,7 @@ from microgen.verifier.aot.check import runner
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
-from microgen.verifier.subject import Finding, Scope, Subject, joined
+from microgen.verifier.subject import Finding, Reproduction, Scope, Subject, joined
 
 __all__ = [
     "CHECKS",
@@ -91,6 +93,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "ram_budget": sizes.ram_budget,
     "flash_budget": sizes.flash_budget,
     "project_files": image.project_files,
+    "reproduce": reproduce.reproduce,
 }
 
 
@@ -101,7 +104,7 @@ _OF_FIRMWARE = frozenset(
         *("built_from", "entry_point", "vector_table", "registry", "graph", "module_loaders"),
         *("shared_workspace", "layout", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
-        *("ram_budget", "flash_budget", "project_files"),
+        *("ram_budget", "flash_budget", "project_files", "reproduce"),
     }
 )
 
@@ -116,6 +119,9 @@ def verify(
     project_files: bool = True,
     codegen_path: Sequence[Path] = (),
     scope: Scope | None = None,
+    reproduce: bool = False,
+    codegen_option: Sequence[str] = (),
+    levels: str = "",
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
@@ -125,14 +131,23 @@ def verify(
     ``codegen_path`` are folders with codegens, which say how their modules are read. ``scope`` says
     whether to check the whole firmware, or only the model, wherever it was linked. By default it is
     the model if ``elf`` has nothing of the project's linker script.
+    ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
+    with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
+    for it and all else; without levels as the CMake cache next to the ELF says, or the default.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
     subject = _in_scope(subject, scope or (scopes.scope_of(subject.elf) if elf else "project"))
+    if reproduce:
+        asked = Reproduction(codegen_path, codegen_option, build_settings.parsed(levels))
+        subject = replace(subject, reproduction=asked)
     counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
     checks = tuple(_run(name, check, subject) for name, check in counted)
-    return VerifyReport(checks, sizes.measure(subject.elf, subject.manifest), subject.scope)
+    required = ("reproduce",) if reproduce else ()
+    return VerifyReport(
+        checks, sizes.measure(subject.elf, subject.manifest), subject.scope, required
+    )
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:

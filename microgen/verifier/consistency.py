@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields
 
 from microgen.errors import MicrogenError
-from microgen.formats.structuring import structure
 from microgen.ir.graph import DType
 from microgen.manifest import CallRecord, ModuleRecord, PortRecord
-from microgen.options import Options
+from microgen.verifier import recorded_options
 from microgen.verifier.subject import Finding, Subject, judged
 
 _DTYPES = {dtype.value: dtype for dtype in DType}
@@ -36,7 +34,7 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
     for position, call in enumerate(module.calls):
         if call.index != position:
             yield f"call {call.index} is at position {position}"
-        yield from _call_problems(call, names, is_graph=_is_graph(module))
+        yield from _call_problems(call, names, is_graph=recorded_options.is_graph(module))
     for constant in module.constants:
         if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
             yield f"constant {constant.symbol!r} has offset {constant.offset} in {constant.pool!r}"
@@ -44,14 +42,11 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
 
 
 def _option_problems(module: ModuleRecord) -> Iterator[str]:
-    said = dict(module.options)
-    missing = sorted({field.name for field in fields(Options)} - said.keys())
+    missing = recorded_options.missing(module)
     if missing:
         yield f"the option {missing[0]} is missing"
-    if _is_graph(module):  # it promises symbols that a graph does not have
-        said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
     try:
-        options = structure(said, Options)
+        options = recorded_options.recorded(module)
     except (ValueError, MicrogenError) as error:
         yield f"the options are invalid: {error}"
         return
@@ -59,10 +54,6 @@ def _option_problems(module: ModuleRecord) -> Iterator[str]:
         yield f"the options are of module {options.name!r}"
     if options.alignment != module.plan.alignment:
         yield f"the plan's alignment is {module.plan.alignment}, asked for {options.alignment}"
-
-
-def _is_graph(module: ModuleRecord) -> bool:
-    return module.options.get("executor") == "graph"
 
 
 def _nbytes(shape: tuple[int, ...], dtype: str) -> int | None:

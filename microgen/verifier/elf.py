@@ -152,7 +152,8 @@ class Note:
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
     names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
-    ("exec"), ``nbytes`` the size of the file."""
+    ("exec"), ``nbytes`` the size of the file. ``compilers`` are the texts in
+    which compilers name themselves, sorted."""
 
     path: Path
     nbytes: int
@@ -164,6 +165,7 @@ class Elf:
     segments: tuple[Segment, ...]
     attributes: Mapping[str, str]
     notes: tuple[Note, ...]
+    compilers: tuple[str, ...]
     _image: tuple[tuple[int, bytes], ...]
 
     def named(self, name: str) -> list[Symbol]:
@@ -189,6 +191,10 @@ class Elf:
             if start <= address and address + size <= start + len(data):
                 return data[address - start : address - start + size]
         return None
+
+    def image(self) -> tuple[tuple[int, bytes], ...]:
+        """The bytes that the file has of each segment, by address."""
+        return self._image
 
     def word(self, address: int) -> int | None:
         """The little-endian 32-bit word at an address; None if the file has none there."""
@@ -237,6 +243,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
         segments=records,
         attributes=_attributes(file),
         notes=tuple(_notes(file)),
+        compilers=_compilers(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
     )
 
@@ -326,6 +333,12 @@ def _notes(file: ELFFile) -> Iterator[Note]:
 
 def _padded(nbytes: int) -> int:
     return nbytes + -nbytes % 4
+
+
+def _compilers(file: ELFFile) -> tuple[str, ...]:
+    section = file.get_section_by_name(".comment")
+    texts = section.data().split(b"\0") if section else []
+    return tuple(sorted({text.decode("ascii", "replace") for text in texts if text}))
 
 
 def _lower(constant: object) -> str:

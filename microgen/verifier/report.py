@@ -34,16 +34,23 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
     """Every check, in the documented order, the firmware's sizes, and whether the whole firmware or
-    only the model was checked."""
+    only the model was checked. ``required`` are the checks that the user asked for by an option:
+    ``n/a`` is not enough for them."""
 
     checks: tuple[Check, ...]
     sizes: Sizes
     scope: Scope = "project"
+    required: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed."""
-        return not self.failed
+        """Whether no check failed, and each required one is ok."""
+        return not (self.failed or self.unanswered)
+
+    @property
+    def unanswered(self) -> tuple[Check, ...]:
+        """The required checks that are ``n/a``."""
+        return tuple(c for c in self.checks if c.name in self.required and c.status == "n/a")
 
     @property
     def failed(self) -> tuple[Check, ...]:

@@ -30,6 +30,16 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What the user adds so that a project can be generated and built again: folders with
+    codegens, ``NAME.KEY=VALUE`` for codegens, and optimization levels of CMake variables."""
+
+    codegen_path: Sequence[Path] = ()
+    codegen_option: Sequence[str] = ()
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A built project, read once.
 
@@ -39,6 +49,7 @@ class Subject:
     all except objects, or, in the scope "model", those of ``reached``, which is empty in the scope
     "project". ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``painted_stack`` is the
     high-water mark that the firmware reported, in bytes.
+    ``reproduction`` is None unless the check ``reproduce`` is asked for.
     """
 
     project: Path
@@ -55,6 +66,7 @@ class Subject:
     painted_stack: int | None = None
     with_project_files: bool = True
     scope: Scope = "project"
+    reproduction: Reproduction | None = None
 
 
 @dataclass(frozen=True, slots=True)

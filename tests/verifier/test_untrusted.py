@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from microgen.errors import BoardError, ProjectError
+from microgen.files import inside
 from microgen.target import board as boards
 from microgen.verifier import verify
 
@@ -103,3 +104,10 @@ def test_a_firmware_that_is_a_device(project: Make) -> None:
     laid_out.elf.symlink_to("/dev/zero")
     with pytest.raises(ProjectError, match="is not a regular file"):
         verify(laid_out.root)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "../x", "/etc/passwd", "circle", ""])
+def test_names_that_are_no_paths_inside(tmp_path: Path, name: str) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(ProjectError, match=r"outside the project|missing|no regular file"):
+        inside(tmp_path, name)

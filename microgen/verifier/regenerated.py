@@ -1,0 +1,94 @@
+"""Generates a project again: from the model that it ships, with the options that it records."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from microgen import codegens, pipeline
+from microgen.errors import MicrogenError, ProjectError
+from microgen.files import FileTree, inside
+from microgen.firmware.compiled import Firmware
+from microgen.manifest import ModuleRecord
+from microgen.options import Options
+from microgen.verifier import recorded_options
+from microgen.verifier.subject import Reproduction, Subject
+from microgen.version import __version__
+
+
+class ImpossibleError(MicrogenError):
+    """The project cannot be generated or built here as it was: that proves nothing about it."""
+
+
+def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTree:
+    """The project's files as they are generated now; ``scratch`` is an empty folder.
+
+    Raises ImpossibleError if they cannot be generated here, ProjectError if the shipped model has
+    changed, and what generation raises: ToolError for a missing tool, or why it refuses the model.
+    """
+    record = subject.manifest
+    if record.microgen != __version__:
+        raise ImpossibleError(
+            f"microgen {record.microgen!r} generated the project, this is {__version__}"
+        )
+    models = [
+        (_copied(subject, own, scratch / str(number)), _options(own, asked))
+        for number, own in enumerate(record.modules)
+    ]
+    return _compiled(subject, models).files
+
+
+def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
+    board = pipeline.load_board(subject.board.name)
+    shared = subject.manifest.shared_workspace is not None
+    return pipeline.compile_models(models, board, shared_workspace=shared)
+
+
+def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
+    """The shipped model with its companions, under the name that it had when it was generated."""
+    try:
+        data = inside(subject.project, own.model.path).read_bytes()
+    except ProjectError as error:
+        raise ImpossibleError(f"the model is not shipped: {own.model.path} {error.what}") from error
+    if hashlib.sha256(data).hexdigest() != own.model.sha256:
+        raise ProjectError(f"{own.model.path} is not the model that the project was made from")
+    name, kept = PurePosixPath(own.model.file), PurePosixPath(own.model.path)
+    if len(name.parts) != 1 or name.suffix.lower() != kept.suffix or "\0" in name.name:
+        raise ProjectError(f"the model's file is called {own.model.file!r}")
+    files = {name.name: data}
+    for other in map(PurePosixPath, subject.manifest.files):
+        if other.parent == kept.parent and other.stem == kept.stem and other != kept:
+            content = inside(subject.project, str(other)).read_bytes()
+            files[name.with_suffix(other.suffix).name] = content
+    try:
+        FileTree(files).write_to(folder)
+    except (ProjectError, UnicodeError) as error:
+        raise ImpossibleError(f"the model cannot be written: {error}") from error
+    return folder / name
+
+
+def _options(own: ModuleRecord, asked: Reproduction) -> Options:
+    try:
+        options = recorded_options.recorded(own)
+    except ValueError as error:
+        raise ProjectError(f"the options are none: {error}") from error
+    given = tuple(text.partition("=")[0] for text in asked.codegen_option)
+    if given != options.codegen_option:
+        names = ", ".join(options.codegen_option) or "none"
+        raise ImpossibleError(
+            "values of code generators' options are not recorded: give with --codegen-option "
+            f"those of {names!r}"
+        )
+    path = _codegen_path(options, asked)
+    return replace(options, codegen_option=tuple(asked.codegen_option), codegen_path=path)
+
+
+def _codegen_path(options: Options, asked: Reproduction) -> str:
+    """The first folder that completes the code generators; empty if they are installed."""
+    for folders in ((), *((folder,) for folder in asked.codegen_path)):
+        known = codegens.registry(*folders)
+        if all(name in known for name in options.codegen):
+            return str(*folders)
+    wanted = repr(", ".join(options.codegen))
+    raise ImpossibleError(f"not all of {wanted} are installed: give a --codegen-path")

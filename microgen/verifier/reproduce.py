@@ -1,0 +1,71 @@
+"""The check that a firmware is what its model gives: generated again, built again, and equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from microgen.building import builder, guard
+from microgen.errors import BuildError, CapacityError, MicrogenError, ToolError
+from microgen.verifier import build_settings, elf, foreign, regenerated, same_files, same_image
+from microgen.verifier.build_settings import Settings
+from microgen.verifier.elf import Elf
+from microgen.verifier.regenerated import ImpossibleError
+from microgen.verifier.subject import Finding, Reproduction, Subject, judged, not_applicable
+
+_EXPECTED = "the files and the image that the shipped model gives when generated and built again"
+
+
+def reproduce(subject: Subject) -> Finding:
+    """The project's files are those that its model gives with its options, and the ELF is what
+    they give when built in another folder: all loaded bytes, addresses and symbols.
+
+    ``n/a`` if nobody asked for it, or if it cannot be done here; never ok without a comparison.
+    """
+    asked = subject.reproduction
+    if asked is None:
+        return not_applicable("not asked for: give --reproduce")
+    try:
+        with guard.scratch() as scratch:
+            return _reproduced(subject, asked, scratch)
+    except (ImpossibleError, ToolError) as error:
+        return not_applicable(str(error))
+    except MicrogenError as error:
+        return Finding("failed", _EXPECTED, f"the project cannot be generated again: {error}")
+
+
+def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding:
+    files = regenerated.regenerated(subject, asked, scratch)
+    problems = same_files.differences(subject.project, subject.manifest, files)
+    if problems:
+        return judged(_EXPECTED, problems, "", files=len(files.files))
+    settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
+    if settings.refused:
+        return not_applicable(settings.refused)
+    project = scratch / "project"
+    files.write_to(project)
+    again = _built(project, settings)
+    if subject.scope == "model":
+        return foreign.compared(subject, again, project / builder.BUILD, settings)
+    return _compared(subject.elf, again, settings, len(files.files))
+
+
+def _built(project: Path, settings: Settings) -> Elf:
+    try:
+        return elf.load(builder.build(project, settings=settings.levels).elf)
+    except (BuildError, CapacityError) as error:
+        raise ImpossibleError(f"cannot be built here: {error.what}") from error
+
+
+def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:
+    problems = list(same_image.differences(found, again))
+    if problems and found.compilers != again.compilers:
+        return not_applicable(f"{_named(found)} built the ELF, and {_named(again)} built it again")
+    if problems:
+        problems[min(len(problems), 3) - 1] += f"; built with {settings}"
+    nbytes = sum(len(data) for _, data in again.image())
+    equal = f"{files} files, {nbytes:,} bytes and {len(again.symbols)} symbols are equal"
+    return judged(_EXPECTED, problems, f"{equal}; {settings}", files=files, bytes=nbytes)
+
+
+def _named(program: Elf) -> str:
+    return " and ".join(program.compilers) or "a compiler that it does not name"
