@@ -38,7 +38,7 @@ lint: bootstrap ## ruff, mypy --strict, clang-format
 		xargs -0 -r $(CLANG_FORMAT) --dry-run -Werror
 
 golden: bootstrap ## rewrite the expected generated files; read the diff before committing
-	$(VENV)/python -m pytest -q tests --update-golden
+	$(VENV)/python -m pytest -q tests/golden --update-golden
 
 bench: bootstrap ## sizes and times of the models in MODELS="..."
 	@$(VENV)/python scripts/bench.py --board $(BOARD) $(MODELS)
