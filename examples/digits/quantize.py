@@ -25,7 +25,7 @@ WEIGHT_MAX = 127
 class Scale:
     """``real = scale * (stored - zero_point)``; one float32 per tensor, or per index of ``axis``.
 
-    The zero point is 0 where there are several scales.
+    The zero point is 0 if there are several scales.
     """
 
     scale: npt.NDArray[np.float32]
@@ -35,7 +35,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Quantized:
-    """Stored integers and what they mean."""
+    """Stored integers, and their quantization."""
 
     values: npt.NDArray[Any]
     scale: Scale

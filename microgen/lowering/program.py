@@ -82,8 +82,8 @@ def lower(
 def _devices(
     partition: Partition, codegens: Mapping[str, Codegen], targets: Targets, taken: set[str]
 ) -> tuple[Device, ...]:
-    """The devices of the regions' targets, which are declared, and whose names are not ``taken``,
-    nor are the regions' own."""
+    """The devices of the regions' targets. Raises MicrogenError if a target is not declared, or if
+    the name of an external function or of a hook is in ``taken``."""
     for region in partition.regions:
         targets.by_kind(region.target, where=str(region.origin))
     functions.check_symbols(partition.regions, taken)

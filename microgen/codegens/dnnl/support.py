@@ -91,7 +91,7 @@ def _window(call: OperatorCall) -> str | None:
         return f"the dilation is {list(call.attrs['dilation'])}; the runtime takes none"
     pads, size = layout.pads(call.attrs["padding"]), call.attrs["pool_size"]
     if max(pads[0], pads[2]) >= size[0] or max(pads[1], pads[3]) >= size[1]:
-        return f"the padding {list(pads)} is no smaller than the pool of {list(size)}"
+        return f"the padding {list(pads)} is not smaller than the pool of {list(size)}"
     return None
 
 
