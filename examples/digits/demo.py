@@ -1,6 +1,6 @@
 """From the shipped model to verified firmware that reads handwritten digits: `make demo`.
 
-Generates a project, builds it, proves from the ELF that it is what was planned, runs every held-out
+Generates a project, builds it, proves from the ELF that it is as planned, runs every held-out
 image through it in the emulator, and compares each output with two references. Every number in
 the table comes from this run. Exit status 1 if anything is not as it should be.
 """
@@ -93,7 +93,7 @@ def demonstrate(board: str, project: Path) -> Measured:
 
 
 def run(project: Path, samples: dict[str, Outputs]) -> api.RunResult:
-    """Run all samples in one process, counting instructions where that is possible."""
+    """Run all samples in one process, counting instructions if that is possible."""
     try:
         return api.run(project, samples, profile=True)
     except ToolError as error:
@@ -102,7 +102,7 @@ def run(project: Path, samples: dict[str, Outputs]) -> api.RunResult:
 
 
 def references(graph: Graph, images: Outputs) -> tuple[Reference, ...]:
-    """Microgen's numpy reference, and LiteRT's reference kernels where they are installed."""
+    """Microgen's numpy reference, and LiteRT's reference kernels if they are installed."""
     runs = [interpreter.evaluate(graph, {INPUT: image}, registry()) for image in images]
     found = [Reference("numpy reference", np.concatenate([run[OUTPUT] for run in runs]))]
     if importlib.util.find_spec("ai_edge_litert"):

@@ -49,7 +49,7 @@ class QuantizedNetwork:
     constants: Mapping[str, Quantized]
 
 
-# Where a layer's bias and weight get their scales: its input activation, and the axis of its
+# The sources of the scales of a layer's bias and weight: its input activation, and the axis of its
 # output channels (None: one scale for the whole weight).
 LAYERS: tuple[tuple[str, str, int | None], ...] = (
     ("conv1", "image", 0),

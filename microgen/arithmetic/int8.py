@@ -1,6 +1,6 @@
 """Integer arithmetic of quantized networks: the twin of ``crt/include/microgen/requantize.h``.
 
-Scales are float32 in the model file and used as such. Where TFLite computes in float32
+Scales are float32 in the model file and used as such. If TFLite computes in float32
 rather than double, this module does, too. "TFLite" means ``tensorflow/lite/kernels``.
 """
 

@@ -86,7 +86,7 @@ class Targets:
         for name, api in generators.items():
             if api and not declared.get(name, True):
                 raise MicrogenError(
-                    f"the target {name!r} is declared without device-api, its codegen needs hooks",
+                    f"the target {name!r} is declared without device-api; its codegen needs hooks",
                     where=_WHERE,
                     hint=f"write {_WHERE} {name}:device-api, or leave it out",
                 )

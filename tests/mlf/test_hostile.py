@@ -200,7 +200,7 @@ def _main(**fields: object) -> bytes:
         (b'{"version": true}', "version is true or false, expected a whole number"),
         (b'{"version": 7.0}', "version is a number, expected a whole number"),
         (b'{"version": "7"}', "version is a text, expected a whole number"),
-        (b'{"version": 8}', "version is 8, this microgen reads 5, 6 and 7"),
+        (b'{"version": 8}', "version is 8; this microgen reads 5, 6 and 7"),
         (b'{"version": 7}', "the file has no field 'model_name'"),
         (b'{"version": 7, "modules": []}', "modules is a list, expected an object"),
         (b'{"version": 7, "modules": {"m": null}}', "modules.m is null, expected an object"),

@@ -42,8 +42,8 @@ def _wrapper_is_right(form: Form, window: Window) -> bool:
 def _row_is_right(window: Window) -> bool:
     """Whether ``arm_convolve_1_x_n_s8`` is right. It fails unless the total padding is twice the
     left one, or one more. It assumes that the first window that ends in padding has one column of
-    it. It reads as much of the row's beginning as a window has, and a window minus one column after
-    the unpadded outputs."""
+    padding. At the beginning of the row it reads as many columns as a window has. After the
+    unpadded outputs it reads one column less than a window has."""
     left, right = buffers.padded_places(window)
     pad, odd = window.pads[1], buffers.odd_pad(window)
     total = pad + window.overshoot[1]

@@ -1,5 +1,5 @@
-"""The runtime's requirements for a function from any partitioner. Predicates have only seen those
-that microgen's own partitioner made."""
+"""The runtime's requirements for a function from any partitioner. The predicates have checked only
+functions from microgen's own partitioner."""
 
 from __future__ import annotations
 
