@@ -93,7 +93,7 @@ def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | No
 
 
 def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
-    """The two operands of an addition, in both orders; nothing if this is not an addition."""
+    """Each way to split an addition into a value and the operand that is added to it."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name in names:
         lhs, rhs = expr.args
         yield lhs, Added(expr, rhs)

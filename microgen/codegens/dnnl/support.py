@@ -29,7 +29,7 @@ def tensors(call: OperatorCall) -> list[TensorType]:
 
 
 def _values(call: OperatorCall) -> str | None:
-    """Refusal for every operator unless all tensors are float32, not empty and of few enough axes."""
+    """Refusal for every operator unless all tensors are float32, not empty, and of low rank."""
     for tensor in tensors(call):
         if tensor.dtype != "float32":
             return f"a tensor is {tensor}; the runtime computes in float32 only"
