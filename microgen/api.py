@@ -58,7 +58,7 @@ class RunResult:
 
 @contextlib.contextmanager
 def _file(model: Model, options: Options) -> Iterator[Path]:
-    """The path of the model's file; for a module, that of its text, while it is needed."""
+    """The path of the model's file. For a module it is a temporary file with its text."""
     if isinstance(model, str | Path):
         yield Path(model)
         return
@@ -106,8 +106,8 @@ def compile_models(
 ) -> Firmware:
     """Compile several models into one firmware, in memory.
 
-    ``models`` are (model, name) pairs, or models: files, which then give their names to the
-    modules. With ``shared_workspace`` all models' workspaces share one memory, because models run
+    ``models`` are (model, name) pairs, or only files, after which the modules are then named.
+    With ``shared_workspace`` all models' workspaces share one memory, because models run
     one after the other; those that keep a state have memory of their own. ``options`` apply to
     all. Raises MicrogenError, also for names that clash.
     """

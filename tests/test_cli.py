@@ -51,7 +51,7 @@ def test_a_model_is_shown_as_text_and_as_json(command: str, capsys: Capture) -> 
         (["generate", "absent.tflite", "-b", "native"], "absent.tflite: no such file"),
         (["generate", DIGITS, "-b", "moon"], "there is no board 'moon'"),
         (["generate", DIGITS, "-b", "native", "--executor", "vm"], "not available"),
-        (["generate", DIGITS, "-b", "native", "--pool", "a:x"], "'x' is no size"),
+        (["generate", DIGITS, "-b", "native", "--pool", "a:x"], "'x' is not a size"),
         (["generate", DIGITS, "-b", "native", "--pool", "a:1"], "increase the size_hints"),
         (["generate", DIGITS, "-b", "native", "--name", "a b"], "cannot name a module"),
     ],

@@ -1,6 +1,6 @@
 """From the shipped model to verified firmware that reads handwritten digits: `make demo`.
 
-Generates a project, builds it, proves from the ELF that it is what was planned, runs every held-out
+Generates a project, builds it, proves from the ELF that it is as planned, runs every held-out
 image through it in the emulator, and compares each output with two references. Every number in
 the table comes from this run. Exit status 1 if anything is not as it should be.
 """
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Reference:
-    """Outputs that the device's must equal, [N,10], and who computed them."""
+    """Outputs [N,10] that the device's must equal, and the name of what computed them."""
 
     name: str
     outputs: Outputs
@@ -49,7 +49,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run of the demo found out."""
+    """The results of one run of the demo."""
 
     labels: npt.NDArray[np.int64]
     references: tuple[Reference, ...]
@@ -93,7 +93,7 @@ def demonstrate(board: str, project: Path) -> Measured:
 
 
 def run(project: Path, samples: dict[str, Outputs]) -> api.RunResult:
-    """Run all samples in one process, counting instructions where that is possible."""
+    """Run all samples in one process, counting instructions if that is possible."""
     try:
         return api.run(project, samples, profile=True)
     except ToolError as error:
@@ -102,7 +102,7 @@ def run(project: Path, samples: dict[str, Outputs]) -> api.RunResult:
 
 
 def references(graph: Graph, images: Outputs) -> tuple[Reference, ...]:
-    """Microgen's numpy reference, and LiteRT's reference kernels where they are installed."""
+    """Microgen's numpy reference, and LiteRT's reference kernels if they are installed."""
     runs = [interpreter.evaluate(graph, {INPUT: image}, registry()) for image in images]
     found = [Reference("numpy reference", np.concatenate([run[OUTPUT] for run in runs]))]
     if importlib.util.find_spec("ai_edge_litert"):
@@ -114,7 +114,7 @@ def references(graph: Graph, images: Outputs) -> tuple[Reference, ...]:
 
 
 def stage(name: str, work: Callable[[], Result]) -> Result:
-    """Do the work, and say on stderr what it is and how long it took."""
+    """Do the work, and print its name and its duration on stderr."""
     print(f"{name:<20}", end="", file=sys.stderr, flush=True)
     start = time.monotonic()
     result = work()
@@ -123,7 +123,7 @@ def stage(name: str, work: Callable[[], Result]) -> Result:
 
 
 def table(measured: Measured) -> Table:
-    """What a newcomer wants to know, one line each."""
+    """The results that a newcomer needs, one line each."""
     title = f"Handwritten digits\n{measured.project.board['title']}"
     shown = Table("", "measured", title=title, min_width=62)
     shown.columns[1].justify = "right"
@@ -150,7 +150,7 @@ def _add_accuracy(shown: Table, measured: Measured) -> None:
 
 
 def correct(outputs: Outputs, labels: npt.NDArray[np.int64]) -> str:
-    """How many of the outputs are largest at their label."""
+    """The number and share of outputs that are largest at their label."""
     hits = int((outputs.argmax(axis=1) == labels).sum())
     return f"{hits} of {labels.size} ({hits / labels.size:.1%})"
 
@@ -179,7 +179,7 @@ def _add_memory(shown: Table, measured: Measured) -> None:
 
 
 def _add_instructions(shown: Table, measured: Measured) -> None:
-    """Means over all images: a clamp or a carry more or less makes some images dearer."""
+    """Means over all images, because a clamp or a carry more makes some images take longer."""
     total = np.mean(measured.result.instructions)
     shown.add_row("Instructions per inference, mean", f"{total:,.0f}")
     per_call = np.mean(measured.result.per_call, axis=0)

@@ -1,6 +1,7 @@
 """Measure the shipped model on the held-out samples and print what README.md states.
 
-LiteRT (``pip install ai-edge-litert``) is the judge: its reference kernels, and its default ones.
+LiteRT (``pip install ai-edge-litert``) runs the int8 model: with its reference kernels, and with
+its default ones.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def litert_outputs(resolver: OpResolverType) -> npt.NDArray[np.int8]:
 
 
 def float_predictions(images: network.Array) -> npt.NDArray[np.int64]:
-    """The digits that the float network sees, [N]."""
+    """The digits that the float network recognises, [N]."""
     with np.load(HERE / "float_weights.npz") as stored:
         weights = {name: stored[name].astype(np.float64) for name in stored.files}
     return network.forward(weights, images)["dense"].argmax(axis=1)

@@ -1,6 +1,6 @@
 """Writes the flatbuffer of a .tflite file, with the builders of the ``tflite`` package.
 
-The order of every object is fixed, so equal networks are equal bytes.
+The order of every object is fixed, so equal networks give equal bytes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import tflite
 from quantize import Scale
 
 SCHEMA_VERSION = 3
-# Readers map constants in place and expect them on 16 bytes (schema.fbs: force_align).
+# Readers map constants in place and expect them aligned to 16 bytes (schema.fbs: force_align).
 BUFFER_ALIGNMENT = 16
 TENSOR_TYPES = {"int8": tflite.TensorType.INT8, "int32": tflite.TensorType.INT32}
 
-# Writes an operator's options into the builder: (its union tag, its offset).
+# Writes an operator's options into the builder; returns their union tag and offset.
 Options = Callable[[flatbuffers.Builder], tuple[int, int]]
 
 
@@ -219,7 +219,7 @@ def _quantization(builder: flatbuffers.Builder, scale: Scale) -> int:
 
 def _operator_code(builder: flatbuffers.Builder, code: int, version: int) -> int:
     tflite.OperatorCodeStart(builder)
-    # Both fields: readers from before 2020 know only the int8 one.
+    # Both fields are set, because readers from before 2020 know only the int8 one.
     tflite.OperatorCodeAddDeprecatedBuiltinCode(builder, code)
     tflite.OperatorCodeAddBuiltinCode(builder, code)
     tflite.OperatorCodeAddVersion(builder, version)

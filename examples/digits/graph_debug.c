@@ -1,10 +1,10 @@
-/* Times every node of the digits network: TVM's debug executor on a board. Take it for main.c:
+/* Times every node of the digits network: TVM's debug executor on a board. Use it as main.c:
  *
  *   microgen generate examples/digits/digits_int8.tflite -b mps2_an386 --executor graph -o out
  *   cp examples/digits/graph_debug.c out/src/main.c && microgen build out
  *
- * It prints a line "<node> <microseconds>" for each node but inputs and parameters; times are as
- * fine as TVMPlatformTimerStart and -Stop of the platform are. */
+ * It prints a line "<node> <microseconds>" for each node except inputs and parameters. Times have
+ * the resolution of the platform's TVMPlatformTimerStart and -Stop. */
 #include "platform/io.h"
 #include "tvm/runtime/crt/platform.h"
 #include "tvmgen_default.h"
@@ -19,8 +19,8 @@
 static int8_t image[TVMGEN_DEFAULT_IMAGE_SIZE];
 static double seconds[MAX_NODES];
 
-/* Whole microseconds of a time that is not negative, and under an hour. From the bits, because
- * arithmetic on doubles would link a library for it where there is no FPU. */
+/* Whole microseconds of a time in seconds, which is not negative and is under an hour. They are
+ * computed from its bits, because without an FPU arithmetic on doubles would link a library. */
 static uint32_t microseconds(const double *time)
 {
     uint64_t bits;

@@ -25,7 +25,7 @@ WEIGHT_MAX = 127
 class Scale:
     """``real = scale * (stored - zero_point)``; one float32 per tensor, or per index of ``axis``.
 
-    The zero point is 0 where there are several scales.
+    The zero point is 0 if there are several scales.
     """
 
     scale: npt.NDArray[np.float32]
@@ -35,7 +35,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Quantized:
-    """Stored integers and what they mean."""
+    """Stored integers, and their quantization."""
 
     values: npt.NDArray[Any]
     scale: Scale
@@ -49,7 +49,7 @@ class QuantizedNetwork:
     constants: Mapping[str, Quantized]
 
 
-# Where a layer's bias and weight get their scales: its input activation, and the axis of its
+# The sources of the scales of a layer's bias and weight: its input activation, and the axis of its
 # output channels (None: one scale for the whole weight).
 LAYERS: tuple[tuple[str, str, int | None], ...] = (
     ("conv1", "image", 0),

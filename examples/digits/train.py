@@ -65,7 +65,7 @@ def main() -> None:
     arguments = parser.parse_args()
     training, held_out = dataset.split()
     weights = {name: w.astype(np.float32) for name, w in train(training).items()}
-    # numpy dates the members of an .npz 1980-01-01, so equal arrays are equal bytes.
+    # numpy dates the members of an .npz 1980-01-01, so equal arrays give equal bytes.
     np.savez(arguments.output, **weights)
     print(f"training accuracy  {network.accuracy(weights, *training):.4f}")
     print(f"held-out accuracy  {network.accuracy(weights, *held_out):.4f}")

@@ -34,7 +34,7 @@ def model_bytes(network: quantize.QuantizedNetwork) -> bytes:
 def _add_tensors(
     model: flatbuffer.ModelWriter, network: quantize.QuantizedNetwork
 ) -> dict[str, int]:
-    """Add every tensor; the returned indices are by this example's short names."""
+    """Add every tensor; the returned indices have this example's short names as keys."""
     shapes = {
         "image": ("image", (1, 8, 8, 1)),
         "conv1": ("conv1/Relu", (1, 8, 8, 16)),
@@ -58,7 +58,7 @@ def _add_tensors(
 
 
 def _add_operators(model: flatbuffer.ModelWriter, index: dict[str, int]) -> None:
-    """The straight line of operators, each at the version that its int8 form appeared in."""
+    """Add the operators in order, each with the first version that has its int8 form."""
     op = tflite.BuiltinOperator
 
     def add(code: int, version: int, names: str, options: flatbuffer.Options) -> None:

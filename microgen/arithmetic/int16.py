@@ -17,7 +17,7 @@ from microgen.arithmetic.int8 import (
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, TensorType
 
-SUM_LIMIT = 2**47 - 1  # of accumulators that are scaled REDUCED: their products fit int64
+SUM_LIMIT = 2**47 - 1  # the most that REDUCED scales, so that products fit int64
 SCALE_LIMIT = 2.0**13  # scales are smaller, shifts at most 14: REDUCED has a bit to round
 
 

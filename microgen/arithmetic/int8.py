@@ -1,6 +1,6 @@
 """Integer arithmetic of quantized networks: the twin of ``crt/include/microgen/requantize.h``.
 
-Scales are float32 in the model file and used as such. Where TFLite computes in float32
+Scales are float32 in the model file and used as such. If TFLite computes in float32
 rather than double, this module does, too. "TFLite" means ``tensorflow/lite/kernels``.
 """
 
@@ -142,7 +142,7 @@ def float_range(activation: Activation) -> tuple[float, float]:
 
 
 def int32_range(activation: Activation) -> tuple[int, int]:
-    """As ``float_range``, for an output of plain int32 numbers."""
+    """Like ``float_range``, for an output of plain int32 numbers."""
     low, high = _RANGES[activation]
     limits = np.iinfo(np.int32)
     return int(max(low, limits.min)), int(min(high, limits.max))
@@ -221,7 +221,7 @@ def scales_of_sums(
 def dense_scales(
     data: TensorType, weight: TensorType, output: TensorType
 ) -> npt.NDArray[np.float64]:
-    """As ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
+    """Like ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
 
     This is the rule of TFLite Micro's dense, which rounds DOUBLE. LiteRT's dense, which rounds
     SINGLE, uses ``conv_scales``. Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
@@ -275,7 +275,7 @@ def add_parameters(
     2**20 (int16: over 2**15), then added. Ratios of scales are computed in floats of that width.
 
     Source: TFLite add.cc, Prepare (QuantizeMultiplierSmallerThanOneExp), and TFLite Micro
-    sub_common.cc, CalculateOpDataSub, whose width is float32. ValueError where these abort:
+    sub_common.cc, CalculateOpDataSub, whose width is float32. ValueError if these abort:
     the sum's scale must be less than that power of two times the output's.
     """
     left_shift = _ADD_LEFT_SHIFTS[output.dtype]

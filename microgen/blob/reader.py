@@ -21,9 +21,10 @@ class Blob:
     """Modules by index, the root first.
 
     ``contents`` are the decoded payloads, None for the library. ``children`` are the indices that
-    each module imports, in the blob's order, which is that of a look-up. ``Module.imports`` are
-    sorted with the last first, so that the writer gives the bytes of its own blobs again.
-    ``has_tree`` is False for the oldest form, in which all modules are imports of the library.
+    each module imports, in the blob's order, in which functions are looked up.
+    ``Module.imports`` are sorted with the last first, so that the writer gives the bytes of its own
+    blobs again. ``has_tree`` is False for the oldest form, in which all modules are imports of the
+    library.
     """
 
     modules: tuple[Module, ...]
@@ -71,7 +72,7 @@ class _Reader:
             elif index == count - 1:
                 return self._rows()
             else:
-                raise self.refused(f"the import tree stands before {count - 1 - index} modules")
+                raise self.refused(f"the import tree comes before {count - 1 - index} modules")
         self._stream.where = "module blob"
         if LIBRARY in self.keys:
             raise self.refused(f"found {LIBRARY!r}, but no import tree that says where it is")

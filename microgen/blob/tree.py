@@ -95,7 +95,7 @@ def _children(groups: Sequence[tuple[Module, ...]]) -> tuple[tuple[int, ...], ..
 def _is_cyclic(groups: Sequence[tuple[Module, ...]], parent: int, child: int) -> MicrogenError:
     above, below = (cnames.short(groups[i][0].type_key) for i in (parent, child))
     return ModelError(
-        f"module {parent} ({above}) imports module {child} ({below}), which stands before it",
+        f"module {parent} ({above}) imports module {child} ({below}), which comes before it",
         where="module blob",
         hint="imports must have no cycle when all compiled modules are one; list a module that "
         "several import before the others",

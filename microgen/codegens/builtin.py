@@ -62,7 +62,7 @@ def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tu
 
 def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
     kernel, refusals = _choice(node, graph, board)
-    assert kernel is not None, "claims said so"
+    assert kernel is not None, "claims has checked it"
     inputs, constants = _arguments(kernel, node, graph)
     parameters = _parameters(kernel, inputs, constants, node, graph)
     return Primitive(

@@ -92,7 +92,7 @@ class ExternalFunction:
     def of(cls, node: Node) -> ExternalFunction:
         """The function of a node of the graph."""
         attrs = node.attrs
-        assert isinstance(attrs, ExternalAttrs), "claims said so"
+        assert isinstance(attrs, ExternalAttrs), "claims has checked it"
         symbol = cnames.identifier(attrs.symbol)
         return cls(symbol, attrs.graph, attrs.function, attrs.types or {}, node.origin)
 

@@ -79,7 +79,7 @@ def _problems(result: Made) -> Iterator[str]:
     if isinstance(result, LoadedModule):
         yield from _module_problems(result)
     yield from (
-        f"brings {name!r} as {type(data).__name__}, expected bytes"
+        f"gives {name!r} as {type(data).__name__}, expected bytes"
         for name, data in result.files.items()
         if not isinstance(data, bytes)
     )
@@ -95,9 +95,9 @@ def _constant_problems(
     seen = set(taken)
     for name, array in constants:
         if cnames.identifier(name) != name:
-            yield f"calls a constant of {symbol} {name!r}, which is no identifier of C"
+            yield f"names a constant of {symbol} {name!r}, which is not a C identifier"
         if name in seen or _POSITION.fullmatch(name):
-            yield f"calls a constant of {symbol} {name!r}, as something else is called"
+            yield f"names a constant of {symbol} {name!r}, a name that is taken"
         seen.add(name)
         if not isinstance(array, np.ndarray) or array.dtype.name not in _DTYPES or not array.size:
             kind = getattr(getattr(array, "dtype", None), "name", type(array).__name__)
@@ -112,4 +112,4 @@ def _module_problems(module: LoadedModule) -> Iterator[str]:
         yield f"takes {module.pool_bytes!r} bytes of the module pool"
     for name in (module.runtime.type_key, module.runtime.prefix):
         if cnames.identifier(name) != name:
-            yield f"has a runtime named {name!r}, which is no identifier of C"
+            yield f"has a runtime named {name!r}, which is not a C identifier"

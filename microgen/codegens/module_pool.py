@@ -1,6 +1,6 @@
 """The bytes of a module pool that the blob's loader takes, for pointers of a given size.
 
-The structure is that of ``crt/src/modules/module_types.h``, the blocks are those of
+The structure is that of ``crt/src/modules/module_types.h``. The blocks are those of
 ``module_pool.h``.
 """
 

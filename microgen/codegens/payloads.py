@@ -18,8 +18,8 @@ def readers(
     """Type key -> reader: those of the blob's format, of microgen's codegens, of those in
     ``folders``, and of the installed ones in ``names``, which are those that made a firmware.
 
-    An installed codegen that cannot be had has no readers. Raises MicrogenError for one of a folder
-    that cannot, and for a type key with two readers.
+    An installed codegen that cannot be loaded has no readers. Raises MicrogenError if one of a
+    folder cannot be loaded, and for a type key with two readers.
     """
     found: dict[str, PayloadReader] = {}
     owner: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""What a firmware computed, held against the references, layer by layer."""
+"""Compares the results of a firmware with the references, layer by layer."""

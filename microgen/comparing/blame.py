@@ -34,7 +34,7 @@ def explained(
             return _blamed(error, graph, module, cause)
         return _located(error, module, runner.until_failure(project, inputs, elf=elf))
     except MicrogenError:
-        return error  # what cannot be explained is still what happened
+        return error  # without an explanation the error is still right
 
 
 def _by_reference(

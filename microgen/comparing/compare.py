@@ -1,9 +1,10 @@
 """Compares what the firmware computes with the numpy reference and with the oracle of the model's
 format, layer by layer.
 
-A layer is compared with what it should give for what the firmware itself had as its inputs, within
-the bound of its op (``microgen.ops``). So is the oracle, with its own: what follows the same
-reference is the same network. Outputs are also compared from end to end, where bounds grow with
+The reference computes each layer from the inputs that the layer had in the firmware. The
+firmware's result must be within the bound of the layer's op (``microgen.ops``). The oracle's layers
+are checked in the same way, with the oracle's own inputs. If both follow the reference, they
+compute the same network. Outputs are also compared from end to end, with bounds that grow with
 every layer.
 """
 
@@ -33,7 +34,7 @@ from microgen.runner.compare import EQUAL, Comparison, Difference, number, ratio
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
 
-_MOST = 8  # samples of which all layers are read where floats are rounded
+_MOST = 8  # with floats: the most samples of which all layers are read
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
@@ -43,13 +44,13 @@ Found = Mapping[str, Array]  # tensors by name
 class Verdict:
     """The firmware against one source of truth.
 
-    ``name`` says which. Outputs are compared on all ``samples``: ``off`` is how far one was off, as
-    a part of its largest element, ``nearest`` how near one came to its bound from end to end.
-    Layers are compared on one of them (the first whose outputs differ, or that whose outputs are
-    farthest off), or on all if floats are rounded and there are few. ``layers`` is None, and
-    ``why_no_layers`` says why, where layers could not be read. ``other``: the layers of the source
-    of truth, where it has some of its own, compared with the reference. ``is_skipped``: nothing was
-    compared, for the reason in ``why_no_layers``.
+    ``name`` names the source. Outputs are compared on all ``samples``. ``off`` is the largest
+    difference of an output, divided by the output's largest element. ``nearest`` is the largest
+    ratio of a difference to its bound from end to end. Layers are compared on one sample: the first
+    whose outputs differ, or the one with the largest difference. If floats are rounded and there
+    are few samples, layers are compared on all. If layers could not be read, ``layers`` is None and
+    ``why_no_layers`` says why. ``other`` compares the source's own layers, if it has any, with the
+    reference. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Verdict:
         return f"{text}; {all_layers} {_nearness(self.layers)}{unknown}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data. ``bounds`` has each layer's, and how near it came; see ``Held``."""
+        """Plain data. ``bounds`` has each layer's bound and its nearness to it; see ``Held``."""
         return {
             "name": self.name,
             "status": "n/a" if self.is_skipped else "ok" if self.ok else "failed",
@@ -116,7 +117,7 @@ def _nearness(layers: Comparison) -> str:
 
 
 def _by_rule(layers: Comparison, rule: str) -> str:
-    """How many layers have the rule, and which came nearest to its bound."""
+    """The number of layers with the rule, and the layer that came nearest to its bound."""
     own = [held for held in layers.held if held.rule == rule]
     count = len({held.tensor for held in own})
     if rule == EQUAL:
@@ -132,7 +133,7 @@ def compare(
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference. Compare them also with the oracle of the model's format if it
     is installed and follows the project's numerics profile. Each model is compared by itself. All
-    arrays have a leading axis of N samples. Raises what ``runner.run`` raises."""
+    arrays have a leading axis of N samples. Raises as ``runner.run`` does."""
     record = manifest.load(project)
     inputs = samples.by_tensor(record, inputs)
     traces = _Traces(project, elf, inputs)
@@ -148,7 +149,7 @@ def compare(
 
 
 class _Traces:
-    """The layers of a range of samples, all models', read once from the running ``elf``."""
+    """The layers of all models for ranges of samples. Each range is read from the ``elf`` once."""
 
     def __init__(self, project: Path, elf: Path, inputs: Mapping[str, Array]) -> None:
         self._project, self._elf, self._inputs = project, elf, inputs
@@ -156,11 +157,11 @@ class _Traces:
 
     @property
     def count(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return next((len(array) for array in self._inputs.values()), 0)
 
     def of(self, module: ModuleRecord, chosen: range) -> list[Layer]:
-        """A module's layers of those samples. Raises what ``run`` does."""
+        """A module's layers for those samples. Raises as ``runner.run`` does."""
         if chosen not in self._read:
             given = {name: a[chosen.start : chosen.stop] for name, a in self._inputs.items()}
             traced = runner.run(self._project, given, elf=self._elf, trace=True).layers
@@ -170,7 +171,7 @@ class _Traces:
 
 
 def source(project: Path, record: ModuleRecord) -> Graph:
-    """A model as its file has it, read as it was when the project was generated."""
+    """The graph of a model's file, read with the options with which the project was generated."""
     options = record.options
     return frontends.load(
         inside(project, record.model.path),
@@ -182,8 +183,8 @@ def source(project: Path, record: ModuleRecord) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An output of a sample from end to end: the values found and expected, and how far off they
-    may be."""
+    """An output of a sample from end to end: the values found and expected, and the largest
+    difference that is allowed."""
 
     found: Array
     values: Array
@@ -191,12 +192,12 @@ class _End:
 
     @property
     def ratio(self) -> float:
-        """How near it comes to its bound."""
+        """The largest ratio of a difference to its bound."""
         return ratio(self.found, self.values, self.bound)
 
     @property
     def off(self) -> float:
-        """How far it is off, as a part of its greatest magnitude."""
+        """The largest difference, divided by the greatest magnitude expected."""
         apart = float(beside.distance(self.found, self.values).max(initial=0))
         size = float(np.abs(self.values.astype(np.float64)).max(initial=0))
         return apart / size if apart and math.isfinite(size) and size else apart
@@ -204,7 +205,7 @@ class _End:
 
 @dataclass(frozen=True)
 class _Module:
-    """One model: its samples, what the firmware made of them, and where to read layers."""
+    """One model: its samples, the firmware's outputs for them, and the source of its layers."""
 
     project: Path
     record: ModuleRecord
@@ -214,7 +215,7 @@ class _Module:
 
     @cached_property
     def source(self) -> Graph:
-        """The model as its file has it."""
+        """The graph of the model's file."""
         return source(self.project, self.record)
 
     @property
@@ -224,18 +225,19 @@ class _Module:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether there is nothing to be rounded: equal outputs come from equal layers."""
+        """Whether no tensor has floats. Then nothing is rounded: equal outputs come from equal
+        layers."""
         return all(kind.dtype is not DType.FLOAT32 for kind in self.source.types.values())
 
     def by_reference(self) -> Verdict:
-        """Against numpy, as the passes left the network."""
+        """The comparison with numpy, on the network after the passes."""
         graph = passes.run(self.source)
         name = f"numpy reference ({self.record.options['numerics']})"
         verdict, _ = self._verdict(name, graph, self._ends(graph))
         return verdict
 
     def by_oracle(self) -> Verdict:
-        """Against the oracle of the model's format, as the file has the network."""
+        """The comparison with the oracle of the model's format, on the network in the file."""
         oracle = frontends.oracle(self.model)
         if oracle is None:
             why = f"there is none for {self.model.suffix} files"
@@ -274,7 +276,8 @@ class _Module:
         return _End(found, values.reshape(found.shape), size)
 
     def _oracle_ends(self, oracle: Oracle) -> list[list[_End]]:
-        """The oracle's outputs. It may be as far from the reference as the firmware."""
+        """The oracle's outputs. Bounds are doubled, because the oracle may differ from the
+        reference as much as the firmware may."""
         layers = self._layers_by(oracle, "samples", self.samples)
         found = [[every[name] for name in self.source.outputs] for every in layers]
         bounds = [[np.zeros(())] * len(arrays) for arrays in found]
@@ -292,7 +295,8 @@ class _Module:
     def _verdict(
         self, name: str, graph: Graph, ends: Sequence[Sequence[_End]]
     ) -> tuple[Verdict, range]:
-        """The outputs against ``ends``, and the layers beside ``graph``; of which samples."""
+        """The outputs compared with ``ends`` and the layers with ``graph``, and the samples whose
+        layers were compared."""
         chosen = self._chosen(ends)
         layers, why = self._layers(graph, chosen)
         equal = sum(all(end.ratio <= 1 for end in each) for each in ends)
@@ -302,9 +306,9 @@ class _Module:
         return Verdict(name, len(ends), equal, layers, why, off=off, nearest=near), chosen
 
     def _chosen(self, ends: Sequence[Sequence[_End]]) -> range:
-        """The samples whose layers are compared: of a network that rounds nothing, or of many, the
-        first whose outputs differ, or that whose outputs are farthest off; of variables, those
-        before it, too."""
+        """The samples whose layers are compared: all, if floats are rounded and there are few.
+        Otherwise it is the first whose outputs differ, or else the one with the largest difference.
+        If the network has variables, the samples before it are included."""
         if not self.is_exact and len(ends) <= _MOST:
             return range(len(ends))
         equal = [all(end.ratio <= 1 for end in each) for each in ends]
@@ -356,12 +360,15 @@ def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
 
 
 def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> list[Sample]:
-    """Sample by sample, one array per input in the model's order."""
+    """The samples, each with one array per input in the model's order."""
     return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
 
 
 def _by_sample(graph: Graph, layers: Iterable[Layer], count: int) -> list[dict[str, Array]]:
-    """What was read, as the graph's tensors are. Raises InternalError if sizes differ."""
+    """The arrays that were read, in the shapes and dtypes of the graph's tensors, by sample.
+
+    Raises InternalError if sizes differ.
+    """
     found: list[dict[str, Array]] = [{} for _ in range(count)]
     for layer in layers:
         for name, array in ((layer.tensor, layer.array), *layer.variables.items()):

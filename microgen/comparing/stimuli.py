@@ -1,4 +1,4 @@
-"""Samples to try a network with when the user brings none."""
+"""Samples to try a network with if the user gives none."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard"
 
 def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[str, Array]:
     """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
-    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8); of a
-    fixed input every sample is its value."""
+    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8); a
+    fixed input has its value in every sample."""
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
 

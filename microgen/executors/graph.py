@@ -128,7 +128,7 @@ class _Building:
         self.names: dict[str, int] = {}
 
     def null(self, argument: Argument, kind: TensorType) -> None:
-        """Append an input or a parameter, which has its storage to itself permanently."""
+        """Append an input or a parameter, which owns its storage permanently."""
         self.entries[argument] = (len(self.nodes), 0, 0)
         self.nodes.append(GraphNode("null", argument.name))
         self._entry(argument, kind, self.tokens.new(kind.nbytes))

@@ -30,7 +30,7 @@ def refuse_unsupported(program: Program) -> None:
     if program.state:
         names = ", ".join(repr(buffer.tensor) for buffer in program.state)
         raise UnsupportedError(
-            f"the graph executor keeps no state between runs, the model keeps {names}",
+            f"the graph executor keeps no state between runs, but the model keeps {names}",
             where="--executor",
             hint="use --executor aot",
         )

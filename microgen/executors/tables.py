@@ -1,7 +1,7 @@
 """The sizes of the C graph executor's own tables, for a target with pointers of a given size.
 
 The structures are those of ``crt/include/tvm/runtime/crt/graph_executor_types.h``. Generated C
-compares the number with the compiler's, so that one that is out of date does not compile.
+compares the number with the compiler's, so an outdated number does not compile.
 """
 
 from __future__ import annotations

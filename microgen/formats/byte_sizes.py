@@ -15,7 +15,7 @@ def parse(text: str) -> int:
     in linker scripts. A B or iB after that changes nothing. Raises ValueError for anything else."""
     match = _SIZE.fullmatch(text)
     if match is None or len(match[1]) > len(str(_MOST)):
-        raise ValueError(f"{text!r} is no size: {EXPECTED}")
+        raise ValueError(f"{text!r} is not a size: {EXPECTED}")
     return int(match[1]) * _UNITS[(match[2] or "").upper()]
 
 

@@ -103,4 +103,4 @@ class Stream:
     def end(self, last: str) -> None:
         """Refuse bytes after ``last``."""
         if self.left:
-            raise self.refused(f"{self.left} bytes stand after the last {last}")
+            raise self.refused(f"{self.left} bytes follow the last {last}")

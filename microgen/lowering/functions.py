@@ -112,8 +112,8 @@ def lower_regions(
 
 
 def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:
-    """The external functions by the module that was made from them. If the built-in kernels compute
-    them, they are by target."""
+    """The external functions, grouped by the module that was made from them, or by target if the
+    built-in kernels compute them."""
     found: dict[tuple[str, str, int], list[Lowered]] = {}
     for region, item in zip(regions, lowered, strict=True):
         if region.function:

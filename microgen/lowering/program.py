@@ -82,8 +82,8 @@ def lower(
 def _devices(
     partition: Partition, codegens: Mapping[str, Codegen], targets: Targets, taken: set[str]
 ) -> tuple[Device, ...]:
-    """The devices of the regions' targets, which are declared, and whose names are not ``taken``,
-    nor are the regions' own."""
+    """The devices of the regions' targets. Raises MicrogenError if a target is not declared, or if
+    the name of an external function or of a hook is in ``taken``."""
     for region in partition.regions:
         targets.by_kind(region.target, where=str(region.origin))
     functions.check_symbols(partition.regions, taken)
@@ -98,7 +98,7 @@ _OWN_MACROS = ("WORKSPACE",)
 def _ports(
     tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
 ) -> tuple[Port, ...]:
-    """Ports with C identifiers made from ``names``, which differ as macros, too."""
+    """Ports with C identifiers made from ``names``, which also differ in upper case, for macros."""
     used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
     ports = []
     tried: dict[str, int] = {}
@@ -162,8 +162,8 @@ class _Lowering:
     def add_all(
         self, regions: Sequence[Region], lowered: LoweredRegions
     ) -> tuple[ExternalModule, ...]:
-        """The variables, then each region's call, in execution order, then what external modules
-        hold. Returns these."""
+        """Add the variables, then each region's call in execution order. Returns the external
+        modules with the constants that they get when they are loaded."""
         for name in self.graph.variables:
             self.add_variable(name)
         for region, item in zip(regions, lowered.regions, strict=True):

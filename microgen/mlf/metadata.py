@@ -150,8 +150,8 @@ def _scratch(program: Program) -> dict[str, int]:
 
 
 def _constants(program: Program) -> dict[str, int]:
-    """Bytes of constants by target. Each counts for the first target that reads it: first those of
-    modules that got it, then those of calls."""
+    """Bytes of constants by target. Each belongs to the target of the module that gets it when
+    loaded, or else to the target of the first call that reads it."""
     modules = program.external_modules
     reader = {held.constant: module.target for module in modules for held in module.constants}
     for call in program.calls:

@@ -115,7 +115,7 @@ def load(path: Path) -> Library:
     root = parse(found.read(contents.METADATA), f"{found.where}: {contents.METADATA}")
     version = root.field("version")
     if version.size() not in VERSIONS:
-        version.refuse(f"is {version.value}, this microgen reads 5, 6 and 7")
+        version.refuse(f"is {version.value}; this microgen reads 5, 6 and 7")
     records = dict(root.field("modules").fields()) if root.has("modules") else _single(root)
     modules = {name: _module(name, place, found) for name, place in records.items()}
     return Library(version.size(), modules, found.sizes)

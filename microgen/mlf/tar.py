@@ -85,7 +85,7 @@ def relative(name: str) -> str:
     """A member's name without ``./``. Raises ModelError unless the path is below the root."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts or not name.isprintable():
-        raise ModelError(f"has a member named {name!r}, which is no path inside an archive")
+        raise ModelError(f"has a member named {name!r}, which is not a path inside an archive")
     return str(path)
 
 
@@ -96,7 +96,7 @@ def _plain(data: bytes) -> bytes:
     try:
         plain = unpacker.decompress(data, MAX_BYTES + 1)
     except zlib.error as error:
-        raise ModelError("is not sound gzip data") from error
+        raise ModelError("is not valid gzip data") from error
     if len(plain) > MAX_BYTES:
         raise ModelError(f"holds more than {MAX_BYTES:,} bytes")
     if not unpacker.eof:
@@ -189,11 +189,11 @@ def _octal(digits: bytes) -> int:
 
 def _number(text: str, base: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 20):
-        raise ModelError(f"has a header with {text!r} where a number should stand")
+        raise ModelError(f"has a header with {text!r} in place of a number")
     try:
         return int(text, base)
     except ValueError as error:
-        raise ModelError(f"has a header with {text!r} where a number should stand") from error
+        raise ModelError(f"has a header with {text!r} in place of a number") from error
 
 
 def _name(header: bytes) -> str:

@@ -50,7 +50,7 @@ def distinct(names: Sequence[str]) -> None:
     """Raise MicrogenError if two names are equal in upper case, which macros use."""
     for a, b in combinations(names, 2):
         if a.upper() == b.upper():
-            what = "are one name" if a == b else "are one name in upper case, as macros have them"
+            what = "share a name" if a == b else "share a name in upper case, which macros use"
             raise _clash(a, b, what)
 
 

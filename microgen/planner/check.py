@@ -98,7 +98,7 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
             needs[name] = _Need(sizes.get(name, 0), birth, death)
         if call.scratch:
             needs[f"scratch_{k}"] = _Need(call.scratch, k, k)
-    found += [f"{name} is used by a call but is no buffer" for name in _undeclared(program, needs)]
+    found += [f"{name} is used by a call, but undeclared" for name in _undeclared(program, needs)]
     found += [f"{name} is a buffer that no call uses" for name in sizes if name not in needs]
     return needs, found
 
@@ -129,7 +129,7 @@ def _pools(plan: MemoryPlan) -> Iterator[str]:
         yield "two pools have one name"
     for p in plan.placements:
         if p.pool not in names:
-            yield f"{p.name} lies in {p.pool}, which is no pool of the plan"
+            yield f"{p.name} lies in {p.pool}, which is not a pool of the plan"
     for pool in plan.pools:
         inside = [p for p in plan.placements if p.pool == pool.name]
         for p in inside:
@@ -220,7 +220,7 @@ def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> It
                 yield f"{name} is the {side} of {count} in-place pairs"
     for source, target in plan.in_place:
         if source not in needs or target not in needs:
-            yield f"in-place pair {source}, {target} names what the program does not use"
+            yield f"in-place pair {source}, {target} names a buffer that the program does not use"
         elif (source, target) not in _allowed(program, program.calls[needs[target].birth], needs):
             yield f"{target} may not take the place of {source}"
     placed = {p.name: p for p in plan.placements}
@@ -270,7 +270,7 @@ def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
         near = there[max(0, place - 1) : place + 1]
         met = [name for start, end, name in near if start < own[1] and own[0] < end]
         if is_born and met:
-            yield f"{met[0]} and {p.name} overlap while both live"
+            yield f"{met[0]} and {p.name} overlap while both are live"
         elif is_born:
             there.insert(place, own)
         elif own in near:

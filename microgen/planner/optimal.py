@@ -51,7 +51,7 @@ class _Incumbent:
 
 
 def place(liveness: Liveness, alignment: int) -> Layout:
-    """The best layout under a node budget; ``proof`` says how far it got."""
+    """The best layout under a node budget; ``proof`` says how complete the search was."""
     if sweep.is_crowded(liveness):
         return sweep.place(liveness, alignment)
     bound = lower_bound(liveness)

@@ -35,7 +35,7 @@ def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
         for other in pools[:number]:
             if other.name.upper() == pool.name.upper():
                 raise MicrogenError(
-                    f"{pool.name!r} and {other.name!r} are one name in macros",
+                    f"{pool.name!r} and {other.name!r} share a name in macros",
                     where="--pool",
                     hint="pools need names that differ in more than case",
                 )

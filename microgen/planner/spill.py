@@ -108,7 +108,7 @@ class _Part:
         return 0 if self._repair(i) else excess
 
     def liveness(self, whole: Liveness) -> Liveness:
-        """The buffers in this pool, and the pairs of which both are in it."""
+        """The buffers in this pool, and the pairs whose buffers are both in it."""
         names = {m.name for i in self.placed for m in self.problem.blocks[i].members}
         return Liveness(
             tuple(b for b in whole.buffers if b.name in names),

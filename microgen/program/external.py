@@ -1,5 +1,5 @@
-"""The results of external code generators for a program's functions, C or modules of the blob, from
-the generator to the project; and the drivers of their devices."""
+"""The results of external code generators for a program's functions, as C or as modules of the
+blob, and the drivers of their devices."""
 
 from __future__ import annotations
 

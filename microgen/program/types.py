@@ -195,7 +195,7 @@ class Transform:
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A constant of the firmware: ``array`` = ``transform`` of the model's parameters. ``origin``:
-    the first layer that reads it; ``role``: what it is to that layer, ``weight``, say."""
+    the first layer that reads it; ``role``: its role there, for example ``weight``."""
 
     name: str
     ctype: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Feature(enum.Enum):
     """An instruction-set feature that a kernel variant may need."""
 
-    DSP = "dsp"  # Armv7E-M / Armv8-M DSP extension: SMLAD and friends
+    DSP = "dsp"  # Armv7E-M / Armv8-M DSP extension: SMLAD and similar instructions
     FPU = "fpu"  # single-precision floating point in hardware
     FPU64 = "fpu64"  # double-precision floating point in hardware
     MVE = "mve"  # Armv8.1-M vector extension, integer and float

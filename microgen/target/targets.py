@@ -86,7 +86,7 @@ class Targets:
         for name, api in generators.items():
             if api and not declared.get(name, True):
                 raise MicrogenError(
-                    f"the target {name!r} is declared without device-api, its codegen needs hooks",
+                    f"the target {name!r} is declared without device-api; its codegen needs hooks",
                     where=_WHERE,
                     hint=f"write {_WHERE} {name}:device-api, or leave it out",
                 )
@@ -129,10 +129,10 @@ def _parse_one(text: str) -> Target:
     if not _KIND.fullmatch(kind):
         raise _malformed(text, f"{kind!r} cannot name a target")
     if kind == HOST_KIND:
-        raise _malformed(text, f"{kind!r} is the host, which is always there")
+        raise _malformed(text, f"{kind!r} is the host, which always exists")
     names = [option.partition("=")[0] for option in options]
     if len(set(names)) != len(names):
-        raise _malformed(text, "an option stands twice")
+        raise _malformed(text, "an option is given twice")
     device_type, use_device_api = EXT_DEV, False
     for option in options:
         if option == "device-api":
@@ -148,7 +148,7 @@ def _device_type(option: str, text: str) -> int:
         raise _malformed(text, f"{option!r} is not an option")
     if not re.fullmatch("[0-9]{1,4}", value) or int(value) not in _DEVICE_NAMES:
         numbers = ", ".join(f"{number} {title}" for number, title in _DEVICE_NAMES.items())
-        raise _malformed(text, f"{value!r} is no device type of DLPack ({numbers})")
+        raise _malformed(text, f"{value!r} is not a device type of DLPack ({numbers})")
     return int(value)
 
 

@@ -123,9 +123,9 @@ def _loader(names: list[str], symbols: list[str], *lists: list[str]) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (_loader(["a", "a"], []), "the name 'a' stands twice in one list"),
-        (_loader([], ["f", "f"], [], []), "the name 'f' stands twice in one list"),
-        (_loader([], ["f"], ["a", "a"]), "the name 'a' stands twice in one list"),
+        (_loader(["a", "a"], []), "the name 'a' is listed twice"),
+        (_loader([], ["f", "f"], [], []), "the name 'f' is listed twice"),
+        (_loader([], ["f"], ["a", "a"]), "the name 'a' is listed twice"),
         (_loader(["a"], ["f"], ["b"]), "the constant 'b' has no array"),
         (_loader([], ["f"]), "the number of lists of constants is 0x0, expected 0x1"),
         (_loader([], [], []), "the number of lists of constants is 0x1, expected 0x0"),

@@ -116,7 +116,7 @@ def test_bytes_after_the_end_are_refused(name: str) -> None:
     data = ALL[name]
     with pytest.raises(ModelError, match="the number of bytes after the first 8 is"):
         loads(data + b"\0", KNOWN)
-    with pytest.raises(ModelError, match="1 bytes stand after the last module"):
+    with pytest.raises(ModelError, match="1 bytes follow the last module"):
         loads(byte_stream.number(len(data) - 7) + data[8:] + b"\0", KNOWN)
 
 
@@ -126,8 +126,8 @@ def test_bytes_after_the_end_are_refused(name: str) -> None:
         (_blob(_LIB, _LIB, _tree([0, 0, 0], [])), r"module 1 \(_lib\): found a second '_lib'"),
         (_blob(_LIB), "found '_lib', but no import tree that says where it is"),
         (_blob(_LIB, _number(1), count=3), "needs 8 bytes"),
-        (_blob(_number(1), _number(2), count=1), "17 bytes stand after the last module"),
-        (_blob(_LIB, _tree([0, 0], []), _number(1)), "the import tree stands before 1 modules"),
+        (_blob(_number(1), _number(2), count=1), "17 bytes follow the last module"),
+        (_blob(_LIB, _tree([0, 0], []), _number(1)), "the import tree comes before 1 modules"),
         (_blob(_tree([0], [])), "found a tree of no modules"),
         (_blob(_number(1), _tree([], [])), "found 0 row pointers, expected 2"),
         (_blob(_number(1), _tree([0, 0, 0], [])), "found 3 row pointers, expected 2"),

@@ -64,7 +64,7 @@ def test_the_independent_model_gives_the_same_bytes(seed: int) -> None:
         wanted = model.blob(library, edges)
         root = built(library, edges)
         if wanted is None:
-            with pytest.raises(ModelError, match="stands before it; imports must have no cycle"):
+            with pytest.raises(ModelError, match="comes before it; imports must have no cycle"):
                 dumps(root)
             refused += 1
         else:

@@ -157,7 +157,7 @@ def test_a_payload_with_bytes_after_it_is_refused(folder: Path) -> None:
     [
         (
             "cls(name(stream), 8)",
-            "cannot read a payload that it made: 8 bytes stand after",
+            "cannot read a payload that it made: 8 bytes follow",
         ),
         ("cls(name(stream), 1 / 0)", "reading a payload that it made ended with ZeroDivisionError"),
         (

@@ -39,7 +39,7 @@ def test_sizes(text: str, nbytes: int) -> None:
     "text", ["", "K", "1.5K", "-1", "1 K", "1T", "1Ki", "0x10", "\u0661", "9" * 30]
 )
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(ValueError, match="is no size: expected bytes, as 12288, 12K, 64KiB or 1M"):
+    with pytest.raises(ValueError, match="not a size: expected bytes, as 12288, 12K, 64KiB or 1M"):
         byte_sizes.parse(text)
 
 
@@ -55,7 +55,7 @@ def test_a_board_takes_them() -> None:
     board = boards.from_dict("mine", data, path)
     assert (board.memories[0].length, board.stack_bytes) == (262144, 2048)
     data["stack_bytes"] = "lots"
-    with pytest.raises(BoardError, match="'lots' is no size"):
+    with pytest.raises(BoardError, match="'lots' is not a size"):
         boards.from_dict("mine", data, path)
 
 
@@ -65,4 +65,4 @@ def test_options_take_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main([*command, "--ram", "2K"]) == 2
     assert "the --ram budget is 2,048" in capsys.readouterr().err
     assert main([*command, "--ram", "12q"]) == 2
-    assert "'12q' is no size" in capsys.readouterr().err
+    assert "'12q' is not a size" in capsys.readouterr().err

@@ -76,7 +76,7 @@ def test_every_truncation_is_refused() -> None:
 
 
 def test_bytes_after_the_end_are_refused() -> None:
-    with pytest.raises(ProjectError, match="1 bytes stand after the last array"):
+    with pytest.raises(ProjectError, match="1 bytes follow the last array"):
         params_file.loads(params_file.dumps(ARRAYS) + b"\0")
 
 

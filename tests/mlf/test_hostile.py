@@ -54,10 +54,10 @@ def _member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfi
 @pytest.mark.parametrize(
     ("member", "text"),
     [
-        (_member("../evil"), "which is no path inside an archive"),
-        (_member("./a/../../evil"), "which is no path inside an archive"),
-        (_member("/etc/evil"), "which is no path inside an archive"),
-        (_member("./x\x1b[31m"), "which is no path inside an archive"),
+        (_member("../evil"), "which is not a path inside an archive"),
+        (_member("./a/../../evil"), "which is not a path inside an archive"),
+        (_member("/etc/evil"), "which is not a path inside an archive"),
+        (_member("./x\x1b[31m"), "which is not a path inside an archive"),
         (_member("./l", tarfile.SYMTYPE, "/etc/passwd"), "holds a symbolic link, './l'"),
         (_member("./l", tarfile.LNKTYPE, "metadata.json"), "holds a hard link, './l'"),
         (_member("./d", tarfile.CHRTYPE), "holds a device"),
@@ -100,28 +100,28 @@ END = bytes(1024)
     [
         (b"", "is not a tar archive"),
         (b"hello", "is not a tar archive"),
-        (b"x" * 2048, "where a number should stand"),
+        (b"x" * 2048, "in place of a number"),
         (b"0" * 2048, "has a wrong checksum"),
         (END, "is not a model library: it has no metadata.json"),
         (_header(b"a", b"2001\0") + END, "is cut off: a member of 1,025 bytes has 1,024"),
         (_header(b"a", b"77777777777\0") + END, "is cut off: a member of 8,589,934,591 bytes"),
         (_header(b"a", b"\x80" + bytes(10) + b"\x01"), "has a member of more than 268,435,456"),
         (_header(b"a", b"\xff" * 12), "has a member of more than 268,435,456"),
-        (_header(b"a", b"-1\0"), "where a number should stand"),
-        (_header(b"a", b"9\0"), "where a number should stand"),
+        (_header(b"a", b"-1\0"), "in place of a number"),
+        (_header(b"a", b"9\0"), "in place of a number"),
         (_header(b"\xff", b"0\0") + END, "a name that is not UTF-8"),
         (_header(b"a", b"0\0"), "is cut off: it has no end mark"),
         (_header(b"x", b"5\0", b"x") + b"5 a=b" + bytes(507), "a pax header that is damaged"),
         (_header(b"x", b"5\0", b"x") + b"0 a=b" + bytes(507), "a pax header that is damaged"),
         (_header(b"x", b"5\0", b"x") + b"99999" + bytes(507), "a pax header that is damaged"),
-        (_header(b"x", b"5\0", b"x") + b"a b=\n" + bytes(507), "where a number should stand"),
+        (_header(b"x", b"5\0", b"x") + b"a b=\n" + bytes(507), "in place of a number"),
         (
             _header(b"x", b"31\0", b"x") + b"25 GNU.sparse.size=12345\n" + bytes(487) + END,
             "holds a sparse file",
         ),
         (gzip.compress(b"hello", mtime=0), "is not a tar archive"),
         (gzip.compress(tar.write(SOUND))[:-50], "ends inside its gzip data"),
-        (b"\x1f\x8b" + bytes(600), "is not sound gzip data"),
+        (b"\x1f\x8b" + bytes(600), "is not valid gzip data"),
     ],
 )
 def test_what_is_no_sound_archive_is_refused(
@@ -200,7 +200,7 @@ def _main(**fields: object) -> bytes:
         (b'{"version": true}', "version is true or false, expected a whole number"),
         (b'{"version": 7.0}', "version is a number, expected a whole number"),
         (b'{"version": "7"}', "version is a text, expected a whole number"),
-        (b'{"version": 8}', "version is 8, this microgen reads 5, 6 and 7"),
+        (b'{"version": 8}', "version is 8; this microgen reads 5, 6 and 7"),
         (b'{"version": 7}', "the file has no field 'model_name'"),
         (b'{"version": 7, "modules": []}', "modules is a list, expected an object"),
         (b'{"version": 7, "modules": {"m": null}}', "modules.m is null, expected an object"),
@@ -230,7 +230,7 @@ def test_metadata_that_is_not_as_the_format_says_is_refused_with_its_place(
     [
         (b"", "needs 8 bytes at offset 0, has 0"),
         (tvm_archives.PARAMS[:-1], "needs"),
-        (tvm_archives.PARAMS + b"x", "1 bytes stand after the last array"),
+        (tvm_archives.PARAMS + b"x", "1 bytes follow the last array"),
     ],
 )
 def test_a_damaged_parameter_file_is_named(

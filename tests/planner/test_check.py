@@ -29,7 +29,7 @@ def made(program: Program) -> MemoryPlan:
 
 def test_moved_onto_a_live_buffer(program: Program, made: MemoryPlan) -> None:
     broken = changed(made, "c", offset=made.by_name["b"].offset)
-    assert "b and c overlap while both live" in check.problems(program, broken)
+    assert "b and c overlap while both are live" in check.problems(program, broken)
 
 
 def test_scratch_moved_onto_a_live_buffer(program: Program, made: MemoryPlan) -> None:
@@ -88,7 +88,7 @@ def test_pair_at_two_addresses(program: Program, made: MemoryPlan) -> None:
 
 def test_pair_that_is_not_declared(program: Program, made: MemoryPlan) -> None:
     found = check.problems(program, replace(made, in_place=()))
-    assert "a and b overlap while both live" in found
+    assert "a and b overlap while both are live" in found
 
 
 def test_pair_that_the_call_does_not_allow(program: Program, made: MemoryPlan) -> None:
@@ -125,7 +125,7 @@ def test_buffer_in_two_pairs() -> None:
 
 def test_pair_of_unknown_buffers(program: Program, made: MemoryPlan) -> None:
     found = check.problems(program, replace(made, in_place=(*made.in_place, ("x", "y"))))
-    assert "in-place pair x, y names what the program does not use" in found
+    assert "in-place pair x, y names a buffer that the program does not use" in found
 
 
 @pytest.mark.parametrize("more", [16, -16])
@@ -138,7 +138,7 @@ def test_pool_of_another_size(program: Program, made: MemoryPlan, more: int) -> 
 
 def test_unknown_pool(program: Program, made: MemoryPlan) -> None:
     found = check.problems(program, changed(made, "d", pool="elsewhere"))
-    assert "d lies in elsewhere, which is no pool of the plan" in found
+    assert "d lies in elsewhere, which is not a pool of the plan" in found
 
 
 @pytest.mark.parametrize("more", [1, -1])
@@ -183,7 +183,7 @@ def test_state_under_a_buffer_that_lives_when_no_call_touches_it(stateful: Progr
     made = plan(stateful)
     assert check.problems(stateful, made) == []
     broken = changed(made, "state", offset=made.by_name["a"].offset)
-    assert "state and a overlap while both live" in check.problems(stateful, broken)
+    assert "state and a overlap while both are live" in check.problems(stateful, broken)
 
 
 def test_state_that_is_planned_to_end(stateful: Program) -> None:

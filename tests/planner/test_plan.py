@@ -183,7 +183,7 @@ def test_a_faulty_planner_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
         ALGORITHMS, "greedy", lambda _l, _a: Layout({"sid_0": 0, "sid_1": 0}, (), "")
     )
-    with pytest.raises(InternalError, match="sid_0 and sid_1 overlap while both live"):
+    with pytest.raises(InternalError, match="sid_0 and sid_1 overlap while both are live"):
         plan(chain([8, 8]), algorithm="greedy")
 
 

@@ -37,8 +37,8 @@ def test_names_that_do_not_fit(names: tuple[str, ...], files: list[str], message
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (("kws", "kws"), "'kws' and 'kws' cannot be in one firmware: they are one name"),
-        (("kws", "KWS"), "they are one name in upper case, as macros have them"),
+        (("kws", "kws"), "'kws' and 'kws' cannot be in one firmware: they share a name"),
+        (("kws", "KWS"), "they share a name in upper case, which macros use"),
         (("a", "a_lib1"), "both define TVMGEN_A_LIB1_H_"),
         (("a", "a_fused"), ""),
     ],

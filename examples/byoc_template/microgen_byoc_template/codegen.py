@@ -37,7 +37,7 @@ def runtime_files(*names: str) -> dict[str, bytes]:
 class Vecunit(ExternalCodegen):
     """The library of the vector unit, four float32 at a time.
 
-    Option ``max_elements``: how far the unit counts, by default to 4096.
+    Option ``max_elements``: the most elements that a tensor may have, by default 4096.
     """
 
     name = "vecunit"
@@ -49,7 +49,7 @@ class Vecunit(ExternalCodegen):
         """The generator for a unit of another size."""
         rest = dict(options)
         text = rest.pop("max_elements", str(MAX_ELEMENTS))
-        super().configured(rest)  # refuses what is left
+        super().configured(rest)  # refuses all other options
         if not text.isdecimal():
             raise MicrogenError(
                 f"max_elements is {text!r}, expected a number", where="--codegen-option"
@@ -108,7 +108,7 @@ class _Writer:
         raise refused(self.function, f"the unit cannot compute {call.op}")
 
     def _multiply_add(self, call: Call, composite: Function) -> Sequence[Expr]:
-        """The factors and what is added, as expressions outside of the composite function."""
+        """The factors and the summand, as expressions outside of the composite function."""
         outside: dict[Expr, Expr] = dict(zip(composite.params, call.args, strict=True))
         total = composite.body
         assert isinstance(total, Call), "the pattern's root"
@@ -125,7 +125,7 @@ class _Writer:
         return name
 
     def declared(self) -> CFunction:
-        """What microgen must know of the C function."""
+        """The C function's description for microgen."""
         return CFunction(
             symbol=self.function.symbol,
             constants=tuple(self.constants),

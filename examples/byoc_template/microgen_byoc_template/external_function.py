@@ -1,4 +1,4 @@
-"""What both generators ask of an external function."""
+"""Facts about an external function that both generators need."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from microgen.relay.visit import depth_first, operands
 
 
 def relay_of(function: ExternalFunction) -> Function:
-    """The Relay function. Raises UnsupportedError if it never was Relay."""
+    """The Relay function. Raises UnsupportedError if there is none."""
     if function.relay is None:
-        raise refused(function, "it is no Relay function")
+        raise refused(function, "it is not a Relay function")
     return function.relay
 
 
 def outputs_of(function: ExternalFunction) -> list[Call]:
-    """The calls that compute the outputs, in order. Raises UnsupportedError for others."""
+    """The calls that compute the outputs, in order. Raises UnsupportedError unless each output is
+    computed by a call of its own."""
     body = relay_of(function).body
     fields = body.fields if isinstance(body, Tuple) else (body,)
     calls = [field for field in fields if isinstance(field, Call)]
@@ -29,7 +30,7 @@ def outputs_of(function: ExternalFunction) -> list[Call]:
 
 
 def inside(function: ExternalFunction) -> Iterator[Expr]:
-    """Calls and constants, operands first, without what is inside of composite functions. Raises
+    """Calls and constants, operands first, without those inside composite functions. Raises
     UnsupportedError for expressions of other kinds."""
     body = relay_of(function).body
     for expr in depth_first(body, operands):
@@ -45,7 +46,7 @@ def inside(function: ExternalFunction) -> Iterator[Expr]:
 
 
 def elements_of(function: ExternalFunction, call: Call) -> int:
-    """How many elements a call computes. Raises UnsupportedError if it is no tensor."""
+    """The number of elements of a call's result. Raises UnsupportedError if it is not a tensor."""
     result = function.types[call]
     if not isinstance(result, TensorType):
         raise refused(function, f"it computes {result}")
@@ -53,7 +54,7 @@ def elements_of(function: ExternalFunction, call: Call) -> int:
 
 
 def refused(function: ExternalFunction, why: str) -> UnsupportedError:
-    """The error of a function that a generator cannot compile, though it is marked as its own."""
+    """The error for a function that is marked for a generator that cannot compile it."""
     return UnsupportedError(
         f"the vector unit does not compile {function.symbol}: {why}",
         where=str(function.origin),

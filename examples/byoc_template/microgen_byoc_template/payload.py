@@ -19,7 +19,7 @@ Command = tuple[int, int, int, int, int]  # opcode, two operands and the result,
 
 @dataclass(frozen=True)
 class Tape(Payload):
-    """``header``: how many inputs, outputs and temporaries there are, and the bytes of a slot."""
+    """``header``: the numbers of inputs, outputs and temporaries, and the bytes of a slot."""
 
     symbol: str
     header: tuple[int, int, int, int]
@@ -27,7 +27,7 @@ class Tape(Payload):
 
     @classmethod
     def loads(cls, stream: Stream) -> Tape:
-        """Read a payload; ``microgen inspect`` and ``verify`` do."""
+        """Read a payload, for ``microgen inspect`` and ``verify``."""
         symbol = name(stream)
         inputs, outputs, temporaries, slot = (stream.number() for _ in range(4))
         commands = tuple(_COMMAND.unpack(stream.take(_COMMAND.size)) for _ in range(stream.count()))
@@ -37,7 +37,7 @@ class Tape(Payload):
         return cls(symbol, (inputs, outputs, temporaries, slot), commands)
 
     def dumps(self) -> bytes:
-        """What the runtime loads."""
+        """The bytes that the runtime loads."""
         counts = (*self.header, len(self.commands))
         commands = (_COMMAND.pack(*command) for command in self.commands)
         return b"".join([string(self.symbol), *map(number, counts), *commands])
@@ -49,5 +49,5 @@ class Tape(Payload):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What ``microgen inspect`` says of it."""
+        """The summary that ``microgen inspect`` prints."""
         return {"commands": [_NAMES[code] for code, *_ in self.commands]}

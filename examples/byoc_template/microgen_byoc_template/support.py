@@ -1,6 +1,7 @@
 """What the vector unit can compute: predicates of operators, and a pattern of two.
 
-A predicate returns None to take a call, or a sentence why not, which ``microgen partition`` shows.
+A predicate returns None if the unit can compute a call. Otherwise it returns the reason, as a
+sentence that ``microgen partition`` shows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FUNCTIONS = {"add": "vecunit_add", "multiply": "vecunit_multiply", "nn.relu": "v
 
 
 def predicate(max_elements: int) -> Predicate:
-    """Whether a unit that counts to ``max_elements`` takes a call of one of its operators."""
+    """The predicate for each operator of a unit that allows ``max_elements`` in a tensor."""
 
     def refusal(call: OperatorCall) -> str | None:
         result = call.result
@@ -28,24 +29,24 @@ def predicate(max_elements: int) -> Predicate:
             return f"its result is {result}, and the unit computes float32"
         if any(argument != result for argument in call.args):
             shapes = ", ".join(str(argument) for argument in call.args)
-            return f"it broadcasts {shapes} to {result}, which the unit cannot"
+            return f"it broadcasts {shapes} to {result}, which the unit cannot do"
         elements = math.prod(result.shape)
         if elements % LANES or elements > max_elements:
-            return f"it has {elements} elements; expected a multiple of {LANES} to {max_elements}"
+            return f"it has {elements} elements, expected multiples of {LANES} up to {max_elements}"
         return None
 
     return refusal
 
 
 def support(max_elements: int) -> Support:
-    """What the library takes."""
+    """The operators and the pattern that the library can compute."""
     refusal = predicate(max_elements)
 
     def refusal_of_match(match: Match) -> str | None:
         return next(filter(None, map(refusal, match.calls)), None)
 
     product = is_op("multiply")(wildcard(), wildcard())
-    pattern = is_op("add")(product, wildcard())  # or the other way round: add commutes
+    pattern = is_op("add")(product, wildcard())  # in either order: add commutes
     return Support(
         "vecunit",
         dict.fromkeys(FUNCTIONS, refusal),

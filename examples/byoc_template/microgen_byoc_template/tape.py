@@ -1,5 +1,5 @@
-"""A generator that makes no C: a tape of commands lies in the module blob, and a runtime on the
-board loads and plays it."""
+"""A generator that makes no C: it puts a tape of commands into the module blob, and a runtime on
+the board loads and plays the tape."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _module(function: ExternalFunction, pointer_bytes: int) -> LoadedModule:
 
 
 class _Recorder:
-    """One function. Values are numbered: inputs, outputs, then temporaries, of which each has a
-    slot of the workspace; ``runtime/vectape.h`` has the format."""
+    """One function. Values are numbered: inputs, outputs, then temporaries. Each temporary has
+    a slot of the workspace. ``runtime/vectape.h`` has the format."""
 
     def __init__(self, function: ExternalFunction) -> None:
         self._function = function

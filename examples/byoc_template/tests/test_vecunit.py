@@ -1,4 +1,4 @@
-"""What the generators take, what they make, and firmwares that run it on the host.
+"""The calls that the generators accept, the code they make, and firmware that runs on the host.
 
 The package must be installed: ``pip install -e . && pytest``.
 """
@@ -35,7 +35,7 @@ def _call(*shape: int, dtype: str = "float32", other: tuple[int, ...] = ()) -> O
     [
         (_call(2, 4, dtype="int8"), "its result is Tensor[(2, 4), int8], and the unit computes"),
         (_call(2, 4, other=(4,)), "it broadcasts"),
-        (_call(3, 5), "it has 15 elements; expected a multiple of 4 to 4096"),
+        (_call(3, 5), "it has 15 elements, expected multiples of 4 up to 4096"),
         (_call(8192), "it has 8192 elements"),
     ],
 )

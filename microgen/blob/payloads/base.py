@@ -62,8 +62,8 @@ class Payload(ABC):
         return None
 
 
-# Reads one payload, and no byte more. Whatever the bytes are, it raises only
-# ``stream.refused(...)``, for malformed ones.
+# Reads exactly one payload. It raises ``stream.refused(...)`` for malformed bytes, and never any
+# other error.
 PayloadReader: TypeAlias = Callable[[Stream], Payload]
 
 
@@ -80,5 +80,5 @@ def names(stream: Stream) -> tuple[str, ...]:
     found = tuple(name(stream) for _ in range(stream.count()))
     if len(set(found)) != len(found):
         twice = cnames.short(Counter(found).most_common(1)[0][0])
-        raise stream.refused(f"the name {twice!r} stands twice in one list")
+        raise stream.refused(f"the name {twice!r} is listed twice")
     return found

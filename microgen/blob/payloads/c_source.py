@@ -1,4 +1,4 @@
-"""A module of C source, which TVM serialises but compiles where it can.
+"""A module of C source, which TVM serialises, but compiles if it can.
 
     string code, string format, vector<string> functions, vector<string> constants
 

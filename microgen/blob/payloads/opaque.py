@@ -1,5 +1,5 @@
 """Payloads whose form only their runtime knows. A blob does not say how long they are, so their
-sizes must be known before."""
+sizes must be known in advance."""
 
 from __future__ import annotations
 

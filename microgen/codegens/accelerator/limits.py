@@ -21,10 +21,10 @@ def refusal(node: Node, graph: Graph) -> str | None:
     for name in (*node.inputs, *node.outputs):
         if graph.types[name].nbytes > MAX_TENSOR:
             nbytes = graph.types[name].nbytes
-            return f"{name!r} has {nbytes:,} bytes, the accelerator addresses {MAX_TENSOR:,}"
+            return f"{name!r} has {nbytes:,} bytes; the accelerator addresses {MAX_TENSOR:,}"
     made = command(node, graph)
     if _is(made, _WINDOWED) and max(made.parameters) > MAX_EXTENT:
-        return f"it has an extent of {max(made.parameters):,}, the accelerator counts to 32,767"
+        return f"it has an extent of {max(made.parameters):,}; the accelerator allows 32,767"
     return _sum_refusal(made) if _is(made, _WEIGHTED) else None
 
 
@@ -33,13 +33,13 @@ def _is(made: Command, kernels: tuple[str, ...]) -> bool:
 
 
 def _sum_refusal(made: Command) -> str | None:
-    """Refusal of sums that exceed int32 for some weights, which the accelerator does not see."""
+    """Refusal if some weights could make a sum exceed int32. The accelerator cannot see them."""
     _, weight, bias, *_ = made.operands
     assert isinstance(weight, np.ndarray), "the kernel needs a constant"
     worst = weight.size // _channels(made, weight) * LARGEST_PRODUCT + _magnitude(bias)
     if worst <= np.iinfo(np.int32).max:
         return None
-    return f"its sums may reach {worst:,}, whatever its weights, the accelerator's 2,147,483,647"
+    return f"its sums may reach {worst:,} with some weights; the accelerator allows 2,147,483,647"
 
 
 def _channels(made: Command, weight: Array) -> int:

@@ -1,4 +1,4 @@
-"""The C code generator of TVM's guide to generators of one's own: elementwise operators in C."""
+"""The C code generator of TVM's guide "Bring Your Own Codegen": elementwise operators in C."""
 
 from __future__ import annotations
 

@@ -59,12 +59,12 @@ _Value = str | tuple["_Value", ...]
 
 
 def flow_of(function: ExternalFunction) -> Flow:
-    """The flow of a Relay function. Raises UnsupportedError if it was never Relay, and for things
+    """The flow of a Relay function. Raises UnsupportedError if it is not Relay, and for things
     that the generator does not take."""
     relay = function.relay
     if relay is None:
         raise UnsupportedError(
-            f"ccompiler compiles Relay, and {function.symbol} never was",
+            f"ccompiler compiles only Relay, which {function.symbol} is not",
             where=str(function.origin),
             hint="give the model as .relay, or leave ccompiler out of --codegen",
         )
@@ -132,7 +132,7 @@ class _Reading:
         """Find the values of the body and of everything below it."""
         for i, param in enumerate(relay.params):
             if not isinstance(self._type(param), TensorType):
-                raise self._unsupported("a parameter that is no tensor")
+                raise self._unsupported("a parameter that is not a tensor")
             self.values[param] = f"in{i}"
         order = list(post_order(relay.body))
         if any(isinstance(expr, Function) for expr in order):
@@ -156,7 +156,7 @@ class _Reading:
                 return self._constant(expr)
             case Call(op=Op(name)):
                 return self._called(expr, name)
-        raise self._unsupported(f"a {type(expr).__name__.lower()} that is no operator's call")
+        raise self._unsupported(f"a {type(expr).__name__.lower()} that is not an operator's call")
 
     def _constant(self, constant: Constant) -> str:
         name = f"const_{len(self.constants)}"
@@ -173,7 +173,7 @@ class _Reading:
         why = predicate(OperatorCall(op, call.attrs, seen, result, constants))
         if why:
             raise self._unsupported(f"{op}: {why}")
-        assert isinstance(result, TensorType), "the predicate said so"
+        assert isinstance(result, TensorType), "the predicate has checked it"
         arguments = tuple(name for a in call.args for name in _flat(self.values[a]))
         value, nbytes = f"op{self.numbers[call]}", _nbytes(result)
         self.steps.append(

@@ -25,7 +25,7 @@ def _same(form: Form, text: str) -> Operator:
 
 
 # Integers are computed modulo 2^32, as in numpy. In a comparison with NaN, or of zeros, the
-# right operand is taken, as in TVM and TFLite. 0 - x is 0 where x is -0.
+# right operand is taken, as in TVM and TFLite. If x is -0, 0 - x is 0.
 OPERATORS: Mapping[str, Operator] = MappingProxyType(
     {
         "add": _same(BINARY, "+"),

@@ -1,5 +1,5 @@
-"""The C of one external function: a static function for each call of an operator, numbered from the
-result as the guide does, one that calls them, and the entry."""
+"""The C of one external function: a static function for each call of an operator, a static function
+that calls these, and the entry. As in TVM's guide, the calls are numbered from the result."""
 
 from __future__ import annotations
 

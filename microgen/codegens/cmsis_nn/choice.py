@@ -1,7 +1,7 @@
 """The public function for a convolution, and the buffer that it needs.
 
-The wrappers choose without checking everything that their special forms need. Where they would
-choose wrong, a general function is called instead. The conditions are from the sources of
+The wrappers choose without checking everything that their special forms need. If they would
+choose wrongly, a general function is called instead. The conditions are from the sources of
 CMSIS-NN 7.0.0.
 """
 
@@ -23,7 +23,7 @@ class Choice:
 
 
 def convolution(form: Form, window: Window) -> Choice:
-    """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` where the wrapper is wrong."""
+    """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` if the wrapper is wrong."""
     if _wrapper_is_right(form, window):
         return Choice("arm_convolve_wrapper_s8", buffers.convolve_wrapper(form, window))
     return Choice("arm_convolve_s8", buffers.convolve(form, window))
@@ -42,8 +42,8 @@ def _wrapper_is_right(form: Form, window: Window) -> bool:
 def _row_is_right(window: Window) -> bool:
     """Whether ``arm_convolve_1_x_n_s8`` is right. It fails unless the total padding is twice the
     left one, or one more. It assumes that the first window that ends in padding has one column of
-    it. It reads as much of the row's beginning as a window has, and a window minus one column after
-    the unpadded outputs."""
+    padding. At the beginning of the row it reads as many columns as a window has. After the
+    unpadded outputs it reads one column less than a window has."""
     left, right = buffers.padded_places(window)
     pad, odd = window.pads[1], buffers.odd_pad(window)
     total = pad + window.overshoot[1]
@@ -61,7 +61,7 @@ def _row_is_right(window: Window) -> bool:
 
 
 def depthwise(form: Form, window: Window) -> Choice:
-    """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` where that is wrong."""
+    """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` if that is wrong."""
     if _depthwise_wrapper_is_right(form, window):
         return Choice("arm_depthwise_conv_wrapper_s8", buffers.depthwise_wrapper(form, window))
     return Choice("arm_depthwise_conv_s8", 0)

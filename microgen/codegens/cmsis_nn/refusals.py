@@ -56,7 +56,7 @@ def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
     worst = int((sums << np.maximum(shifts, 0).astype(np.int64)).max())
     if worst < _INT32:
         return None
-    return f"sums shifted left may reach {worst}, but CMSIS-NN's int32 only {_INT32 - 1}"
+    return f"sums shifted left may reach {worst}, but CMSIS-NN's int32 holds only {_INT32 - 1}"
 
 
 def _sizes(node: Node, graph: Graph) -> str | None:
@@ -95,7 +95,7 @@ def _multiply(node: Node, graph: Graph) -> str | None:
 def _softmax(node: Node, graph: Graph) -> str | None:
     assert isinstance(node.attrs, SoftmaxAttrs)
     shift = softmax_parameters(graph.types[node.inputs[0]], node.attrs.beta).input_left_shift
-    limit = "differences are shifted left by 31, but CMSIS-NN's int32 only by 30"
+    limit = "differences are shifted left by 31, but CMSIS-NN can shift them only by 30"
     return limit if shift > 30 else None
 
 

@@ -23,7 +23,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """The meaning of a name: the first operator, and what follows, in the order of fields.
+    """The meaning of a name: the first operator, and the further parts in the order of the fields.
     ``activation`` is one of ``ACTIVATIONS`` or empty."""
 
     root: str
@@ -42,8 +42,8 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The parts of a composite function's body, from the beginning: the root's call, what is added,
-    and the activation's call."""
+    """The parts of a composite function's body, from the beginning: the root's call, the operands
+    that are added, and the activation's call."""
 
     root: Call
     bias: Added | None
@@ -93,7 +93,7 @@ def _additions(expr: Expr, wanted: Composite) -> Iterator[tuple[Expr, Added | No
 
 
 def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
-    """What is computed and what is added, in both orders; nothing if this is not an addition."""
+    """Each way to split an addition into a value and the operand that is added to it."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name in names:
         lhs, rhs = expr.args
         yield lhs, Added(expr, rhs)

@@ -1,5 +1,5 @@
-"""The runtime's requirements for a function from any partitioner. Predicates have only seen those
-that microgen's own partitioner made."""
+"""The runtime's requirements for a function from any partitioner. The predicates have checked only
+functions from microgen's own partitioner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_graph(function: ExternalFunction, graph: JSONGraph) -> None:
     """Raise UnsupportedError for a graph with more nodes than the runtime can count."""
     if len(graph.nodes) > MAX_NODES:
         raise UnsupportedError(
-            f"{function.symbol} has {len(graph.nodes)} nodes, the runtime takes up to {MAX_NODES}",
+            f"{function.symbol} has {len(graph.nodes)} nodes; the runtime takes up to {MAX_NODES}",
             where=str(function.origin),
             hint="leave --merge-regions out, or partition the model into smaller functions",
         )
@@ -40,7 +40,7 @@ def check_graph(function: ExternalFunction, graph: JSONGraph) -> None:
 def _problems(relay: Function, types: Mapping[Expr, Type]) -> Iterator[tuple[str, str]]:
     for param in relay.params:
         if not isinstance(types[param], TensorType):
-            yield f"the parameter %{param.name_hint}", f"it is {types[param]}, no tensor"
+            yield f"the parameter %{param.name_hint}", f"it is {types[param]}, not a tensor"
     for expr in depth_first(relay.body, operands):
         if isinstance(expr, Call):
             name, why = _refusal(expr, types)
@@ -57,4 +57,4 @@ def _refusal(call: Call, types: Mapping[Expr, Type]) -> tuple[str, str | None]:
     if isinstance(call.op, Function) and "Composite" in call.op.attrs:
         name = str(call.op.attrs["Composite"])
         return name, patterns.refusal(name, call.op.body, types, call.op.params)
-    return "a call", "it calls a function that is no composite"
+    return "a call", "it calls a function that is not a composite function"

@@ -1,6 +1,6 @@
 """The runtime's computation in numpy, which specifies the C runtime.
 
-Everything is float32. Composite functions are their operators one after another, each of which
+Everything is float32. A composite function computes its operators one after another, and each
 rounds to float32. A bias is part of the sum of products.
 """
 

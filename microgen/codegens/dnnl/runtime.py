@@ -1,7 +1,7 @@
 """The sizes of the C runtime's memory for a graph, in bytes.
 
-The structures are those of ``crt/src/dnnl/dnnl_graph.h``, the rule for places in the workspace
-that of ``crt/src/dnnl/dnnl_memory.c``.
+The structures are those of ``crt/src/dnnl/dnnl_graph.h``. The rule for places in the workspace
+is that of ``crt/src/dnnl/dnnl_memory.c``.
 """
 
 from __future__ import annotations

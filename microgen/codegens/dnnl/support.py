@@ -1,5 +1,6 @@
-"""The operators that the runtime takes, each with reasons for refusals: TVM's list for DNNL, as far
-as Relay here has the operators, without nn.bias_add, which only composite functions have.
+"""The operators that the runtime takes, each with reasons for refusals. The list is TVM's for DNNL,
+without operators that microgen's Relay lacks, and without nn.bias_add, which only composite
+functions have.
 
 Source of the list: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``.
 """
@@ -28,7 +29,7 @@ def tensors(call: OperatorCall) -> list[TensorType]:
 
 
 def _values(call: OperatorCall) -> str | None:
-    """Refusal for every operator unless all is float32, with shapes for which there is room."""
+    """Refusal for every operator unless all tensors are float32, not empty, and of low rank."""
     for tensor in tensors(call):
         if tensor.dtype != "float32":
             return f"a tensor is {tensor}; the runtime computes in float32 only"
@@ -91,7 +92,7 @@ def _window(call: OperatorCall) -> str | None:
         return f"the dilation is {list(call.attrs['dilation'])}; the runtime takes none"
     pads, size = layout.pads(call.attrs["padding"]), call.attrs["pool_size"]
     if max(pads[0], pads[2]) >= size[0] or max(pads[1], pads[3]) >= size[1]:
-        return f"the padding {list(pads)} is no smaller than the pool of {list(size)}"
+        return f"the padding {list(pads)} is not smaller than the pool of {list(size)}"
     return None
 
 

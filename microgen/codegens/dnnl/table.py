@@ -1,4 +1,4 @@
-"""The operators and patterns that dnnl takes; of the patterns, the first that fits comes first.
+"""The operators and patterns that dnnl takes. Of the patterns, the first that fits is used.
 
 Source of the patterns and their order: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``,
 pattern_table.

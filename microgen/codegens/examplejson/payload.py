@@ -1,5 +1,5 @@
-"""The text of TVM's guide to codegens, ExampleJSON: subgraphs, each a line with its name, inputs
-and operators, and maybe a line with the symbol, see docs/examplejson.md.
+"""ExampleJSON, the text of TVM's guide to codegens. Each subgraph has a line with its name, its
+inputs and operators, and optionally a line with the symbol. See docs/examplejson.md.
 
     string graph text
 """

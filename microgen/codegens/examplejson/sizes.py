@@ -1,7 +1,7 @@
 """The bytes that a text takes on the board, on a target with pointers of a given size.
 
 The structures are those of ``examplejson_graph.h`` and ``runtime_examplejson.c`` in
-``crt/src/examplejson``, the plan of the workspace is that of ``examplejson_plan.c``.
+``crt/src/examplejson``. The plan of the workspace is that of ``examplejson_plan.c``.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _block(fields: str, pointer_bytes: int) -> int:
 
 def workspace_bytes(subgraph: Subgraph) -> int:
     """The bytes of the workspace that a call takes. A value that is not an output takes the place
-    of one of its size that nothing reads any more, including operands of its own operator; if there
-    is none, it comes after all others."""
+    of a value of the same size that nothing reads any more, such as an operand of its own operator.
+    If there is none, it comes after all others."""
     last_reader = {operand: node.id for node in subgraph.operators for operand in node.operands}
     placed: set[int] = set()
     free: Counter[int] = Counter()  # bytes -> number of free places

@@ -188,7 +188,7 @@ class _Reader:
     def _new_id(self, words: Sequence[str]) -> int:
         found = self._number(words[0] if words else "")
         if found in self._nodes:
-            raise self._malformed(f"{found} stands for two nodes")
+            raise self._malformed(f"{found} is the id of two nodes")
         return found
 
     def _known(self, found: int) -> int:

@@ -53,14 +53,14 @@ def _node(place: Place, before: Sequence[JSONNode]) -> JSONNode:
         place.field("op").refuse(f"is {op[:40]!r}, expected one of {', '.join(OPS)}")
     inputs = _entries(place.field("inputs"), before) if place.has("inputs") else ()
     if bool(inputs) != (op == "kernel"):
-        place.refuse(f"is of op {op} and has {len(inputs)} inputs; only a kernel has some")
+        place.refuse(f"is of op {op} and has {len(inputs)} inputs; only a kernel has inputs")
     attrs = place.field(spelled)
     shapes, dtypes = _shapes(attrs), _dtypes(attrs)
     if len(shapes) != len(dtypes) or not shapes:
         attrs.refuse(f"has {len(shapes)} shapes and {len(dtypes)} dtypes, expected one per output")
     texts = {k: _texts(v) for k, v in attrs.fields() if k not in RESERVED}
     if texts and op != "kernel":
-        attrs.refuse(f"has the attribute {next(iter(texts))[:40]!r}; only a kernel has some")
+        attrs.refuse(f"has the attribute {next(iter(texts))[:40]!r}; only a kernel has attributes")
     node = JSONNode(op, _name(place.field("name")), shapes, dtypes, inputs, texts)
     _check_counts(attrs, node)
     return node

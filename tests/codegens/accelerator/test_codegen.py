@@ -80,13 +80,13 @@ def test_sums_that_may_leave_int32_are_refused() -> None:
 def test_tensors_beyond_its_addresses_are_refused() -> None:
     b = Builder()
     graph = b.graph(b.add(b.input(1, 2**23), b.input(1, 1)))
-    assert _refusal(graph) == "'input0' has 8,388,608 bytes, the accelerator addresses 8,388,607"
+    assert _refusal(graph) == "'input0' has 8,388,608 bytes; the accelerator addresses 8,388,607"
 
 
 def test_extents_beyond_its_counters_are_refused() -> None:
     b = Builder()
     graph = canonical_padding(b.graph(b.pool(b.input(1, 1, 32_768, 1), "max", 1)))
-    assert _refusal(graph) == "it has an extent of 32,768, the accelerator counts to 32,767"
+    assert _refusal(graph) == "it has an extent of 32,768; the accelerator allows 32,767"
 
 
 def test_regions_are_merged_if_asked() -> None:

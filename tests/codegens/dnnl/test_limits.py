@@ -58,7 +58,7 @@ def test_as_many_nodes_as_the_runtime_counts(relus: int, fits: bool) -> None:
     if fits:
         assert microgen.compile_model(module, "native", **options).program.runtime_modules
         return
-    with pytest.raises(UnsupportedError, match="has 1025 nodes, the runtime takes up to 1024"):
+    with pytest.raises(UnsupportedError, match="has 1025 nodes; the runtime takes up to 1024"):
         microgen.compile_model(module, "native", **options)
 
 

@@ -106,7 +106,7 @@ tvm_crt_error_t vectape_init(void *module, uint32_t function, uint32_t index, mg
     return kTvmErrorFunctionCallInvalidArg;
 }
 
-/* Whether an argument is float32 of so many elements. */
+/* Whether an argument is float32 and has this number of elements. */
 static bool is_fit(const DLTensor *tensor, uint32_t elements)
 {
     uint64_t count = 1U;
@@ -124,7 +124,7 @@ static bool is_fit(const DLTensor *tensor, uint32_t elements)
            tensor->dtype.lanes == 1U && count == elements;
 }
 
-/* Where a value is; NULL if it is an argument that the command does not fit. */
+/* The address of a value; NULL if it is an argument that does not fit the command. */
 static float *place(const vectape *tape, const mg_module_call *call, uint32_t value,
                     uint32_t elements)
 {
@@ -139,7 +139,7 @@ static float *place(const vectape *tape, const mg_module_call *call, uint32_t va
     return (float *)(void *)((uint8_t *)call->args[value].data + call->args[value].byte_offset);
 }
 
-/* Where the unit would be told what to do there is a loop. */
+/* Simulates the unit with a loop; a driver of real hardware would pass the command on here. */
 static void play(const command *c, const float *left, const float *right, float *out)
 {
     for (uint32_t i = 0U; i < c->elements; i++) {

@@ -3,12 +3,13 @@
  * A payload is
  *
  *   string symbol                       the name of the module's only function
- *   u64 inputs, outputs, temporaries    how many values there are, numbered in this order
+ *   u64 inputs, outputs, temporaries    the numbers of values, whose ids count in this order
  *   u64 slot                            bytes of the workspace for each temporary
  *   u64 count
  *   count x { u8 opcode, left, right, out; u32 elements }
  *
- * Opcodes are 1 add, 2 multiply, 3 relu, whose left and right are one value. Values are float32. */
+ * Opcodes are 1 add, 2 multiply, 3 relu. For relu, left and right are the same value. Values are
+ * float32. */
 #ifndef VECTAPE_H
 #define VECTAPE_H
 

@@ -1,4 +1,4 @@
-/* Where the unit's registers would be written there are loops over its lanes. */
+/* A simulation: loops over the unit's lanes replace writes to its registers. */
 #include "vecunit.h"
 
 static int32_t is_bad(int32_t n)

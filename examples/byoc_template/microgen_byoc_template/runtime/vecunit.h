@@ -1,7 +1,7 @@
 /* The library of the vector unit, simulated: it computes four floats at a time.
  *
  * Tensors have n elements each, aligned to 4 bytes; `out` may be an input. Each function returns 0,
- * or VECUNIT_BAD_LENGTH if n is negative or no multiple of VECUNIT_LANES. */
+ * or VECUNIT_BAD_LENGTH if n is negative or not a multiple of VECUNIT_LANES. */
 #ifndef VECUNIT_H
 #define VECUNIT_H
 
