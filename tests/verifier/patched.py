@@ -115,6 +115,7 @@ class Built:
             parameters=dict,
             disassembly=lambda: disassemble(elf, self.board),
             readers=dict,
+            functions=list,
         )
 
     def literals(self, value: int) -> list[int]:

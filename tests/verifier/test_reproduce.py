@@ -52,6 +52,7 @@ def _subject(project: Path, elf_file: Path | None = None, **asked: object) -> Su
         parameters=dict,
         disassembly=str,
         readers=dict,
+        functions=list,
         reproduction=Reproduction(**asked),  # type: ignore[arg-type]
     )
 

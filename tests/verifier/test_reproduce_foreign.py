@@ -72,7 +72,8 @@ def _built(root: Path, board: str = "mps2_an386", **options: str) -> Path:
 def _subject(project: Path, program: Elf) -> Subject:
     record = manifest.load(project)
     return Subject(
-        *(project, program, record, boards.of_project(record.board), dict, str, dict),
+        *(project, program, record, boards.of_project(record.board), dict, str, dict, list),
+        scope="model",
         reproduction=Reproduction(),
     )
 
