@@ -47,8 +47,8 @@ constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
 calls.*.can_fail calls.*.device calls.*.packed constants.*.name constants.*.offset
-constants.*.section devices inputs.*.fixed more outputs.*.fixed passed_pools plan.buffers.*.is_state plan.pools.*.capacity
-plan.pools.*.memory plan.pools.*.targets
+constants.*.section devices inputs.*.fixed more outputs.*.fixed passed_pools
+plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
 """
 _ONE_OF_THE_PROJECTS_FILES = "files.*"
 ALLOWED = {
