@@ -38,6 +38,8 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
     for constant in module.constants:
         if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
             yield f"constant {constant.symbol!r} has offset {constant.offset} in {constant.pool!r}"
+        if bool(constant.symbol) == bool(constant.name):
+            yield f"constant {constant.symbol!r} is called {constant.name!r}, too"
     yield from _plan_problems(module)
 
 

@@ -35,7 +35,7 @@ constants.*.layer constants.*.ctype estimate.flash estimate.ram estimate.flash_l
 estimate.flash_most estimate.ram_least estimate.ram_most microgen model.file
 plan.algorithm plan.proof plan.lower_bound plan.buffers.*.tensor
 options.codegen options.codegen.* options.codegen_path options.composite options.merge_regions
-options.flash options.ram options.workspace_io
+options.flash options.ram
 """
 _READ_BY_RUN_AND_COMPARE = """
 calls.*.tensor calls.*.output calls.*.target
@@ -43,7 +43,7 @@ inputs.*.tensor inputs.*.scale inputs.*.zero_point outputs.*.tensor outputs.*.sc
 outputs.*.zero_point
 """
 _SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER = """
-calls.*.args calls.*.shape calls.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
+calls.*.shape calls.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
 outputs.*.shape.* constants plan.buffers plan.in_place plan.in_place.* plan.pools
 """
 _WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
@@ -52,9 +52,9 @@ constants.*.arguments constants.*.arguments.input_scale constants.*.arguments.ch
 constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
-calls.*.device calls.*.packed constants.*.offset constants.*.section devices inputs.*.fixed more
-outputs.*.fixed plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory
-plan.pools.*.targets
+calls.*.can_fail calls.*.device calls.*.packed constants.*.name constants.*.offset
+constants.*.section devices inputs.*.fixed more outputs.*.fixed passed_pools
+plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
 """
 _ONE_OF_THE_PROJECTS_FILES = "files.*"
 ALLOWED = {

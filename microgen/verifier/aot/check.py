@@ -65,11 +65,11 @@ def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
 
 
 def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
-    """Problems of the packed functions, each by its first call."""
-    first = {call.packed: call for call in reversed(module.calls) if call.packed}
+    """Problems of the packed functions, each by its first call: each calls one function."""
+    first = {(call.packed, call.function): call for call in reversed(module.calls) if call.packed}
     return [
         problem
-        for name, call in first.items()
+        for (name, _), call in first.items()
         for problem in _walked(subject, name, plans.of_wrapper(call, module, subject.elf))[1]
     ]
 

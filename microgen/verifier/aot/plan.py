@@ -33,8 +33,8 @@ class Step:
 
     ``form``: it takes its arguments as plain pointers, or as tensors by the packed convention;
     "unpack" stores where the data of the caller's tensors lie. ``can_fail``: the runner looks at
-    what it returns. ``opener``: this undoes the call of that number, so it is made after a later
-    failure, too.
+    what it returns; otherwise it does not. ``opener``: this undoes the call of that number, so it
+    is made after a later failure, too.
     """
 
     function: str
@@ -69,7 +69,8 @@ class Plan:
         """Whether the runner may depend on a value that is zero or not."""
         kind, *parts = value.base
         if kind == "result":
-            return True
+            (call,) = parts
+            return isinstance(call, int) and self.steps[call].can_fail
         if kind == "masked":
             whole, mask = parts
             return isinstance(whole, Value) and isinstance(mask, int) and self._aligns(whole, mask)
@@ -178,6 +179,8 @@ class _Places:
         device = next((d for d in self.module.devices if d.name == call.device), None)
         if device is not None:
             yield self.hook(device, "open")
+        elif call.device:
+            yield Step(f"the hooks of {call.device}", frozenset(), ())
         function = call.packed or call.function
         arguments = tuple(Planned(a.name, self.argument(a)) for a in call.args)
         form: Form = "tensors" if call.packed else "pointers"
@@ -195,10 +198,15 @@ class _Places:
             return self.constant(name)
         if storage == "device":
             return self.member("devices", name)
-        if self.is_packed:
-            ports = (*_names(self.module.inputs), *_names(self.module.outputs))
-            return values.data(ports.index(name)) if name in ports else None
-        return self.member(f"{storage}s", name)
+        return self.port(f"{storage}s", name)
+
+    def port(self, struct: str, name: str) -> Value | None:
+        """The caller's buffer for an input or output."""
+        if not self.is_packed:
+            return self.member(struct, name)
+        names = self.structs.get(struct, ())
+        before = len(self.module.inputs) if struct == "outputs" else 0
+        return values.data(before + names.index(name)) if name in names else None
 
     def member(self, struct: str, name: str) -> Value | None:
         """A pointer in one of the caller's structures, which have one pointer for each name."""
