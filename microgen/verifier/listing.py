@@ -75,18 +75,26 @@ def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
 def _code(elf: Elf) -> Iterator[tuple[int, bytes]]:
     """The addresses and bytes of code: in executable sections, everything except what a mapping
     symbol says is data."""
-    marks: dict[int, set[str]] = {}
-    for symbol in elf.symbols:
-        if symbol.kind == "notype" and (match := _MAPPING.fullmatch(symbol.name)):
-            marks.setdefault(symbol.address, set()).add(match[1])
     for section in elf.sections:
         if section.executable and section.has_bytes:
-            for start, end in _ranges(section, marks):
+            for start, end in _ranges(section, _marks(elf, section)):
                 yield start, elf.read(start, end - start) or bytes(end - start)
 
 
+def _marks(elf: Elf, section: Section) -> Mapping[int, set[str]]:
+    """The mapping symbols of a section. Sections that are not loaded have some, too, at addresses
+    that mean nothing."""
+    marks: dict[int, set[str]] = {}
+    for symbol in elf.symbols:
+        if symbol.section == section.name and section.holds(symbol.address):
+            match = _MAPPING.fullmatch(symbol.name) if symbol.kind == "notype" else None
+            if match:
+                marks.setdefault(symbol.address, set()).add(match[1])
+    return marks
+
+
 def _ranges(section: Section, marks: Mapping[int, set[str]]) -> Iterator[tuple[int, int]]:
-    places = sorted({section.address, *(at for at in marks if section.holds(at))})
+    places = sorted({section.address, *marks})
     for start, end in zip(places, [*places[1:], section.end], strict=True):
         if marks.get(start) != {"d"}:
             yield start, end

@@ -10,16 +10,19 @@ from pathlib import Path
 from microgen.errors import ProjectError
 from microgen.files import MANIFEST, FileTree, inside
 from microgen.manifest import Manifest
+from microgen.manifest.note import BUILT_FROM
 
 _LINE = re.compile(rb"\(line \d+\)")
-_DIGESTS = ("digest", "files")
+_BUILT_FROM = re.compile(rb'built_from\\":\\"[0-9a-f]{64}')  # in the notes' headers
+_DIGESTS = ("digest", "files", BUILT_FROM)
 
 
 def differences(project: Path, record: Manifest, files: FileTree) -> list[str]:
     """How files of the project differ. The manifest comes last, because it has the others' digests.
 
     A Relay model that code generators have partitioned is shipped as the partitioned text. There
-    its layers are in other lines, so these numbers in comments and layers' names are not compared.
+    its layers are in other lines, so these numbers in comments and layers' names are not compared,
+    and neither are the digests of files that contain them.
     """
     same = _same_but_lines if _is_partitioned(record) else _same
     names = sorted(files.files, key=lambda name: (name == MANIFEST, name))
@@ -51,7 +54,11 @@ def _same_but_lines(name: str, one: bytes, other: bytes) -> bool:
     if name == MANIFEST:
         return _said(one) == _said(other)
     # The numbers' digits decide where comments are wrapped.
-    return one == other or _LINE.sub(b"", one).split() == _LINE.sub(b"", other).split()
+    return one == other or _words(one) == _words(other)
+
+
+def _words(text: bytes) -> list[bytes]:
+    return _BUILT_FROM.sub(b"", _LINE.sub(b"", text)).split()
 
 
 def _said(data: bytes) -> object:

@@ -71,12 +71,13 @@ class CallGraph:
 def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
     """The call graph of a board's firmware. It is computed when depths are asked for. Code that
     could not be read is among its problems from the start. ``from_reset=False``: start-up code,
-    which sets the stack pointer, is not part of it. Raises ToolError if objdump is missing."""
+    which sets the stack pointer, is not part of it, and other code need not be readable, because
+    other linkers mix it with data. Raises ToolError if objdump is missing."""
     found = instructions(subject.board, subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
     code = code_of(subject.elf, subject.board, found, known, from_reset)
-    return CallGraph(code, problems=[*unread(subject.elf, found)])
+    return CallGraph(code, problems=[*unread(subject.elf, found)] if from_reset else [])
 
 
 def bound(subject: Subject) -> StackBound:
