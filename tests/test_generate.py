@@ -59,7 +59,7 @@ def test_what_microgen_did_not_generate_is_not_overwritten(tmp_path: Path) -> No
     microgen.generate(DIGITS, "native", project)
     microgen.generate(DIGITS, "native", project)  # microgen may overwrite its own unchanged project
     (project / "notes.txt").write_text("mine")
-    with pytest.raises(ProjectError, match=r"holds notes\.txt.*--force"):
+    with pytest.raises(ProjectError, match=r"contains notes\.txt.*--force"):
         microgen.generate(DIGITS, "native", project)
     assert (project / "notes.txt").read_text() == "mine"
     microgen.generate(DIGITS, "native", project, force=True)
@@ -70,7 +70,7 @@ def test_a_generated_file_that_was_edited_is_not_overwritten(tmp_path: Path) -> 
     project = tmp_path / "p"
     microgen.generate(DIGITS, "native", project)
     (project / "src" / "main.c").write_text("/* mine */")
-    with pytest.raises(ProjectError, match=r"src/main\.c \(changed since\)"):
+    with pytest.raises(ProjectError, match=r"src/main\.c \(changed since it was generated\)"):
         microgen.generate(DIGITS, "native", project)
 
 
@@ -79,7 +79,7 @@ def test_a_foreign_folder_whose_name_begins_with_build_is_not_overwritten(tmp_pa
     microgen.generate(DIGITS, "native", project)
     (project / "build-notes").mkdir()
     (project / "build-notes" / "mine.txt").write_text("mine")
-    with pytest.raises(ProjectError, match=r"holds build-notes/mine\.txt"):
+    with pytest.raises(ProjectError, match=r"contains build-notes/mine\.txt"):
         microgen.generate(DIGITS, "native", project)
 
 

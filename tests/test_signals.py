@@ -17,6 +17,7 @@ import pytest
 
 import microgen
 from microgen import manifest
+from microgen.manifest import note
 from tests.places import DIGITS
 from tests.runner import standin
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
@@ -112,9 +113,17 @@ def _loop(project: Path) -> None:
         f"{text[:start]}\n    volatile int on = 1;\n    while (on) {{\n    }}\n{text[start:]}"
     )
     record = manifest.load(project)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    changed = replace(record, files={**record.files, "src/main.c": digest})
+    changed = replace(record, files={**record.files, "src/main.c": _digest(path)})
+    changed = replace(changed, built_from=note.digest(changed.content()))
+    header = note.header(record.module)
+    noted = (project / header).read_text().replace(record.built_from, changed.built_from)
+    (project / header).write_text(noted)
+    changed = replace(changed, files={**changed.files, header: _digest(project / header)})
     (project / "microgen.json").write_bytes(changed.dumps())
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture(scope="module")

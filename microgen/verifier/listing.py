@@ -58,8 +58,12 @@ def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
 def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
     """What is wrong with the instructions as a reading of the ELF: code that is not covered by
     them, once for each gap, and encodings that are not the ELF's bytes."""
-    for start, code in _code(elf):
-        at, end, is_gap = start, start + len(code), False
+    for start, end in _code(elf):
+        code = elf.read(start, end - start)
+        if code is None:
+            yield f"the file has no bytes of the code at {start:#x}"
+            continue
+        at, is_gap = start, False
         while at < end:
             found = instructions.get(at)
             if found is None:
@@ -72,13 +76,12 @@ def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
             at, is_gap = found.next, False
 
 
-def _code(elf: Elf) -> Iterator[tuple[int, bytes]]:
-    """The addresses and bytes of code: in executable sections, everything except what a mapping
-    symbol says is data."""
+def _code(elf: Elf) -> Iterator[tuple[int, int]]:
+    """Where code begins and ends: in executable sections, everything except what a mapping symbol
+    says is data."""
     for section in elf.sections:
         if section.executable and section.has_bytes:
-            for start, end in _ranges(section, _marks(elf, section)):
-                yield start, elf.read(start, end - start) or bytes(end - start)
+            yield from _ranges(section, _marks(elf, section))
 
 
 def _marks(elf: Elf, section: Section) -> Mapping[int, set[str]]:

@@ -42,7 +42,9 @@ def test_the_workspace_is_what_the_header_the_metadata_and_the_plan_say(
 
 
 def test_an_alignment_that_c_does_not_allow_is_refused() -> None:
-    with pytest.raises(MicrogenError, match=r"--alignment: 1 is too small an alignment.*float32"):
+    with pytest.raises(
+        MicrogenError, match=r"--alignment: an alignment of 1 is too small for .*float32"
+    ):
         compiled(_residual(), alignment=1)
 
 

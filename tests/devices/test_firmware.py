@@ -95,7 +95,7 @@ def test_a_hook_that_is_not_linked_is_found(tmp_path: Path) -> None:
     subprocess.run([*command, str(built), str(broken)], check=True)
     report = microgen.verify(tmp_path / "p", elf=broken)
     assert [check.name for check in report.failed] == ["runner", "device_hooks"]
-    assert "0 symbols TVMDeviceNpu0Close" in report.check("device_hooks").found
+    assert "0 symbols are named TVMDeviceNpu0Close" in report.check("device_hooks").found
 
 
 @pytest.mark.parametrize(

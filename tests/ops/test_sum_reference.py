@@ -88,7 +88,7 @@ def test_constraints() -> None:
 def test_int16_is_refused_where_it_is_taken_for_bytes() -> None:
     data = TensorType((4,), DType.INT16, Quant((1.0,), (0,)))
     found = OP.check(SumAttrs((0,), True, is_unsigned=True), [data], [data])
-    assert "LiteRT sums the single bytes of int16" in str(found)
+    assert "LiteRT sums the bytes of int16" in str(found)
 
 
 def test_int16_sums_are_rounded_and_saturate() -> None:

@@ -74,7 +74,7 @@ def test_equals_litert(random_model: Callable[[int], Model]) -> None:
 
 @pytest.mark.parametrize("axes", [(0,), (0, 0), (1, 2)])
 def test_the_axes_are_an_order_of_the_datas(axes: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="no order of the axes"):
+    with pytest.raises(ValueError, match="not an order of the axes"):
         OP.infer(TransposeAttrs(axes), [activation_type((2, 3), 1.0, 0)])
 
 
