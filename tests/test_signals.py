@@ -61,6 +61,14 @@ def _running(word: Path) -> set[int]:
     return found
 
 
+def _program(pid: int) -> str:
+    """The name of the program that a process runs; empty if it has just ended."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/exe")).name
+    except OSError:
+        return ""
+
+
 Start = Callable[[list[str], Path], "subprocess.Popen[str]"]
 
 
@@ -154,11 +162,8 @@ def test_a_run_leaves_nothing(
     process = start(["-m", "microgen", "run", "-q", str(project)], tmp_path)
 
     def firmware() -> set[int]:
-        return {
-            pid
-            for pid in _running(elf)
-            if Path(f"/proc/{pid}/exe").resolve().name in ("qemu-system-arm", "firmware.elf")
-        }
+        programs = ("qemu-system-arm", "firmware.elf")
+        return {pid for pid in _running(elf) if _program(pid) in programs}
 
     assert _until(lambda: bool(firmware())), "the firmware never ran"
     assert list(tmp_path.iterdir()), "the command has no temporary folder"
@@ -200,12 +205,12 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
 
 
 _APART = """
-import subprocess, sys, time
+import sys
 from microgen.building import guard
 
 apart = "import subprocess as s, time; s.Popen(['sleep', '{}'], process_group=0); time.sleep(60)"
 command = [sys.executable, "-c", apart.format(sys.argv[1])]
-with guard.ended(subprocess.Popen(command, start_new_session=True)):
+with guard.started(command):
     print("started", flush=True)
     sys.stdin.readline()
 """
@@ -224,6 +229,29 @@ def test_what_has_a_process_group_of_its_own_is_ended_too(is_killed: bool, tmp_p
     assert _until(lambda: not _running(sleeping)), "a process is left"
 
 
+_KILLED_AT_ONCE = """
+import os, signal, subprocess, sys
+from microgen.building import guard
+
+class Killing(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        if command[0] == "sleep":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+subprocess.Popen = Killing
+with guard.started(["sleep", sys.argv[1]]):
+    pass
+"""
+
+
+def test_what_has_just_been_started_is_ended_too() -> None:
+    seconds = f"61.{os.getpid()}"
+    done = subprocess.run([sys.executable, "-c", _KILLED_AT_ONCE, seconds], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert _until(lambda: not _running(Path(f"sleep\0{seconds}"))), "a process is left"
+
+
 @NEEDS_CC
 @by_signal
 def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Signals) -> None:
@@ -235,13 +263,9 @@ def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Sig
     main.write_text(f'#include "{project}/src/pipe.h"\n{main.read_text()}')
     process = start(["-m", "microgen", "build", "-q", str(project)], tmp_path)
     compiling = project / "src" / "main.c"
-    assert _until(lambda: any(_is_compiler(pid) for pid in _running(compiling))), "no compiler runs"
+    assert _until(lambda: any(_program(pid).startswith("cc1") for pid in _running(compiling)))
     _ended(process, number)
     assert _until(lambda: not _running(project)), "a process is left"
-
-
-def _is_compiler(pid: int) -> bool:
-    return Path(f"/proc/{pid}/exe").resolve().name.startswith("cc1")
 
 
 _INTERRUPTED = """

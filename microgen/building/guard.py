@@ -4,74 +4,98 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _GRACE_SECONDS = 1.0
-# Ninja and gdbserver start programs in process groups of their own, but in the same session. It is
-# the sixth field of /proc/<pid>/stat, whose second field, in parentheses, may contain anything.
+_ROUNDS = 20
+_MARK = "MICROGEN_STARTED"
+# A process may start another one while it is being ended, so we look more than once. Each one is
+# looked at in the background, because reading about a process may block.
 _END = """
-kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"
-for process in /proc/[0-9]*; do
-    read -r stat <"$process/stat" || continue
-    set -- "$1" ${stat##*) }
-    if [ "$5" = "$1" ]; then kill -s KILL "${process#/proc/}"; fi
-done
+end() {
+    for found in /proc/[0-9]*; do
+        if grep -qsF -- "$2" "$found/environ"; then kill -s "$1" "${found#/proc/}"; fi &
+    done
+}
+for name in TERM KILL KILL KILL; do end "$name" "$1"; sleep 1; done
 """
 _REMOVE = 'sleep 2; rm -rf -- "$1"'  # by then nothing writes there any more
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A program in a session of its own. ``mark`` is in its environment and so in that of all
+    programs that it starts, whatever sessions and process groups these make for themselves."""
+
+    popen: subprocess.Popen[bytes]
+    mark: str
+
+    def end(self) -> None:
+        """End the program if it still runs, first politely, then by force, and then by force what
+        it started."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.popen.poll() is None:
+                os.killpg(self.popen.pid, number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.popen.wait(_GRACE_SECONDS)
+        for _ in range(_ROUNDS):  # a process may start another one while we look
+            if not (left := _marked(self.mark)):
+                break
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
 @contextlib.contextmanager
-def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End the program and its session when the block is left, or when this process is killed.
-
-    It must have been started with ``start_new_session=True``.
-    """
-    try:
-        with _watched(_END, str(process.pid)):
-            yield
-    finally:
-        end(process)
-
-
-@contextlib.contextmanager
-def removed(folder: str) -> Iterator[None]:
-    """Remove the folder if this process is killed in the block."""
-    with _watched(_REMOVE, folder):
-        yield
+def started(
+    command: Sequence[str], env: Mapping[str, str] | None = None, **options: Any
+) -> Iterator[Started]:
+    """Start a program; end it with all that it started when the block is left, or when this process
+    is killed. ``options`` are those of ``Popen``. Raises OSError if it cannot be started."""
+    token = secrets.token_hex(16)
+    mark = f"{_MARK}={token}"
+    marked = {**(os.environ if env is None else env), _MARK: token}
+    with (
+        _watched(_END, mark),  # first, because we may be killed as soon as the program runs
+        subprocess.Popen(command, env=marked, start_new_session=True, **options) as popen,
+    ):
+        program = Started(popen, mark)
+        try:
+            yield program
+        finally:
+            program.end()
 
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """An empty temporary folder. It is removed after the block, or when this process is killed."""
-    with tempfile.TemporaryDirectory(prefix="microgen-") as name, removed(name):
-        yield Path(name)
+    """An empty temporary folder. It is removed after the block, or when this process is killed.
+
+    Raises OSError if it cannot be made.
+    """
+    folder = Path(tempfile.gettempdir()) / f"microgen-{secrets.token_hex(8)}"
+    with _watched(_REMOVE, str(folder)):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a program that still runs, first politely, then by force, and then the rest of its
-    session by force."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            os.killpg(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_SECONDS)
-    for pid in _session(process.pid):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _session(leader: int) -> list[int]:
-    """The remaining processes of a session; none without /proc."""
+def _marked(mark: str) -> list[int]:
+    """The processes that have the mark in their environment; none without /proc."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # the process has just ended
-            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
-            if int(fields[3]) == leader:
-                found.append(int(stat.parent.name))
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # the process has just ended, or is another user's
+            if mark.encode() in environ.read_bytes():
+                found.append(int(environ.parent.name))
     return found
 
 

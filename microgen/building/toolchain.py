@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,37 +58,30 @@ def run(
     the program is ended with everything that it started. Raises ToolError if it cannot be started.
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
-    process = start(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=cwd,
-        env=environment,
-    )
-    return _collect(process, seconds)
-
-
-def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
-    """Start ``find(command[0])`` with the other arguments, in a session of its own; ``options`` are
-    those of ``Popen``. Raises ToolError if it is missing, or cannot be started."""
-    program = find(str(command[0]))
-    try:
-        return subprocess.Popen(
-            [str(program), *map(str, command[1:])], start_new_session=True, **options
-        )
-    except OSError as error:
-        raise ToolError(f"cannot start {program}: {error.strerror}") from error
-
-
-def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
-    """Wait for the end; end the process group at the time limit, or if we are interrupted."""
-    status: int | None = None
-    with process, guard.ended(process):
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with started(command, env=environment, cwd=cwd, **pipes) as program:
         try:
-            output, _ = process.communicate(timeout=seconds)
-            status = process.returncode
+            output, _ = program.popen.communicate(timeout=seconds)
+            status: int | None = program.popen.returncode
         except subprocess.TimeoutExpired:
-            guard.end(process)
-            output, _ = process.communicate()
+            program.end()
+            output, _ = program.popen.communicate()
+            status = None
     return Finished(status, output.decode(errors="replace"))
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str | Path], **options: Any) -> Iterator[guard.Started]:
+    """Start ``find(command[0])`` with the other arguments; end it with all that it started when the
+    block is left, or when this process is killed.
+
+    ``options`` are those of ``Popen``. Raises ToolError if it is missing, or cannot be started.
+    """
+    path = find(str(command[0]))
+    with contextlib.ExitStack() as ended:
+        try:
+            running = guard.started([str(path), *map(str, command[1:])], **options)
+            program = ended.enter_context(running)
+        except OSError as error:
+            raise ToolError(f"cannot start {path}: {error.strerror}") from error
+        yield program

@@ -6,7 +6,6 @@ import contextlib
 import os
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -80,8 +79,8 @@ def directory() -> Iterator[Path]:
     Raises RunError if files cannot be written there, for example because the disk is full.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="microgen-") as name, guard.removed(name):
-            yield Path(name)
+        with guard.scratch() as folder:
+            yield folder
     except OSError as error:
         raise RunError(
             f"the run's files cannot be written: {error.strerror}",
@@ -99,7 +98,7 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
     """
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
-        popen = toolchain.start(
+        running = toolchain.started(
             command,
             cwd=where,
             stdin=theirs.fileno() if gdb else subprocess.DEVNULL,
@@ -107,9 +106,9 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
             stderr=err,
             env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
         )
-        theirs.close()
-        with guard.ended(popen):
-            yield Process(popen, where, ours)
+        with running as program:
+            theirs.close()
+            yield Process(program.popen, where, ours)
 
 
 def _sanitizer_options() -> str:
