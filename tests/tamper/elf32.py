@@ -125,6 +125,17 @@ class Elf32:
         sizes = {n: s["st_size"] for n, s in self.symbols() if s["st_shndx"] == section and n}
         return sorted((n for n in sizes if sizes[n]), key=lambda n: (-sizes[n], n))
 
+    def alike_constants(self) -> tuple[Record, Record]:
+        """Two constants of one size and with different bytes."""
+        named = [self.symbol(name) for name in self.constants()]
+        return next(
+            (a, b)
+            for i, a in enumerate(named)
+            for b in named[i + 1 :]
+            if a["st_size"] == b["st_size"]
+            if self.get(a["st_value"], a["st_size"]) != self.get(b["st_value"], b["st_size"])
+        )
+
     def offset(self, address: int) -> int:
         """Where the file has the byte at an address."""
         return next(

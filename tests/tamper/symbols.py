@@ -99,14 +99,7 @@ def _flip(elf: Elf32, position: int) -> None:
 
 def _exchange(elf: Elf32, *, symbols: bool) -> None:
     """Two constants of one size change places, either their symbols or their bytes."""
-    named = [elf.symbol(name) for name in elf.constants()]
-    a, b = next(
-        (a, b)
-        for i, a in enumerate(named)
-        for b in named[i + 1 :]
-        if a["st_size"] == b["st_size"]
-        if elf.get(a["st_value"], a["st_size"]) != elf.get(b["st_value"], b["st_size"])
-    )
+    a, b = elf.alike_constants()
     first, second = a["st_value"], b["st_value"]
     if symbols:
         a["st_value"], b["st_value"] = second, first

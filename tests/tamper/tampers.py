@@ -1,8 +1,8 @@
 """Tables of ways to tamper with a firmware, each with the check that has to notice it.
 
-To add one, add a row to the table in ``headers.py`` or ``symbols.py``; or write a function there
-that changes an ``Elf32``, and put ``@TABLE.caught_by`` with the name of a check in front of it. If
-its name begins with ``arm_`` or ``riscv_``, it is for these cores only.
+To add one, add a row to the table in ``headers.py``, ``symbols.py`` or ``code.py``; or write a
+function there that changes an ``Elf32``, and put ``@TABLE.caught_by`` with the name of a check in
+front of it. If its name begins with ``arm_`` or ``riscv_``, it is for these cores only.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 from microgen.target import board as boards
 from microgen.verifier import CHECKS
 from tests.minimal_project import board_params
-from tests.tamper import headers, symbols
+from tests.tamper import code, headers, symbols
 from tests.tamper.elf32 import Elf32
 from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt, two_models
 from tests.tamper.symbols import STILL_FOUND_AFTER_STRIP
@@ -21,7 +21,7 @@ from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 
-TAMPERS = (*headers.TABLE.tampers, *symbols.TABLE.tampers)
+TAMPERS = (*headers.TABLE.tampers, *symbols.TABLE.tampers, *code.TABLE.tampers)
 _SAMPLE = 12  # every so many-th tampered file goes through all checks
 
 

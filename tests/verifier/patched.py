@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +20,8 @@ from microgen.verifier.architecture import Instruction
 from microgen.verifier.architectures import instructions
 from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Subject
+from tests.tamper.elf32 import Elf32
+from tests.tamper.encodings import riscv_call, thumb_call, word
 
 _CALLS = ("bl", "jal", "jalr")
 
@@ -75,12 +76,11 @@ class Built:
 
     def patched(self, to: Path, *changes: tuple[int, bytes]) -> Path:
         """The ELF with other bytes at these addresses."""
-        data = bytearray(self.path.read_bytes())
+        elf = Elf32(self.path.read_bytes())
         for address, new in changes:
-            at = self._offset(data, address, len(new))
-            assert data[at : at + len(new)] != new
-            data[at : at + len(new)] = new
-        to.write_bytes(data)
+            assert elf.get(address, len(new)) != new
+            elf.put(address, new)
+        to.write_bytes(elf.data)
         return to
 
     def renamed(self, to: Path, first: str, second: str) -> Path:
@@ -89,15 +89,6 @@ class Built:
         tool = f"{self.board.toolchain}objcopy"
         subprocess.run([tool, *pairs, str(self.path), str(to)], check=True)
         return to
-
-    def _offset(self, data: bytes, address: int, size: int) -> int:
-        (first,) = struct.unpack_from("<I", data, 28)
-        each, count = struct.unpack_from("<HH", data, 42)
-        for i in range(count):
-            kind, offset, start, _, filled = struct.unpack_from("<5I", data, first + i * each)
-            if kind == 1 and start <= address and address + size <= start + filled:
-                return int(offset + address - start)
-        raise AssertionError(f"no bytes at {address:#x}")
 
     def found(self, elf: Path) -> str:
         """What the check says about an ELF that it refuses."""
@@ -143,33 +134,6 @@ class Built:
     def call(self, at: int, to: int) -> bytes:
         """The instruction of 4 bytes that calls a function."""
         return thumb_call(at, to) if self.is_arm else riscv_call(at, to)
-
-
-def word(number: int) -> bytes:
-    return struct.pack("<I", number % 2**32)
-
-
-def halves(*codes: int) -> bytes:
-    return struct.pack(f"<{len(codes)}H", *codes)
-
-
-def thumb_call(at: int, to: int, *, link: bool = True) -> bytes:
-    """``bl`` or ``b.w``: encodings T1 of BL and T4 of B, DDI 0553 chapter C2."""
-    offset = to - (at + 4)
-    s = offset >> 31 & 1
-    j1, j2 = (~(offset >> n ^ s) & 1 for n in (23, 22))
-    low = 0xD000 if link else 0x9000
-    return halves(
-        0xF000 | s << 10 | offset >> 12 & 0x3FF, low | j1 << 13 | j2 << 11 | offset >> 1 & 0x7FF
-    )
-
-
-def riscv_call(at: int, to: int) -> bytes:
-    """``jal ra``."""
-    offset = to - at
-    bits = (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3FF) << 21
-    bits |= (offset >> 11 & 1) << 20 | (offset >> 12 & 0xFF) << 12
-    return word(bits | 1 << 7 | 0x6F)
 
 
 def with_immediate(code: int, change: int) -> bytes:

@@ -9,15 +9,9 @@ import pytest
 import microgen
 from microgen.verifier import CHECKS, verify
 from tests.places import DIGITS
+from tests.tamper.encodings import halves, riscv_call, thumb_call, word
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
-from tests.verifier.patched import (
-    Built,
-    halves,
-    riscv_call,
-    thumb_call,
-    with_immediate,
-    word,
-)
+from tests.verifier.patched import Built, with_immediate
 
 pytestmark = NEEDS_NINJA
 RETURNS_ZERO = halves(0x2000, 0x4770)  # movs r0, #0; bx lr

@@ -13,8 +13,9 @@ from microgen.verifier import CHECKS
 from tests.compiling import write_project
 from tests.devices.networks import dividing
 from tests.places import DIGITS
+from tests.tamper.encodings import word
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
-from tests.verifier.patched import Built, word
+from tests.verifier.patched import Built
 
 pytestmark = NEEDS_NINJA
 TENSOR_BYTES, BYTE_OFFSET = 40, 32
