@@ -161,12 +161,22 @@ def test_every_planner_and_optimization_gives_the_same_outputs(
     assert verdicts[0].samples == 8
 
 
+_QUICK = """
+import time
+start = time.process_time()
+import numpy
+imported = time.process_time()
+import microgen
+microgen.compile_model({model!r}, "mps2_an386")
+print((time.process_time() - imported) / (imported - start))
+"""
+
+
 def test_generate_is_quick() -> None:
-    """The whole process, imports included, may take 1.5 s of CPU for a real model."""
-    code = f"import time, microgen; microgen.compile_model({str(DIGITS)!r}, 'mps2_an386')"
-    code += "; print(time.process_time())"
+    """The whole process may take as much CPU time as twelve imports of numpy, for a real model."""
+    code = _QUICK.format(model=str(DIGITS))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 1.5
+    assert float(done.stdout) < 12
 
 
 def test_outputs_do_not_depend_on_alignment() -> None:
