@@ -76,6 +76,10 @@ class Board:
                 return memory
         raise BoardError(f"{self.name} has no memory {name!r}")
 
+    def memory_at(self, address: int) -> Memory | None:
+        """The region that has the byte at an address."""
+        return next((m for m in self.memories if m.origin <= address < m.origin + m.length), None)
+
     @property
     def rams(self) -> tuple[Memory, ...]:
         """The writable regions."""

@@ -19,6 +19,7 @@ from elftools.elf.sections import (
 from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
+from microgen.formats.c_layout import aligned
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
@@ -323,16 +324,12 @@ def _notes(file: ELFFile) -> Iterator[Note]:
         data, at = section.data(), 0
         while at + 12 <= len(data):
             owner_bytes, content_bytes, kind = struct.unpack_from(f"{order}3I", data, at)
-            content = at + 12 + _padded(owner_bytes)
+            content = at + 12 + aligned(owner_bytes, 4)
             if content + content_bytes > len(data):
                 break
             owner = data[at + 12 : at + 12 + owner_bytes].rstrip(b"\0").decode("latin-1")
             yield Note(owner, kind, data[content : content + content_bytes])
-            at = content + _padded(content_bytes)
-
-
-def _padded(nbytes: int) -> int:
-    return nbytes + -nbytes % 4
+            at = content + aligned(content_bytes, 4)
 
 
 def _compilers(file: ELFFile) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ def compared(subject: Subject, again: Elf, build: Path, settings: Settings) -> F
     program = subject.elf
     if program.machine != "EM_ARM":
         return not_applicable(
-            "the ELF has other sections than this project's linker script makes, and functions "
-            "in an ELF of another build system are compared for Arm only"
+            "only the models are checked in this ELF (--scope), and their functions can be "
+            "compared for Arm only"
         )
     missing = sorted(set(again.compilers) - set(program.compilers))
     if missing:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from microgen import manifest
 from microgen.errors import ProjectError
 from microgen.files import inside
-from microgen.target.board import Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Segment
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -35,14 +34,14 @@ def segments(subject: Subject) -> Finding:
 
 
 def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
-    memory = memory_at(subject, segment.address)
+    memory = subject.board.memory_at(segment.address)
     if memory is None:
         yield f"the segment at {segment.address:#x} is in none of the board's memories"
     elif "w" in segment.rights and "w" not in memory.access:
         yield f"the segment at {segment.address:#x} is writable, but {memory.name} is not"
     elif segment.rights == "rx" and "x" not in memory.access:
         yield f"the segment at {segment.address:#x} is executable, but {memory.name} is not"
-    if segment.file_size and memory_at(subject, segment.load) is None:
+    if segment.file_size and subject.board.memory_at(segment.load) is None:
         yield f"the segment at {segment.address:#x} is loaded at {segment.load:#x}, in no memory"
 
 
@@ -63,12 +62,6 @@ def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
             yield f"{title} is writable, {section.name} in it is not"
     if any(section.executable for section in sections) != ("x" in segment.rights):
         yield f"{title} is {segment.rights}, its sections need other rights"
-
-
-def memory_at(subject: Subject, address: int) -> Memory | None:
-    """The board's memory at the address."""
-    memories = subject.board.memories
-    return next((m for m in memories if m.origin <= address < m.origin + m.length), None)
 
 
 def build_attributes(subject: Subject) -> Finding:

@@ -1,6 +1,6 @@
-"""Checks that whoever takes the image from the ELF gets the same bytes at the same addresses.
-
-Debuggers and emulators load segments, ``objcopy`` copies sections, and start-up code uses symbols.
+"""Checks that all who read the image get the same bytes at the same addresses: debuggers and
+emulators, which load segments; ``objcopy``, which copies sections; start-up code, which uses
+symbols.
 """
 
 from __future__ import annotations

@@ -67,16 +67,14 @@ def is_writable(subject: Subject, symbol: Symbol) -> bool:
     section, and flags of that are those of all of its parts. So in the scope "model" only the
     section counts, unless it is in a memory of the board that nothing writes.
     """
-    memories = [
-        m for m in subject.board.memories if m.origin <= symbol.address < m.origin + m.length
-    ]
+    memory = subject.board.memory_at(symbol.address)
     section = subject.elf.section_at(symbol.address)
     in_section = section is not None and section.writable
     if subject.scope == "model":
-        return in_section and not any("w" not in memory.access for memory in memories)
+        return in_section and (memory is None or "w" in memory.access)
     segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
     return (
         in_section
         or any("w" in segment.rights for segment in segments)
-        or any("w" in memory.access for memory in memories)
+        or (memory is not None and "w" in memory.access)
     )

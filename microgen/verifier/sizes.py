@@ -10,7 +10,6 @@ from microgen.target import board as boards
 from microgen.target.board import Board, Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Symbol
-from microgen.verifier.image import memory_at
 from microgen.verifier.memory import BUFFER_NAME
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -197,7 +196,7 @@ def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:
 def _overrun(subject: Subject, section: Section) -> Iterator[str]:
     places = {section.address, section.load} if section.has_bytes else {section.address}
     for start in sorted(places):
-        memory = memory_at(subject, start)
+        memory = subject.board.memory_at(start)
         if memory is not None and start + section.size > memory.origin + memory.length:
             over = start + section.size - memory.origin - memory.length
             yield f"{section.name} ends {over} bytes past the end of {memory.name}"

@@ -19,8 +19,11 @@ from microgen.verifier.aot.values import (
     Value,
     added,
     const,
+    constants,
     low_bits,
+    masked,
     negated,
+    shifted_left,
     subtracted,
     united,
 )
@@ -141,45 +144,31 @@ _CONDITIONS: Mapping[str, Callable[[Flags, State], bool]] = {
 _COMPARES: Mapping[str, Binary] = {
     "cmp": subtracted,
     "cmn": added,
-    "tst": lambda a, b: _and(a, b),
-    "teq": lambda a, b: _constants(a, b, int.__xor__),
+    "tst": masked,
+    "teq": lambda a, b: constants(a, b, int.__xor__),
 }
 
 
-def _constants(a: Value | None, b: Value | None, f: Callable[[int, int], int]) -> Value | None:
-    if a is None or b is None or not (a.is_constant and b.is_constant):
-        return None
-    return const(f(a.offset, b.offset))
-
-
-def _and(a: Value | None, b: Value | None) -> Value | None:
-    if b is None or (a is not None and a.is_constant):
-        a, b = b, a
-    return None if b is None or not b.is_constant else low_bits(a, b.offset)
-
-
-def _shifted_left(a: Value | None, b: Value | None) -> Value | None:
-    """Of a number; of anything else, its low bits, as far as it matters whether they are zero."""
-    if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
-        return _constants(a, b, lambda x, y: x << min(y & 255, 32))
-    return low_bits(a, 2 ** (32 - b.offset) - 1)
+def _amount(bits: int) -> int:
+    """How far a shift by a register goes."""
+    return min(bits & 255, 32)
 
 
 _BINARY: Mapping[str, Binary] = {
     "add": added,
     "sub": subtracted,
-    "and": _and,
+    "and": masked,
     "orr": united,
-    "lsl": _shifted_left,
+    "lsl": lambda a, b: shifted_left(a, b, _amount),
     "rsb": lambda a, b: subtracted(b, a),
-    "bic": lambda a, b: _constants(a, b, lambda x, y: x & ~y),
-    "lsr": lambda a, b: _constants(a, b, lambda x, y: x >> min(y & 255, 32)),
-    "mul": lambda a, b: _constants(a, b, int.__mul__),
+    "bic": lambda a, b: constants(a, b, lambda x, y: x & ~y),
+    "lsr": lambda a, b: constants(a, b, lambda x, y: x >> _amount(y)),
+    "mul": lambda a, b: constants(a, b, int.__mul__),
 }
 _UNARY: Mapping[str, Callable[[Value | None], Value | None]] = {
     "mov": lambda a: a,
     "movw": lambda a: a,
-    "mvn": lambda a: _constants(a, const(0), lambda x, _: ~x),
+    "mvn": lambda a: constants(a, const(0), lambda x, _: ~x),
     "neg": negated,
     "uxtb": lambda a: low_bits(a, 0xFF),
     "uxth": lambda a: low_bits(a, 0xFFFF),
@@ -225,7 +214,7 @@ def _result(stem: str, values: list[Value | None], state: State) -> tuple[Value 
     sources = values[1:] if len(values) > 2 or stem in _UNARY else values
     if stem == "movt":
         low, high = values
-        result = _constants(low, high, lambda x, y: x & 0xFFFF | y << 16)
+        result = constants(low, high, lambda x, y: x & 0xFFFF | y << 16)
     elif stem in _UNARY and len(sources) == 1:
         result = _UNARY[stem](sources[0])
         if stem == "neg":

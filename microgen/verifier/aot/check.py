@@ -18,7 +18,6 @@ from microgen.verifier.aot.values import STACK, Value, const
 from microgen.verifier.aot.walk import Runner, Walk
 from microgen.verifier.architectures import instructions
 from microgen.verifier.flow import code_of, constant
-from microgen.verifier.image import memory_at
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _CPUS: Mapping[str, Cpu] = {"arm": Thumb(), "riscv": Rv32()}
@@ -106,7 +105,7 @@ def runner_of(subject: Subject, start: int, plan: Plan) -> Runner:
 def _constant(subject: Subject, address: int) -> int | None:
     """The word at an address that nothing writes; None elsewhere. In another firmware a section may
     have the flags of its other parts, but in flash nothing writes it."""
-    memory = memory_at(subject, address) if subject.scope == "model" else None
+    memory = subject.board.memory_at(address) if subject.scope == "model" else None
     if memory is not None and "w" not in memory.access:
         return subject.elf.word(address)
     return constant(subject.elf, address)

@@ -16,8 +16,10 @@ from microgen.verifier.aot.values import (
     Value,
     added,
     const,
-    low_bits,
+    constants,
+    masked,
     negated,
+    shifted_left,
     subtracted,
     united,
 )
@@ -115,7 +117,7 @@ def _computed(instruction: Instruction, state: State) -> Value | None:
     if name in ("seqz", "snez"):
         return const(int(state.is_zero(sources[0]) == (name == "seqz")))
     if name in ("zext.b", "andi", "and") and len(sources) in (1, 2):
-        return _and(sources[0], sources[1] if len(sources) == 2 else const(0xFF))
+        return masked(sources[0], sources[1] if len(sources) == 2 else const(0xFF))
     if name in _BINARY or name.removesuffix("i") in _BINARY:
         left, right = sources
         return (_BINARY.get(name) or _BINARY[name.removesuffix("i")])(left, right)
@@ -124,23 +126,9 @@ def _computed(instruction: Instruction, state: State) -> Value | None:
     raise CannotFollowError
 
 
-def _constants(a: Value | None, b: Value | None, f: Callable[[int, int], int]) -> Value | None:
-    if a is None or b is None or not (a.is_constant and b.is_constant):
-        return None
-    return const(f(a.offset, b.offset))
-
-
-def _and(a: Value | None, b: Value | None) -> Value | None:
-    if b is None or (a is not None and a.is_constant):
-        a, b = b, a
-    return None if b is None or not b.is_constant else low_bits(a, b.offset)
-
-
-def _shifted_left(a: Value | None, b: Value | None) -> Value | None:
-    """Of a number; of anything else, its low bits, as far as it matters whether they are zero."""
-    if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
-        return _constants(a, b, lambda x, y: x << y % 32)
-    return low_bits(a, 2 ** (32 - b.offset) - 1)
+def _amount(bits: int) -> int:
+    """How far a shift by a register goes."""
+    return bits % 32
 
 
 def _constant_order(name: str, sources: list[Value | None], state: State) -> Value | None:
@@ -159,9 +147,9 @@ _BINARY: Mapping[str, Binary] = {
     "add": added,
     "sub": subtracted,
     "or": united,
-    "sll": _shifted_left,
-    "srl": lambda a, b: _constants(a, b, lambda x, y: x >> y % 32),
-    "xor": lambda a, b: _constants(a, b, int.__xor__),
+    "sll": lambda a, b: shifted_left(a, b, _amount),
+    "srl": lambda a, b: constants(a, b, lambda x, y: x >> _amount(y)),
+    "xor": lambda a, b: constants(a, b, int.__xor__),
 }
 
 Test = Callable[..., bool]

@@ -6,7 +6,7 @@ only if base and offset are. What is not known at all is None.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -134,6 +134,28 @@ def low_bits(a: Value | None, mask: int) -> Value | None:
         return None
     is_known = a.is_constant or mask == 0
     return const(a.offset & mask) if is_known else Value(("masked", a, mask))
+
+
+def constants(a: Value | None, b: Value | None, f: Callable[[int, int], int]) -> Value | None:
+    """``f`` of two numbers."""
+    if a is None or b is None or not (a.is_constant and b.is_constant):
+        return None
+    return const(f(a.offset, b.offset))
+
+
+def masked(a: Value | None, b: Value | None) -> Value | None:
+    """``a & b`` if one of them is a number that has ones only at its low end."""
+    if b is None or (a is not None and a.is_constant):
+        a, b = b, a
+    return None if b is None or not b.is_constant else low_bits(a, b.offset)
+
+
+def shifted_left(a: Value | None, b: Value | None, amount: Callable[[int], int]) -> Value | None:
+    """``a << amount(b)`` of numbers; of anything else, its low bits, as far as it matters whether
+    they are zero. ``amount`` is what the CPU makes of a number of bits that is too large."""
+    if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
+        return constants(a, b, lambda x, y: x << amount(y))
+    return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 
 def united(a: Value | None, b: Value | None) -> Value | None:
