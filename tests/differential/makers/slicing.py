@@ -30,8 +30,10 @@ def _slice(net: Network, code: str, dtype: str) -> None:
 
 
 def _reverse(net: Network, code: str, dtype: str) -> None:
+    """Axes that follow each other, because LiteRT refuses others."""
     data, shape = _data(net, dtype)
-    axes = [axis for axis in range(len(shape)) if net.chance(0.4)] or [0]
+    first = int(net.rng.integers(len(shape)))
+    axes = range(first, int(net.rng.integers(first, len(shape))) + 1)
     stated = np.array([a - len(shape) if net.chance(0.3) else a for a in axes], np.int32)
     output = net.output(dtype, net.shape(data), like=data)
     net.add(code, [data, net.constant(stated)], output, "ReverseV2Options")
