@@ -47,7 +47,7 @@ def _gather_nd(layer: Layer) -> Tensor:
     if indices.value is not None:
         places = _constant_places(layer, data.shape[:depth])
     elif depth == 1:
-        layer.expect(indices, DType.INT32)
+        layer.expect(indices, DType.INT32, DType.INT64)
         flat = ReshapeAttrs(indices.shape[:-1])
         places = layer.emit("reshape", flat, (indices,), hint=f"{output.name}/places")
     else:
