@@ -104,7 +104,7 @@ def _divisor(net: Network, lhs: str) -> str:
 
 
 MAKERS = (
-    Maker(("ADD", "SUB", "MUL"), (*ALL, "int32"), _binary, often=2),
+    Maker(("ADD", "SUB", "MUL"), (*ALL, "int32", "int64"), _binary, often=2),
     Maker(("MAXIMUM", "MINIMUM"), (*ALL, "int32"), _binary),
     Maker(("SQUARED_DIFFERENCE",), ("int8", "float32", "int32"), _binary),
     Maker(("ADD_N",), ("float32", "int32"), _add_n),
