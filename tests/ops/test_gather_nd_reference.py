@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.ir.graph import DType, TensorType
+from microgen.frontends import numerics
+from microgen.frontends.tflite import convert
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ir.interpreter import evaluate
+from microgen.ops import registry
 from microgen.ops.base import StatusError
 from microgen.ops.gather_nd import OP, GatherNdAttrs
 from tests.ops.every_dtype import dtype_of, random_array, random_type
 from tests.ops.litert_models import Model, assert_equal, by_reference, in_every_dtype
-from tests.ops.litert_oracle import Case, by_litert, int32_constant, needs_litert
+from tests.ops.litert_oracle import Case, by_litert, int32_constant, interpreter_of, needs_litert
 from tests.ops.litert_oracle import assert_equal as assert_case_equal
 from tests.ops.litert_oracle import by_reference as by_case_reference
-from tests.tflite_builder import TensorSpec
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 ATTRS = GatherNdAttrs()
 
@@ -127,6 +131,38 @@ def embedding_model(seed: int) -> Model:
 def test_embeddings_equal_litert() -> None:
     for model in in_every_dtype(embedding_model, 10):
         assert_equal(model)
+
+
+def hybrid(zero_point: int) -> tuple[bytes, Array]:
+    """A model that looks up float32 rows in an int8 table, and the table."""
+    table = np.random.default_rng(0).integers(-128, 128, (5, 7)).astype(np.int8)
+    tensors = [
+        TensorSpec("ids", (4,), "int32"),
+        TensorSpec("table", table.shape, "int8", table, (0.3,), (zero_point,)),
+        TensorSpec("y", (4, 7), "float32"),
+    ]
+    operator = OperatorSpec("EMBEDDING_LOOKUP", ["ids", "table"], ["y"], version=2)
+    return build_model(tensors, [operator], ["ids"], ["y"]), table
+
+
+@needs_litert
+def test_rows_of_int8_become_float32_as_in_litert() -> None:
+    model, table = hybrid(0)
+    ids = np.array([4, 0, 4, 2], np.int32)
+    graph = convert.load(model, file="m.tflite", numerics=numerics.profile("litert"))
+    assert [node.op for node in graph.nodes] == ["take", "qnn.dequantize"]
+    ours = evaluate(graph, {"ids": ids}, registry())["y"]
+    interpreter = interpreter_of(model)
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], ids)
+    interpreter.invoke()
+    theirs = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(ours, table[ids] * np.float32(0.3))
+
+
+def test_rows_of_int8_with_a_zero_point_are_refused_as_in_litert() -> None:
+    with pytest.raises(UnsupportedError, match="has rows with the zero point 3"):
+        convert.load(hybrid(3)[0], file="m.tflite", numerics=numerics.profile("litert"))
 
 
 def test_ids_outside_are_refused() -> None:

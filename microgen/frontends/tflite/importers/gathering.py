@@ -28,6 +28,11 @@ def _embedding_lookup(layer: Layer) -> Tensor:
     layer.expect_rank(ids, 1)
     if rows.dtype is not DType.INT8 or output.dtype is not DType.FLOAT32:
         return layer.emit("take", TakeAttrs(0), (rows, ids), output)
+    if rows.type.zero_point:
+        raise layer.unsupported(
+            f"has rows with the zero point {rows.type.zero_point}, which LiteRT refuses, too",
+            supported="rows with the zero point 0",
+        )
     found = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
 
