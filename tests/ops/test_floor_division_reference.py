@@ -5,12 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 
+from microgen.errors import ModelError
 from microgen.ir.graph import DType, TensorType
 from microgen.ops import registry
 from microgen.ops.base import StatusError
 from microgen.ops.floor_division import FloorDivisionAttrs
 from tests.ops import broadcasting
+from tests.ops.litert_models import Model
+from tests.ops.litert_models import by_reference as by_model
 from tests.ops.litert_oracle import Case, assert_equal, by_litert, by_reference, needs_litert
+from tests.tflite_builder import TensorSpec
 
 ATTRS = FloorDivisionAttrs()
 OPS = {
@@ -71,6 +75,21 @@ def test_close_quotients_equal_litert(op: str) -> None:
     kind = TensorType((5000,), DType.FLOAT32)
     case = Case(op, ATTRS, [kind, kind], arrays, None, *OPS[op], output_dtype=DType.FLOAT32)
     np.testing.assert_array_equal(by_reference(case), by_litert(case))
+
+
+@pytest.mark.parametrize("code", ["FLOOR_DIV", "FLOOR_MOD"])
+@pytest.mark.parametrize("dtype", [DType.INT32, DType.FLOAT32], ids=lambda dtype: dtype.value)
+def test_constant_divisors_with_zeros_are_refused_unless_the_result_is_nan(
+    code: str, dtype: DType
+) -> None:
+    zero = TensorSpec("zero", (2,), dtype.value, np.array([1, 0], dtype.numpy))
+    model = Model(code, [(2,)], [(2,)], [zero], dtype=dtype)
+    if (code, dtype) == ("FLOOR_MOD", DType.FLOAT32):
+        (found,) = by_model(model)
+        assert np.isnan(found).tolist() == [False, True]
+        return
+    with pytest.raises(ModelError, match='divides by "zero", a constant with zeros'):
+        model.load()
 
 
 @pytest.mark.parametrize("op", OPS)

@@ -18,7 +18,7 @@ from tflite.SquareOptions import SquareOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.arithmetic.terms import Activation
-from microgen.errors import short
+from microgen.errors import ModelError, short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs, DType
@@ -89,8 +89,31 @@ def _divide(layer: Layer) -> Tensor:
     inputs, output = (layer.data(0), layer.data(1)), layer.output()
     divisor = inputs[1]
     if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
-        raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+        raise _division_by_zero(layer, divisor)
     return layer.emit("divide", attrs, inputs, output)
+
+
+def _division_by_zero(layer: Layer, divisor: Tensor) -> ModelError:
+    return layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+
+
+def _floor_div(layer: Layer) -> Tensor:
+    layer.options(FloorDivOptions, BuiltinOptions.FloorDivOptions, required=False)
+    layer.expect_inputs(2)
+    divisor = layer.data(1)
+    if divisor.value is not None and not divisor.value.all():
+        raise _division_by_zero(layer, divisor)
+    return _two_tensors(layer, "floor_divide", FloorDivisionAttrs())
+
+
+def _floor_mod(layer: Layer) -> Tensor:
+    """A float divisor may be 0: the result is then NaN."""
+    layer.options(FloorModOptions, BuiltinOptions.FloorModOptions, required=False)
+    layer.expect_inputs(2)
+    divisor = layer.data(1)
+    if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
+        raise _division_by_zero(layer, divisor)
+    return _two_tensors(layer, "floor_mod", FloorDivisionAttrs())
 
 
 def _add_n(layer: Layer) -> Tensor:
@@ -124,12 +147,8 @@ IMPORTERS: Mapping[str, Importer] = {
     "ADD": _added("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
     "ADD_N": _add_n,
     "DIV": _divide,
-    "FLOOR_DIV": _plain(
-        "floor_divide", FloorDivisionAttrs(), FloorDivOptions, BuiltinOptions.FloorDivOptions
-    ),
-    "FLOOR_MOD": _plain(
-        "floor_mod", FloorDivisionAttrs(), FloorModOptions, BuiltinOptions.FloorModOptions
-    ),
+    "FLOOR_DIV": _floor_div,
+    "FLOOR_MOD": _floor_mod,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
     "MUL": _multiply,
