@@ -1,4 +1,4 @@
-"""Prints the polynomials of crt/include/microgen/float_math.h: coefficients as float32 literals.
+"""Prints the polynomials of float_math.h and float_angles.h: coefficients as float32 literals.
 
 Each is the polynomial P of the given degree with the least max |weight * (P - f)| over an interval.
 Remez's exchange in float64 finds it. Its coefficients are then rounded to float32, and the printed
@@ -48,9 +48,23 @@ def _tanh(z: Array) -> Array:
     return (np.tanh(x) / x - 1) / z
 
 
+def _sin(z: Array) -> Array:
+    """(sin(x) / x - 1) / x^2 with z = x^2, by its series."""
+    factorials = np.cumprod(np.arange(1.0, 22.0))
+    return np.polynomial.polynomial.polyval(z, (-1.0) ** np.arange(1, 10) / factorials[2:20:2])
+
+
+def _cos(z: Array) -> Array:
+    """(cos(x) - 1 + x^2 / 2) / x^4 with z = x^2, by its series."""
+    factorials = np.cumprod(np.arange(1.0, 22.0))
+    return np.polynomial.polynomial.polyval(z, (-1.0) ** np.arange(9) / factorials[3:21:2])
+
+
 PROBLEMS = (
     Problem("exp", _exp, lambda r: np.abs(r * r / np.expm1(r)), -0.3475, 0.3475, 5),
     Problem("log", _log, lambda z: z / (2 + z * _log(z)), 0.0, 0.02945, 2),
+    Problem("sin", _sin, lambda z: z / (1 + z * _sin(z)), 0.0, 0.617, 3),
+    Problem("cos", _cos, lambda z: z * z / np.cos(np.sqrt(z)), 0.0, 0.617, 2),
     Problem("tanh", _tanh, lambda z: z / (1 + z * _tanh(z)), 1e-4, 0.3026, 4),
 )
 

@@ -65,6 +65,25 @@ def one_broadcast() -> bytes:
     return _ending(tensors, [operator])
 
 
+def one_tile() -> bytes:
+    tensors = [
+        TensorSpec("one", (1, 1), "float32", np.ones((1, 1))),
+        TensorSpec("counts", (2,), "int32", _ints(2**14, 2**14)),
+        TensorSpec("t", (2**14, 2**14), "float32"),
+    ]
+    return _ending(tensors, [OperatorSpec("TILE", ["one", "counts"], ["t"], "TileOptions")])
+
+
+def many_zeros() -> bytes:
+    """Constants of 4 MB, each the zeros of the one before."""
+    tensors, first = _broadcast("z0", (1024, 1024))
+    operators = [first]
+    for i in range(1, 40):
+        tensors.append(TensorSpec(f"z{i}", (1024, 1024), "float32"))
+        operators.append(OperatorSpec("ZEROS_LIKE", [f"z{i - 1}"], [f"z{i}"], "ZerosLikeOptions"))
+    return _ending(tensors, operators)
+
+
 def folded_convolution() -> bytes:
     data, first = _broadcast("data", (1, 128, 128, 16))
     weight, second = _broadcast("weight", (16, 63, 63, 16))
@@ -184,6 +203,8 @@ ALL_ZEROS = ", ".join(f"%{i}" for i in range(60))
 BOMBS: Sequence[tuple[str, Callable[[], bytes], str]] = (
     ("chained_broadcasts.tflite", chained_broadcasts, 'layer "b'),
     ("one_broadcast.tflite", one_broadcast, 'layer "b"'),
+    ("one_tile.tflite", one_tile, 'layer "t"'),
+    ("many_zeros.tflite", many_zeros, 'layer "z'),
     ("folded_convolution.tflite", folded_convolution, 'layer "c"'),
     ("folded_matrix_products.tflite", folded_matrix_products, 'layer "m1"'),
     ("shared_halves.tflite", shared_halves, 'layer "f'),

@@ -28,6 +28,7 @@ KERNELS = (
     broadcast.kernel(
         "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"
     ),
+    broadcast.kernel("mg_multiply_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),
     broadcast.kernel(
         "mg_multiply_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
     ),

@@ -1,4 +1,4 @@
-"""Shared by the kernels of mean, sum, max and min."""
+"""Shared by the kernels of mean, sum, max, min and all."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ def sum_kernels(
     )
 
 
+EVERY = base.Kernel("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
 PLAIN_SUM = base.Kernel("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
 
 

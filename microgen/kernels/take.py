@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from microgen.errors import short
-from microgen.ir.graph import Graph, Node
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, moves
 from microgen.ops.take import TakeAttrs
 
@@ -27,10 +27,24 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _reading(dtype: DType) -> base.Refuse:
+    """Refusal unless the indices are of that dtype."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[1]].dtype
+        if found is dtype:
+            return None
+        return f"{short(node.inputs[1])!r} is {found.value}, the kernel reads {dtype.value}"
+
+    return refusal
+
+
 def _unknown(node: Node, graph: Graph) -> str | None:
-    """Refusal unless all indices are known to be within the axis."""
+    """Refusal unless all indices are int32, and known to be within the axis."""
     assert isinstance(node.attrs, TakeAttrs)
-    name = node.inputs[1]
+    name, other = node.inputs[1], _reading(DType.INT32)(node, graph)
+    if other is not None:
+        return other
     if name not in graph.constants:
         return f"{short(name)!r} is computed at run time, the kernel needs a constant"
     indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
@@ -50,7 +64,15 @@ KERNELS = (
     base.Kernel(
         symbol="mg_take_computed",
         needs=base.REFERENCE,
-        refusal=moves.any_tensor,
+        refusal=_reading(DType.INT32),
+        params=_params,
+        inputs=(0, 1),
+        can_fail=True,
+    ),
+    base.Kernel(
+        symbol="mg_take_computed_wide",
+        needs=base.REFERENCE,
+        refusal=_reading(DType.INT64),
         params=_params,
         inputs=(0, 1),
         can_fail=True,

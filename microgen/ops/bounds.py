@@ -177,6 +177,20 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
     return of_floats(f"{ulps} ulp" if ulps else "equal", of)
 
 
+def wave(ulps: int) -> Bound:
+    """The bound of sine and cosine, computed within ``ulps`` ulps of the correctly rounded result.
+    They change by at most the change of their argument, and by at most 2."""
+
+    def of(_attrs: Any, given: Inexact) -> tuple[Array, ...]:
+        expected = given.expected[0].astype(np.float64)
+        if given.is_exact:
+            return (ulps * spacing(expected),)
+        grown = np.minimum(given.errors[0], 2)
+        return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
+
+    return of_floats(f"{ulps} ulp", of)
+
+
 def _outward(values: Array, sign: int) -> Array:
     return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 

@@ -61,16 +61,25 @@ def constraint(
     return None
 
 
+def wide_activation(activation: Activation, output: TensorType) -> str | None:
+    """The sentence for an activation of int64, which kernels do not clamp."""
+    if output.dtype is not DType.INT64 or activation is Activation.NONE:
+        return None
+    return f"the output is {output} with the activation {activation.value}; int64 has none"
+
+
 def plain(
     function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
 ) -> tuple[Array, ...]:
-    """``function`` of plain numbers, clamped. It is computed in float32, or in int32 modulo
-    2**32."""
+    """``function`` of plain numbers, clamped. It is computed in float32, or in integers modulo
+    2**32 or 2**64."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
         if floats.is_float(operands.output_types[0]):
             return floats.activated(function(lhs, rhs), activation)
         exact = function(lhs.astype(np.int64), rhs.astype(np.int64))
+    if operands.output_types[0].dtype is DType.INT64:
+        return (np.asarray(exact),)
     return (np.clip(exact.astype(np.int32), *int32_range(activation)),)
 
 

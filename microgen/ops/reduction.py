@@ -1,4 +1,4 @@
-"""Shared by mean, sum, max and min: some axes of the input become one value each."""
+"""Shared by mean, sum, max, min and all: some axes of the input become one value each."""
 
 from __future__ import annotations
 

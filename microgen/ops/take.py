@@ -18,7 +18,8 @@ OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
 
 @dataclass(frozen=True, slots=True)
 class TakeAttrs(Attrs):
-    """Inputs: data of any dtype; int32 indices of any shape, from 0 to the axis's size - 1.
+    """Inputs: data of any dtype; int32 or int64 indices of any shape, each at least 0 and less
+    than the axis's size.
 
     ``axis`` is counted from the front. The first ``batch_dims`` axes, which are before it, are
     shared by data and indices: each batch has indices of its own.
@@ -48,9 +49,9 @@ def infer(attrs: TakeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: TakeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Dtype and quantization unchanged; int32 indices."""
-    if inputs[1].dtype is not DType.INT32:
-        return f"the indices are {inputs[1]}; they must be int32"
+    """Dtype and quantization unchanged; int32 or int64 indices."""
+    if inputs[1].dtype not in (DType.INT32, DType.INT64):
+        return f"the indices are {inputs[1]}; they must be int32 or int64"
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "microgen/float_angles.h"
 #include "microgen/float_math.h"
 
 #define NEAR 300 /* patterns on each side of a boundary */
@@ -53,6 +54,11 @@ static double half_away(double x)
     return to_int32(round(x));
 }
 
+static double half_even(double x)
+{
+    return nearbyint(x);
+}
+
 #define FOUND(name)                                                                                \
     static double found_##name(float x)                                                            \
     {                                                                                              \
@@ -60,6 +66,9 @@ static double half_away(double x)
     }
 FOUND(abs)
 FOUND(round_half_away)
+FOUND(round_half_even)
+FOUND(floor)
+FOUND(ceil)
 FOUND(sqrt)
 FOUND(sqrt_portable)
 FOUND(rsqrt)
@@ -67,11 +76,16 @@ FOUND(exp)
 FOUND(expm1)
 FOUND(tanh)
 FOUND(sigmoid)
+FOUND(sin)
+FOUND(cos)
 FOUND(log)
 
 static const function functions[] = {
     {"abs", found_abs, fabs, EXACT, 0},
     {"round_half_away", found_round_half_away, half_away, INTEGER, 0},
+    {"round_half_even", found_round_half_even, half_even, EXACT, 0},
+    {"floor", found_floor, floor, EXACT, 0},
+    {"ceil", found_ceil, ceil, EXACT, 0},
     {"sqrt", found_sqrt, sqrt, EXACT, 0},
     {"sqrt_portable", found_sqrt_portable, sqrt, EXACT, 0},
     {"rsqrt", found_rsqrt, reciprocal_root, BOUNDED, 0},
@@ -79,15 +93,18 @@ static const function functions[] = {
     {"expm1", found_expm1, expm1, BOUNDED, 1},
     {"tanh", found_tanh, tanh, BOUNDED, 1},
     {"sigmoid", found_sigmoid, sigmoid, BOUNDED, 1},
+    {"sin", found_sin, sin, BOUNDED, 0},
+    {"cos", found_cos, cos, BOUNDED, 0},
     {"log", found_log, log, BOUNDED, 0},
 };
 
 /* Where methods change or results become special. */
 static const float boundaries[] = {
-    0.0F,   1.0F,    2.0F,    0x1p-126F, 0x1p-31F, 128.0F,   0x1p-25F,       0x1p-23F,
-    0.5F,   1.5F,    2.5F,    0.55F,     0.3466F,  1.04F,    0x1.6a09e6p-1F, 0x1.6a09e6p0F,
-    9.01F,  16.6F,   17.3F,   18.0F,     87.33F,   88.7228F, 89.0F,          103.972F,
-    104.0F, 0x1p22F, 0x1p23F, 0x1p24F,   0x1p31F,  INFINITY,
+    0.0F,           1.0F,          2.0F,     0x1p-126F,      0x1p-31F,      128.0F,        0x1p-25F,
+    0x1p-23F,       0.5F,          1.5F,     2.5F,           0.55F,         0.3466F,       1.04F,
+    0x1.6a09e6p-1F, 0x1.6a09e6p0F, 9.01F,    16.6F,          17.3F,         18.0F,         87.33F,
+    88.7228F,       89.0F,         103.972F, 0x1.921fb6p-1F, 0x1.921fb6p0F, 0x1.921fb6p1F, 104.0F,
+    0x1p22F,        0x1p23F,       0x1p24F,  0x1p31F,        INFINITY,
 };
 
 static double ulp_of(double x)

@@ -1,4 +1,5 @@
-"""float_math.h, compared with double: every function keeps the bound that its comment states."""
+"""float_math.h and float_angles.h, compared with double: every function keeps the bound that its
+comment states."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from microgen import resources
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 CRT = resources.folder("crt")
-HEADER = (CRT / "include" / "microgen" / "float_math.h").read_text()
+INCLUDE = CRT / "include" / "microgen"
+HEADER = "".join((INCLUDE / f"float_{name}.h").read_text() for name in ("math", "angles"))
 DRIVER = Path(__file__).with_name("float_math_driver.c")
 EXACT = 0.5  # the driver gives every result but the correctly rounded one an infinite error
 STRIDE = 4099
@@ -23,10 +25,12 @@ CONTRACTED = (
     "expm1",
     "tanh",
     "sigmoid",
+    "sin",
+    "cos",
     "log",
 )  # a fused multiply-add changes their results
 FUNCTIONS = (
-    *("abs", "round_half_away"),
+    *("abs", "round_half_away", "round_half_even", "floor", "ceil"),
     *("sqrt", "sqrt_portable", "rsqrt", *CONTRACTED),
 )
 FUSED = "fused"

@@ -281,7 +281,7 @@ class Network:
 
     def fused(self, dtype: str = "int8") -> int:
         """A random fused activation. Integers without a scale have none."""
-        return 0 if dtype == "int32" else int(self.rng.choice(stock.ACTIVATIONS))
+        return 0 if dtype in ("int32", "int64") else int(self.rng.choice(stock.ACTIVATIONS))
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)

@@ -86,13 +86,13 @@ def computed_case(seed: int) -> Case:
     own = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
     least = -1 if rng.random() < 0.2 else 0
     indices = rng.integers(least, shape[axis] - least, (*shape[:batch_dims], *own))
-    data = random_type(rng, shape, dtype)
+    data, wide = random_type(rng, shape, dtype), seed % 4 == 1
     counts_back = batch_dims < indices.ndim and rng.random() < 0.5
     return Case(
         OP.name,
         TakeAttrs(axis, batch_dims),
-        [data, TensorType(indices.shape, DType.INT32)],
-        [random_array(rng, shape, dtype), indices.astype(np.int32)],
+        [data, TensorType(indices.shape, DType.INT64 if wide else DType.INT32)],
+        [random_array(rng, shape, dtype), indices.astype(np.int64 if wide else np.int32)],
         data.quant,
         "GATHER",
         "GatherOptions",

@@ -23,7 +23,7 @@ from tests.ops.litert_oracle import (
     by_reference,
     float_type,
 )
-from tests.tflite_builder import OptionValue
+from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
 
 EVERY = np.arange(-128, 128).astype(np.int8)
 EVERY_INT16 = np.arange(-(2**15), 2**15).astype(np.int16)
@@ -191,6 +191,22 @@ def check_floats(
         ours, theirs = by_reference(case), litert(case)
         wrong = np.argwhere(beyond(case, theirs))
         assert not len(wrong), f"{case!r}: {array[tuple(wrong[0])]} gives {ours} {theirs}"
+
+
+def by_default_litert(case: Case) -> Array:
+    """The results of LiteRT's default kernels, for operators that its reference kernels lack."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    specs = [TensorSpec(name, case.types[0].shape, "float32") for name in ("x", "y")]
+    interpreter = Interpreter(
+        model_content=build_model(specs, [OperatorSpec(case.code, ["x"], ["y"])], ["x"], ["y"]),
+        experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+    )
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], case.arrays[0])
+    interpreter.invoke()
+    result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return result
 
 
 def check_int16_is_refused(op: str, attrs: Attrs) -> None:

@@ -99,6 +99,33 @@ MG_INLINE int32_t mg_f32_round_half_away(float x)
     return is_negative ? -(int32_t)rounded : (int32_t)rounded;
 }
 
+/* x rounded to the nearest integer, ties to even. It is exact. Adding 2^23 to a magnitude below
+ * 2^23 rounds it to an integer. */
+MG_INLINE float mg_f32_round_half_even(float x)
+{
+    const float shifter = 8388608.0F;
+    const float magnitude = mg_f32_abs(x);
+    const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
+
+    if (mg_bits_of_f32(magnitude) >= 0x4B000000U) { /* 2^23 and above: an integer, or NaN */
+        return x;
+    }
+    return mg_f32_of_bits(mg_bits_of_f32((magnitude + shifter) - shifter) | sign);
+}
+
+/* The greatest integer that is not above x. It is exact. */
+MG_INLINE float mg_f32_floor(float x)
+{
+    const float nearest = mg_f32_round_half_even(x);
+    return (nearest > x) ? nearest - 1.0F : nearest;
+}
+
+/* The least integer that is not below x. It is exact. */
+MG_INLINE float mg_f32_ceil(float x)
+{
+    return -mg_f32_floor(-x);
+}
+
 /* Roots */
 
 /* The square root of a significand in [2^23, 2^25) times 2^23, rounded to nearest. Two bits of the

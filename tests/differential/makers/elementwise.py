@@ -54,6 +54,18 @@ def _binary(net: Network, code: str, dtype: str) -> None:
     net.add(code, operands, net.output(dtype, shape, like=lhs if same else ""), table, options)
 
 
+def _add_n(net: Network, code: str, dtype: str) -> None:
+    first = net.pick(dtype)
+    others = [net.pick(dtype, shape=net.shape(first)) for _ in range(int(net.rng.integers(1, 4)))]
+    operands = [first, *others, *([net.constant_like(first, net.shape(first))] * net.chance(0.3))]
+    net.add(code, operands, net.output(dtype, net.shape(first)), "AddNOptions")
+
+
+def _square(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype)
+    net.add(code, [data], net.output(dtype, net.shape(data)), "SquareOptions")
+
+
 def _broadcast(net: Network, lhs: str, rhs: str) -> Shape:
     return np.broadcast_shapes(net.shape(lhs), net.shape(rhs))
 
@@ -66,6 +78,13 @@ def _divide(net: Network, code: str, dtype: str) -> None:
         rhs = _divisor(net, lhs)
     options = {"fusedActivationFunction": net.fused(dtype)}
     net.add(code, [lhs, rhs], net.output(dtype, net.shape(lhs)), "DivOptions", options)
+
+
+def _floor_division(net: Network, code: str, dtype: str) -> None:
+    """Both operands are exact, because the results have steps."""
+    lhs = net.pick(dtype, fits=lambda name: name not in net.shaken)
+    table = "FloorDivOptions" if code == "FLOOR_DIV" else "FloorModOptions"
+    net.add(code, [lhs, _divisor(net, lhs)], net.output(dtype, net.shape(lhs)), table)
 
 
 def _is_divisor(net: Network, name: str) -> bool:
@@ -85,8 +104,11 @@ def _divisor(net: Network, lhs: str) -> str:
 
 
 MAKERS = (
-    Maker(("ADD", "SUB", "MUL"), (*ALL, "int32"), _binary, often=2),
+    Maker(("ADD", "SUB", "MUL"), (*ALL, "int32", "int64"), _binary, often=2),
     Maker(("MAXIMUM", "MINIMUM"), (*ALL, "int32"), _binary),
     Maker(("SQUARED_DIFFERENCE",), ("int8", "float32", "int32"), _binary),
+    Maker(("ADD_N",), ("float32", "int32"), _add_n),
+    Maker(("SQUARE",), ("float32",), _square),
+    Maker(("FLOOR_DIV", "FLOOR_MOD"), ("float32", "int32"), _floor_division),
     Maker(("DIV",), ("int8", "float32", "int32"), _divide),
 )

@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D and MAX_POOL_2D."""
+"""AVERAGE_POOL_2D, L2_POOL_2D and MAX_POOL_2D."""
 
 from __future__ import annotations
 
@@ -17,4 +17,7 @@ def _pool(net: Network, code: str, dtype: str) -> None:
     net.add(code, [data], output, "Pool2DOptions", options)
 
 
-MAKERS = (Maker(("AVERAGE_POOL_2D", "MAX_POOL_2D"), ALL, _pool),)
+MAKERS = (
+    Maker(("AVERAGE_POOL_2D", "MAX_POOL_2D"), ALL, _pool),
+    Maker(("L2_POOL_2D",), ("float32",), _pool),
+)

@@ -22,6 +22,17 @@ def _reduce(net: Network, code: str, dtype: str) -> None:
     net.add(code, [data, where], output, "ReducerOptions", {"keepDims": keep})
 
 
+def _cumsum(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype)
+    shape = net.shape(data)
+    if not shape:
+        raise UnfitError("a scalar")
+    axis = int(net.rng.integers(-len(shape), len(shape)))
+    options = {"exclusive": net.chance(0.5), "reverse": net.chance(0.5)}
+    where = net.constant(np.array(axis if net.chance(0.5) else [axis], np.int32))
+    net.add(code, [data, where], net.output(dtype, shape), "CumsumOptions", options)
+
+
 def _position(net: Network, code: str, dtype: str) -> None:
     data = net.pick(dtype)
     shape = net.shape(data)
@@ -39,5 +50,7 @@ MAKERS = (
     Maker(("MEAN",), ALL, _reduce),
     Maker(("SUM",), ("int8", "float32", "int32"), _reduce),
     Maker(("REDUCE_MAX", "REDUCE_MIN"), (*ALL, "int32"), _reduce),
+    Maker(("REDUCE_ALL",), ("bool",), _reduce),
+    Maker(("CUMSUM",), ("float32", "int32", "int64"), _cumsum),
     Maker(("ARG_MAX", "ARG_MIN"), ("int8", "float32", "int32"), _position),
 )

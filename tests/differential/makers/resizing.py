@@ -34,7 +34,7 @@ def _gather(net: Network, code: str, dtype: str) -> None:
     wanted, size = (*shape[:batch_dims], *own), shape[axis]
     if net.chance(0.5):
         indices = net.pick(
-            "int32",
+            net.one_of(["int32", "int64"]),
             fits=lambda name: net.least(name) >= 0 and net.greatest(name) < size,
             shape=wanted,
             low=0,

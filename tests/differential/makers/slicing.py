@@ -29,6 +29,29 @@ def _slice(net: Network, code: str, dtype: str) -> None:
     net.add(code, [data, net.constant(begin), net.constant(stated)], output, "SliceOptions")
 
 
+def _reverse(net: Network, code: str, dtype: str) -> None:
+    """Axes that follow each other, because LiteRT refuses others."""
+    data, shape = _data(net, dtype)
+    first = int(net.rng.integers(len(shape)))
+    axes = range(first, int(net.rng.integers(first, len(shape))) + 1)
+    stated = np.array([a - len(shape) if net.chance(0.3) else a for a in axes], np.int32)
+    output = net.output(dtype, net.shape(data), like=data)
+    net.add(code, [data, net.constant(stated)], output, "ReverseV2Options")
+
+
+def _update(net: Network, code: str, dtype: str) -> None:
+    """Indices are computed or constant, and may be outside."""
+    data, shape = _data(net, dtype)
+    part = tuple(int(net.rng.integers(1, n + 1)) for n in shape)
+    update = net.constant_like(data, part)
+    index: str = net.pick("int32", shape=(len(shape),))
+    if net.chance(0.5):
+        values = net.rng.integers(-2, shape + 2).astype(np.int64 if net.chance(0.5) else np.int32)
+        index = net.constant(values)
+    output = net.output(dtype, net.shape(data), like=data)
+    net.add(code, [data, update, index], output, "DynamicUpdateSliceOptions")
+
+
 def _strided_slice(net: Network, code: str, dtype: str) -> None:
     """Forwards and backwards; some axes are removed, some whole by a mask."""
     data, shape = _data(net, dtype)
@@ -92,6 +115,8 @@ def _unpack(net: Network, code: str, dtype: str) -> None:
 
 
 MAKERS = (
+    Maker(("REVERSE_V2",), EVERY, _reverse),
+    Maker(("DYNAMIC_UPDATE_SLICE",), EVERY, _update),
     Maker(("SLICE",), EVERY, _slice),
     Maker(("STRIDED_SLICE",), EVERY, _strided_slice),
     Maker(("SPLIT",), EVERY, _split),

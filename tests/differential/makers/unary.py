@@ -32,6 +32,11 @@ def _unary(net: Network, code: str, dtype: str) -> None:
     _add(net, code, data)
 
 
+def _rounded(net: Network, code: str, dtype: str) -> None:
+    """Functions with steps, so their data must be exact."""
+    _add(net, code, net.pick(dtype, fits=lambda name: name not in net.shaken))
+
+
 def _rows(net: Network, code: str, dtype: str) -> None:
     """Functions of rows along the last axis."""
     data = net.pick(dtype, fits=lambda name: len(net.shape(name)) > 0)
@@ -94,4 +99,6 @@ MAKERS = (
     Maker(("L2_NORMALIZATION", "LOG_SOFTMAX"), ("int8", "float32"), _rows),
     Maker(("LOG", "RSQRT", "SQRT"), ALL, _positive),
     Maker(("PRELU",), ALL, _prelu),
+    Maker(("CEIL", "FLOOR", "ROUND"), ("float32",), _rounded),
+    Maker(("COS", "SIN"), ("float32",), _unary),
 )

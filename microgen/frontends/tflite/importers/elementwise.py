@@ -1,25 +1,31 @@
-"""Elementwise operators of two inputs."""
+"""Elementwise operators of two inputs, and those that are made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from tflite.AddNOptions import AddNOptions
 from tflite.AddOptions import AddOptions
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.DivOptions import DivOptions
+from tflite.FloorDivOptions import FloorDivOptions
+from tflite.FloorModOptions import FloorModOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
+from tflite.SquareOptions import SquareOptions
 from tflite.SubOptions import SubOptions
 
-from microgen.errors import short
+from microgen.arithmetic.terms import Activation
+from microgen.errors import ModelError, short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
 from microgen.ops.addition import AdditionAttrs, power_of_two
 from microgen.ops.divide import DivideAttrs, divides_by_zero
+from microgen.ops.floor_division import FloorDivisionAttrs
 from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.minimum import MinimumAttrs
 from microgen.ops.multiply import MultiplyAttrs
@@ -83,18 +89,70 @@ def _divide(layer: Layer) -> Tensor:
     inputs, output = (layer.data(0), layer.data(1)), layer.output()
     divisor = inputs[1]
     if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
-        raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+        raise _division_by_zero(layer, divisor)
     return layer.emit("divide", attrs, inputs, output)
+
+
+def _division_by_zero(layer: Layer, divisor: Tensor) -> ModelError:
+    return layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
+
+
+def _floor_div(layer: Layer) -> Tensor:
+    layer.options(FloorDivOptions, BuiltinOptions.FloorDivOptions, required=False)
+    layer.expect_inputs(2)
+    divisor = layer.data(1)
+    if divisor.value is not None and not divisor.value.all():
+        raise _division_by_zero(layer, divisor)
+    return _two_tensors(layer, "floor_divide", FloorDivisionAttrs())
+
+
+def _floor_mod(layer: Layer) -> Tensor:
+    """A float divisor may be 0: the result is then NaN."""
+    layer.options(FloorModOptions, BuiltinOptions.FloorModOptions, required=False)
+    layer.expect_inputs(2)
+    divisor = layer.data(1)
+    if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
+        raise _division_by_zero(layer, divisor)
+    return _two_tensors(layer, "floor_mod", FloorDivisionAttrs())
+
+
+def _add_n(layer: Layer) -> Tensor:
+    """Additions one after another, in TFLite's order."""
+    count = layer.expect_any_inputs()
+    layer.options(AddNOptions, BuiltinOptions.AddNOptions, required=False)
+    first, *others = [layer.data(position) for position in range(count)]
+    layer.expect(first, DType.FLOAT32, DType.INT32)
+    if not others or any(other.shape != first.shape for other in others):
+        raise layer.invalid(
+            f"adds {count} tensors, the first of which is {first.type}; two or more of the same "
+            "shape are expected"
+        )
+    total, attrs, output = first, AddAttrs(Activation.NONE), layer.output()
+    for other in others[:-1]:
+        total = layer.emit("add", attrs, (total, other), hint=f"{output.name}/sum")
+    return layer.emit("add", attrs, (total, others[-1]), output)
+
+
+def _square(layer: Layer) -> Tensor:
+    layer.expect_inputs(1)
+    layer.options(SquareOptions, BuiltinOptions.SquareOptions, required=False)
+    data = layer.data(0)
+    layer.expect(data, DType.FLOAT32)
+    return layer.emit("multiply", MultiplyAttrs(Activation.NONE), (data, data), layer.output())
 
 
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 
 IMPORTERS: Mapping[str, Importer] = {
     "ADD": _added("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
+    "ADD_N": _add_n,
     "DIV": _divide,
+    "FLOOR_DIV": _floor_div,
+    "FLOOR_MOD": _floor_mod,
     "MAXIMUM": _plain("maximum", MaximumAttrs(), *_EXTREMUM),
     "MINIMUM": _plain("minimum", MinimumAttrs(), *_EXTREMUM),
     "MUL": _multiply,
+    "SQUARE": _square,
     "SQUARED_DIFFERENCE": _plain(
         "squared_difference",
         SquaredDifferenceAttrs(),

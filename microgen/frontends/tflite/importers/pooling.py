@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D and MAX_POOL_2D."""
+"""AVERAGE_POOL_2D, L2_POOL_2D and MAX_POOL_2D."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Pool2DOptions import Pool2DOptions
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import strides
 from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.ir.graph import DType
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pair
+from microgen.ops.clip import ClipAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.sqrt import SqrtAttrs
 
 
 def _average_pool2d(layer: Layer) -> Tensor:
@@ -27,6 +32,22 @@ def _max_pool2d(layer: Layer) -> Tensor:
     return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
 
 
+def _l2_pool2d(layer: Layer) -> Tensor:
+    """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
+    pool_size, strides, options = _pool(layer)
+    data, output, activation = layer.data(0), layer.output(), layer.activation(options)
+    layer.expect(data, DType.FLOAT32)
+    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), Activation.NONE)
+    squares = layer.emit(
+        "multiply", MultiplyAttrs(Activation.NONE), (data, data), hint=f"{output.name}/squares"
+    )
+    means = layer.emit("nn.avg_pool2d", attrs, (squares,), hint=f"{output.name}/means")
+    if activation is Activation.NONE:
+        return layer.emit("sqrt", SqrtAttrs(), (means,), output)
+    roots = layer.emit("sqrt", SqrtAttrs(), (means,), hint=f"{output.name}/roots")
+    return layer.emit("clip", ClipAttrs(activation), (roots,), output)
+
+
 def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
     layer.expect_inputs(1)
     options = layer.options(Pool2DOptions, BuiltinOptions.Pool2DOptions)
@@ -36,5 +57,6 @@ def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
 
 IMPORTERS: Mapping[str, Importer] = {
     "AVERAGE_POOL_2D": _average_pool2d,
+    "L2_POOL_2D": _l2_pool2d,
     "MAX_POOL_2D": _max_pool2d,
 }

@@ -1,4 +1,4 @@
-"""Operators that reduce axes: sums, means, extremes and their positions."""
+"""Operators that reduce axes, or sum along one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 from tflite.ArgMaxOptions import ArgMaxOptions
 from tflite.ArgMinOptions import ArgMinOptions
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.CumsumOptions import CumsumOptions
 from tflite.ReducerOptions import ReducerOptions
 
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs
+from microgen.ops.all import AllAttrs
 from microgen.ops.argmax import ArgMaxAttrs
 from microgen.ops.argmin import ArgMinAttrs
+from microgen.ops.cumsum import CumsumAttrs
 from microgen.ops.max import MaxAttrs
 from microgen.ops.mean import MeanAttrs
 from microgen.ops.min import MinAttrs
@@ -53,10 +56,18 @@ def _min(layer: Layer) -> Tensor:
     return _reduced(layer, "min", MinAttrs(*_axes(layer)))
 
 
+def _all(layer: Layer) -> Tensor:
+    return _reduced(layer, "all", AllAttrs(*_axes(layer)))
+
+
 def _position_axis(layer: Layer, schema: Any, code: int) -> int:
     """The one axis. The option is the dtype of the output, whose tensor also has it."""
     layer.expect_inputs(2)
     layer.options(schema, code, required=False)
+    return _one_axis(layer)
+
+
+def _one_axis(layer: Layer) -> int:
     stated = integers(layer, 1)
     if len(stated) != 1:
         raise layer.invalid(f"has {len(stated)} axes; one is expected")
@@ -73,10 +84,19 @@ def _arg_min(layer: Layer) -> Tensor:
     return _reduced(layer, "argmin", ArgMinAttrs(axis))
 
 
+def _cumsum(layer: Layer) -> Tensor:
+    layer.expect_inputs(2)
+    options = layer.options(CumsumOptions, BuiltinOptions.CumsumOptions, required=False)
+    exclusive, reverse = (bool(options.number(name)) for name in ("Exclusive", "Reverse"))
+    return _reduced(layer, "cumsum", CumsumAttrs(_one_axis(layer), exclusive, reverse))
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "ARG_MAX": _arg_max,
     "ARG_MIN": _arg_min,
+    "CUMSUM": _cumsum,
     "MEAN": _mean,
+    "REDUCE_ALL": _all,
     "REDUCE_MAX": _max,
     "REDUCE_MIN": _min,
     "SUM": _sum,

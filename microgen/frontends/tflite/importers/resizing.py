@@ -36,12 +36,13 @@ def _gather(layer: Layer) -> Tensor:
 
 
 def _indices(layer: Layer, size: int) -> Tensor:
-    """int32 indices of an axis with ``size`` elements: computed, or constants within the axis."""
+    """Indices of an axis with ``size`` elements: computed, or int32 constants within the axis."""
     tensor = layer.plain(1)
     if tensor.value is None:
-        if tensor.type.dtype is not DType.INT32:
+        if tensor.type.dtype not in (DType.INT32, DType.INT64):
             raise layer.unsupported(
-                f"has computed indices {tensor.type}", supported="computed indices of int32"
+                f"has computed indices {tensor.type}",
+                supported="computed indices of int32 or int64",
             )
         return tensor
     indices = layer.integers(1)

@@ -1,11 +1,14 @@
-"""Operators that return parts of a tensor."""
+"""Operators that return parts of a tensor, replace one, or read it backwards."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.DynamicUpdateSliceOptions import DynamicUpdateSliceOptions
+from tflite.ReverseV2Options import ReverseV2Options
 from tflite.SplitOptions import SplitOptions
 from tflite.SplitVOptions import SplitVOptions
 from tflite.StridedSliceOptions import StridedSliceOptions
@@ -14,7 +17,9 @@ from tflite.UnpackOptions import UnpackOptions
 from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.ir.graph import DType
 from microgen.ops.base import Shape
+from microgen.ops.dynamic_update_slice import DynamicUpdateSliceAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
 
@@ -31,6 +36,35 @@ def _slice(layer: Layer) -> Tensor:
     )
     attrs = StridedSliceAttrs(begin, (1,) * len(shape), counts)
     return layer.emit("strided_slice", attrs, (data,), layer.output())
+
+
+def _reverse_v2(layer: Layer) -> Tensor:
+    """A slice of everything, with a step of -1 along the axes."""
+    layer.expect_inputs(2)
+    layer.options(ReverseV2Options, BuiltinOptions.ReverseV2Options, required=False)
+    data, stated = layer.data(0), integers(layer, 1)
+    shape = data.type.shape
+    axes = {resolved_axis(layer, axis, len(shape)) for axis in stated}
+    if len(axes) < len(stated):
+        raise layer.invalid(f"has the axes {cut(stated)}; each may be there once")
+    begin = tuple(size - 1 if axis in axes else 0 for axis, size in enumerate(shape))
+    strides = tuple(-1 if axis in axes else 1 for axis in range(len(shape)))
+    attrs = StridedSliceAttrs(begin, strides, shape)
+    return layer.emit("strided_slice", attrs, (data,), layer.output())
+
+
+def _dynamic_update_slice(layer: Layer) -> Tensor:
+    layer.expect_inputs(3)
+    code = BuiltinOptions.DynamicUpdateSliceOptions
+    layer.options(DynamicUpdateSliceOptions, code, required=False)
+    data, update, index = layer.data(0), layer.data(1), layer.plain(2)
+    if index.value is not None:
+        limits = np.iinfo(np.int32)
+        places = layer.integers(2).clip(limits.min, limits.max).astype(np.int32)
+        index = layer.constant(places, f"{layer.output().name}/index")
+    layer.expect(index, DType.INT32)
+    attrs = DynamicUpdateSliceAttrs()
+    return layer.emit("dynamic_update_slice", attrs, (data, update, index), layer.output())
 
 
 # STRIDED_SLICE
@@ -203,6 +237,8 @@ def _parts(
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "DYNAMIC_UPDATE_SLICE": _dynamic_update_slice,
+    "REVERSE_V2": _reverse_v2,
     "SLICE": _slice,
     "SPLIT": _split,
     "SPLIT_V": _split_v,

@@ -12,16 +12,21 @@ from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs
 from microgen.ops.abs import AbsAttrs
+from microgen.ops.ceil import CeilAttrs
+from microgen.ops.cos import CosAttrs
 from microgen.ops.elu import EluAttrs
 from microgen.ops.exp import ExpAttrs
+from microgen.ops.floor import FloorAttrs
 from microgen.ops.hard_swish import HardSwishAttrs
 from microgen.ops.leaky_relu import LeakyReluAttrs
 from microgen.ops.log import LogAttrs
 from microgen.ops.log_softmax import LogSoftmaxAttrs
 from microgen.ops.negative import NegativeAttrs
 from microgen.ops.prelu import PReluAttrs
+from microgen.ops.round import RoundAttrs
 from microgen.ops.rsqrt import RsqrtAttrs
 from microgen.ops.sigmoid import SigmoidAttrs
+from microgen.ops.sin import SinAttrs
 from microgen.ops.sqrt import SqrtAttrs
 from microgen.ops.tanh import TanhAttrs
 
@@ -50,8 +55,11 @@ def _prelu(layer: Layer) -> Tensor:
 
 IMPORTERS: Mapping[str, Importer] = {
     "ABS": _unary("abs", AbsAttrs()),
+    "CEIL": _unary("ceil", CeilAttrs()),
+    "COS": _unary("cos", CosAttrs()),
     "ELU": _unary("nn.elu", EluAttrs()),
     "EXP": _unary("exp", ExpAttrs()),
+    "FLOOR": _unary("floor", FloorAttrs()),
     "HARD_SWISH": _unary("nn.hard_swish", HardSwishAttrs()),
     "LEAKY_RELU": _leaky_relu,
     "LOG": _unary("log", LogAttrs()),
@@ -59,7 +67,9 @@ IMPORTERS: Mapping[str, Importer] = {
     "LOG_SOFTMAX": _unary("nn.log_softmax", LogSoftmaxAttrs()),
     "NEG": _unary("negative", NegativeAttrs()),
     "PRELU": _prelu,
+    "ROUND": _unary("round", RoundAttrs()),
     "RSQRT": _unary("rsqrt", RsqrtAttrs()),
+    "SIN": _unary("sin", SinAttrs()),
     "SQRT": _unary("sqrt", SqrtAttrs()),
     "TANH": _unary("tanh", TanhAttrs()),
 }

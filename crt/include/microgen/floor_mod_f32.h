@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Remainders of quotients of float32 numbers that are rounded down, with broadcasting. */
+#ifndef MICROGEN_FLOOR_MOD_F32_H
+#define MICROGEN_FLOOR_MOD_F32_H
+
+#include <stdint.h>
+
+#include "microgen/broadcast.h"
+#include "microgen/floor_division.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The remainder of the truncated quotient, which is exact and has the sign of lhs, like C's fmodf.
+ * NaN for rhs = 0. */
+MG_INLINE float mg_f32_remainder(float lhs, float rhs)
+{
+    const uint32_t x_bits = mg_magnitude_of_f32(lhs);
+    const uint32_t y_bits = mg_magnitude_of_f32(rhs);
+
+    if (x_bits >= MG_F32_INFINITY || y_bits > MG_F32_INFINITY || y_bits == 0U) {
+        return mg_f32_of_bits(MG_F32_NAN);
+    }
+    if (x_bits < y_bits) {
+        return lhs;
+    }
+    const mg_long_division found = mg_divide_f32_exactly(x_bits, y_bits);
+    const float remainder = mg_scaled_f32(found.remainder, found.exponent);
+    return mg_f32_of_bits(mg_bits_of_f32(remainder) | (mg_bits_of_f32(lhs) & MG_F32_SIGN));
+}
+
+/* The remainder of the quotient rounded down, which has the sign of rhs. NaN for rhs = 0. */
+MG_INLINE float mg_f32_floor_mod(float lhs, float rhs)
+{
+    const float remainder = mg_f32_remainder(lhs, rhs);
+    if (remainder != 0.0F && ((rhs < 0.0F) != (remainder < 0.0F))) {
+        return remainder + rhs;
+    }
+    return remainder;
+}
+
+MG_ELEMENTWISE(mg_floor_mod_f32, mg_broadcast_params, float, float, mg_f32_floor_mod(lhs, rhs))
+
+#ifdef MG_FLOOR_MOD_F32_IMPLEMENTATION /* the out-of-line form */
+MG_ELEMENTWISE_SHARED(mg_floor_mod_f32, float, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

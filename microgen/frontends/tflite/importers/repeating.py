@@ -1,0 +1,93 @@
+"""Operators that repeat values, or fill a tensor with zeros."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from tflite.BuiltinOptions import BuiltinOptions
+from tflite.TileOptions import TileOptions
+from tflite.ZerosLikeOptions import ZerosLikeOptions
+
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.importers.arguments import cut, integers
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import DType
+from microgen.ops.base import Shape
+from microgen.ops.broadcast_to import BroadcastToAttrs
+from microgen.ops.reshape import ReshapeAttrs
+
+
+def _tile(layer: Layer) -> Tensor:
+    """Broadcasts between two reshapes, which cost nothing. One is enough for two axes."""
+    layer.expect_inputs(2)
+    layer.options(TileOptions, BuiltinOptions.TileOptions, required=False)
+    data, counts = layer.data(0), integers(layer, 1)
+    if len(counts) != len(data.shape) or min(counts, default=1) < 1:
+        raise layer.invalid(
+            f"repeats {data.type} {cut(counts)} times; one number of 1 or more is expected for "
+            "each axis"
+        )
+    steps, output = _steps(data.shape, counts), layer.output()
+    if not steps:
+        return layer.emit("reshape", ReshapeAttrs(data.shape), (data,), output)
+    for step in steps:
+        data = _repeated(layer, data, step, output if step is steps[-1] else None)
+    return data
+
+
+def _steps(shape: Shape, counts: Sequence[int]) -> list[tuple[int, ...]]:
+    """The counts of each broadcast. One that repeats k axes reads its input along up to 2 k + 1
+    axes, or 2 k if nothing comes before them; the kernel of broadcasts has six axes."""
+    repeated = [axis for axis, count in enumerate(counts) if count > 1]
+    first = 3 if math.prod(shape[: min(repeated, default=0)]) == 1 else 2
+    ends = [0, *range(first, len(repeated), 2), len(repeated)]
+    groups = [repeated[begin:end] for begin, end in itertools.pairwise(ends)]
+    return [
+        tuple(count if axis in group else 1 for axis, count in enumerate(counts))
+        for group in groups
+        if group
+    ]
+
+
+def _repeated(layer: Layer, data: Tensor, counts: Sequence[int], output: Tensor | None) -> Tensor:
+    """The data repeated along its axes. Each number of repetitions becomes an axis of its own,
+    before the axis that is repeated."""
+    pairs = list(zip(counts, data.shape, strict=True))
+    apart = tuple(n for count, size in pairs for n in ((size,) if count == 1 else (1, size)))
+    wide = tuple(n for count, size in pairs for n in ((size,) if count == 1 else (count, size)))
+    hint = f"{layer.output().name}/repeated"
+    split = layer.emit("reshape", ReshapeAttrs(apart), (data,), hint=hint)
+    spread = layer.emit("broadcast_to", BroadcastToAttrs(wide), (split,), hint=hint)
+    final = tuple(count * size for count, size in pairs)
+    return layer.emit("reshape", ReshapeAttrs(final), (spread,), output, hint=hint)
+
+
+def _broadcast_args(layer: Layer) -> Tensor:
+    """The shape to which two shapes broadcast, as a constant, because shapes are fixed."""
+    layer.expect_inputs(2)
+    lhs, rhs = integers(layer, 0), integers(layer, 1)
+    output = layer.plain_output()
+    layer.expect(output, DType.INT32, DType.INT64)
+    sizes = list(itertools.zip_longest(reversed(lhs), reversed(rhs), fillvalue=1))
+    if any(left != right and 1 not in (left, right) for left, right in sizes):
+        raise layer.invalid(f"has the shapes {cut(lhs)} and {cut(rhs)}, which do not broadcast")
+    shape = [right if left == 1 else left for left, right in reversed(sizes)]
+    return layer.define(np.array(shape).astype(output.dtype.numpy))
+
+
+def _zeros_like(layer: Layer) -> Tensor:
+    layer.expect_inputs(1)
+    layer.options(ZerosLikeOptions, BuiltinOptions.ZerosLikeOptions, required=False)
+    data = layer.plain(0)
+    layer.expect(data, DType.FLOAT32, DType.INT32, DType.INT64)
+    return layer.define(np.zeros(data.shape, data.dtype.numpy))
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "BROADCAST_ARGS": _broadcast_args,
+    "TILE": _tile,
+    "ZEROS_LIKE": _zeros_like,
+}

@@ -1,0 +1,9 @@
+"""Kernels for all."""
+
+from __future__ import annotations
+
+from microgen.kernels import reduction
+
+OP_NAME = "all"
+
+KERNELS = (reduction.EVERY,)

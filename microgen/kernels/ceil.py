@@ -1,0 +1,10 @@
+"""Kernels for ceil."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import unary
+
+OP_NAME = "ceil"
+
+KERNELS = (unary.kernel("ceil", DType.FLOAT32),)

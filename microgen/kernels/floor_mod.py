@@ -1,0 +1,13 @@
+"""Kernels for floor_mod."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import broadcast, floor_division
+
+OP_NAME = "floor_mod"
+
+KERNELS = (
+    floor_division.failing("mg_floor_mod_s32", DType.INT32),
+    broadcast.kernel("mg_floor_mod_f32", DType.FLOAT32, broadcast.shapes),
+)

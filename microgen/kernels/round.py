@@ -1,0 +1,10 @@
+"""Kernels for round."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType
+from microgen.kernels import unary
+
+OP_NAME = "round"
+
+KERNELS = (unary.kernel("round", DType.FLOAT32),)

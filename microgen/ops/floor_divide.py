@@ -1,0 +1,27 @@
+"""floor_divide: quotients rounded down, elementwise, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.ir.graph import Array, DType
+from microgen.ops import bounds
+from microgen.ops.base import Inexact
+from microgen.ops.floor_division import FloorDivisionAttrs, op
+
+
+def _quotient(lhs: Array, rhs: Array) -> Array:
+    """The floats' quotients are computed in double, whose error is too small to reach the next
+    integer or the next float."""
+    if lhs.dtype.kind == "f":
+        return np.asarray(np.floor(lhs.astype(np.float64) / rhs.astype(np.float64)))
+    return np.asarray(lhs // rhs)
+
+
+def _grown(attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+    """The error of a quotient, and 1 if it may be on the other side of an integer."""
+    error = bounds.error_of_quotient(attrs, given)
+    return np.where(error > 0, error + 1, 0)
+
+
+OP = op("floor_divide", _quotient, bounds.elementwise(_grown), (DType.INT32, DType.FLOAT32))
