@@ -13,6 +13,7 @@ from microgen.formats import byte_sizes
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
+MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
 _NAME = (
     "the module's name (default: default); for several models one name each (default: the files')"
 )
@@ -25,7 +26,7 @@ _POOL = (
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help=MODEL)
 
 
 def add_codegen_path(parser: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ HELP = "Generate a firmware project from one or more models."
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add("models", metavar="MODEL", type=Path, nargs="+", help="a .tflite or a .relay file")
+    add("models", metavar="MODEL", type=Path, nargs="+", help=compiling.MODEL)
     add("-b", "--board", required=True, help="a board's name; `microgen boards` lists them")
     add("-o", "--output", required=True, type=Path, metavar="DIR", help="the project's folder")
     compiling.add_planning(parser)
