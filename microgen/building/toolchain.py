@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ from typing import Any
 from microgen.building import guard
 from microgen.building.tools import packages_of, search_path
 from microgen.errors import ToolError
+
+_POLL = 0.2  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,13 @@ def run(
     seconds: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    stop: threading.Event | None = None,
 ) -> Finished:
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
-    ``env`` is added to this process's environment. Standard input is empty. At the time limit
-    the program is ended with everything that it started. Raises ToolError if it cannot be started.
+    ``env`` is added to this process's environment. Standard input is empty. At the time limit, or
+    soon after another thread sets ``stop``, the program is ended with everything that it started.
+    Raises ToolError if it cannot be started.
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
     process = start(
@@ -65,7 +71,7 @@ def run(
         cwd=cwd,
         env=environment,
     )
-    return _collect(process, seconds)
+    return _collect(process, seconds, stop)
 
 
 def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
@@ -80,14 +86,22 @@ def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[byt
         raise ToolError(f"cannot start {program}: {error.strerror}") from error
 
 
-def _collect(process: subprocess.Popen[bytes], seconds: float) -> Finished:
+def _collect(
+    process: subprocess.Popen[bytes], seconds: float, stop: threading.Event | None
+) -> Finished:
     """Wait for the end; end the process group at the time limit, or if we are interrupted."""
     status: int | None = None
+    end = time.monotonic() + seconds
     with process, guard.ended(process):
-        try:
-            output, _ = process.communicate(timeout=seconds)
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            guard.end(process)
-            output, _ = process.communicate()
+        while status is None:
+            left = end - time.monotonic()
+            try:
+                output, _ = process.communicate(timeout=min(left, _POLL) if stop else left)
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                if time.monotonic() < end and not (stop and stop.is_set()):
+                    continue
+                guard.end(process)
+                output, _ = process.communicate()
+                break
     return Finished(status, output.decode(errors="replace"))

@@ -14,9 +14,6 @@ from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
-_NAME = (
-    "the module's name (default: default); for several models one name each (default: the files')"
-)
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -90,7 +87,6 @@ def refuse_planning(args: argparse.Namespace) -> None:
 def add_generating(parser: argparse.ArgumentParser) -> None:
     """Add the other options of ``generate``."""
     add = parser.add_argument
-    add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     add("--interface", default="c", help="the model's entry functions: c (default) | packed")
     add(
         "--unpacked-api",

@@ -78,6 +78,17 @@ def files(path: Path) -> dict[str, bytes]:
     return _format_of(path).files(path)
 
 
+def stored(path: Path) -> dict[str, bytes]:
+    """The bytes of the file at ``path``, and of the files that belong to it, by suffix. Nothing is
+    known about them yet. Raises MicrogenError for anything but regular files."""
+    suffix = path.suffix.lower()
+    found = {suffix: model_files.read(path)}
+    for each in formats().values():
+        others = {end: path.with_suffix(end) for end in each.beside if each.names(suffix)}
+        found |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
+    return found
+
+
 def oracle(path: Path) -> Oracle | None:
     """The outside implementation that also runs models of this format, if there is one."""
     return _format_of(path).oracle()
