@@ -8,6 +8,7 @@ import os
 import queue
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microgen.building import guard
@@ -41,45 +42,50 @@ def connected(scheduler: str, workers: int) -> Iterator[Client]:
     """A client of the scheduler at that address. If it is empty, the client of a cluster of so many
     processes, which ends with the block or with this process. Raises ToolError if no scheduler
     answers."""
-    import dask
-
     os.environ.update(_LOG_LEVEL)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    settings: dict[str, Any] = {
-        "distributed.admin.large-graph-warning-threshold": _LARGEST_TASK,
-        "distributed.scheduler.worker-saturation": 1.0,  # a killed worker has only its own tasks
-        "distributed.comm.timeouts.connect": _CONNECT_SECONDS,
-    }
-    with contextlib.ExitStack() as opened:
-        opened.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")
-        opened.enter_context(dask.config.set(settings))
-        address = scheduler or opened.enter_context(_processes(workers))
+    with guard.scratch() as folder, _settings(folder), contextlib.ExitStack() as opened:
+        address = scheduler or opened.enter_context(_processes(workers, folder))
         yield opened.enter_context(_client(address))
 
 
 @contextlib.contextmanager
-def _processes(workers: int) -> Iterator[str]:
+def _settings(folder: Path) -> Iterator[None]:
+    """While the block runs, Dask's settings are ours, and it does not warn."""
+    import dask
+
+    settings: dict[str, Any] = {
+        "temporary-directory": str(folder),
+        "distributed.admin.large-graph-warning-threshold": _LARGEST_TASK,
+        "distributed.scheduler.worker-saturation": 1.0,  # a killed worker has only its own tasks
+        "distributed.comm.timeouts.connect": _CONNECT_SECONDS,
+    }
+    with warnings.catch_warnings(), dask.config.set(settings):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def _processes(workers: int, folder: Path) -> Iterator[str]:
     """The address of a cluster of processes on this machine."""
     import distributed
 
-    with guard.scratch() as folder:
-        cluster: Any = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            local_directory=str(folder),
-            preload=[work.__name__],
-        )
-        try:
-            yield str(cluster.scheduler_address)
-        finally:
-            with contextlib.suppress(TimeoutError):
-                cluster.close(timeout=2 * _END_SECONDS)
+    cluster: Any = distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        memory_limit=0,
+        silence_logs=logging.CRITICAL,
+        local_directory=str(folder),
+        preload=[work.__name__],
+    )
+    try:
+        yield str(cluster.scheduler_address)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            cluster.close(timeout=2 * _END_SECONDS)
 
 
 @contextlib.contextmanager
