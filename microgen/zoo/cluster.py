@@ -7,7 +7,7 @@ import logging
 import os
 import queue
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,14 +109,16 @@ def _client(address: str) -> Iterator[Client]:
             client.close(timeout=_END_SECONDS)
 
 
-def results(client: Client, tasks: Iterator[tuple[str, Task]]) -> Iterator[tuple[str, Done]]:
+def results(
+    client: Client, tasks: Iterator[tuple[str, Task]]
+) -> Generator[tuple[str, Done], None, None]:
     """The results of tasks by their keys, as they come. The next tasks are read and sent when there
     are workers for them. If the generator is closed, the tasks are ended.
 
     Raises ToolError if the scheduler is lost, or if a worker cannot work at all.
     """
-    finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
-    waiting: dict[Future, tuple[str, str]] = {}
+    finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+    waiting: dict[Future[Any], tuple[str, str]] = {}
     runs: set[str] = set()
     try:
         while True:
@@ -147,19 +149,21 @@ def _room(client: Client) -> int:
     """The number of tasks to have under way: some more than there are workers, so that none waits
     and that a cluster which grows with its load sees some."""
     with contextlib.suppress(OSError, ValueError):
-        return 4 + 2 * sum(client.nthreads().values())
+        return 4 + 2 * sum(map(int, client.nthreads().values()))
     return 4
 
 
-def _submitted(client: Client, key: str, task: Task, finished: Callable[[Future], None]) -> Future:
-    future: Future = client.submit(
+def _submitted(
+    client: Client, key: str, task: Task, finished: Callable[[Future[Any]], None]
+) -> Future[Any]:
+    future: Future[Any] = client.submit(
         work.done, task, key=f"microgen-zoo-{task.run}-{key}", pure=False
     )
     future.add_done_callback(finished)
     return future
 
 
-def _taken(client: Client, finished: queue.SimpleQueue[Future]) -> Future:
+def _taken(client: Client, finished: queue.SimpleQueue[Future[Any]]) -> Future[Any]:
     """The next future that has ended. Raises ToolError if the scheduler is lost."""
     while True:
         with contextlib.suppress(queue.Empty):
@@ -175,7 +179,7 @@ def _lost() -> ToolError:
     )
 
 
-def _result(future: Future) -> Done:
+def _result(future: Future[Any]) -> Done:
     """The result of a future that has ended. Raises ToolError if it has none."""
     from distributed import KilledWorker
 
@@ -194,7 +198,7 @@ def _result(future: Future) -> Done:
     return Done(**{**data, "cell": parsed(data["cell"])})
 
 
-def _end(client: Client, futures: list[Future], runs: set[str]) -> None:
+def _end(client: Client, futures: list[Future[Any]], runs: set[str]) -> None:
     """Cancel tasks, and end the processes of those that run already."""
     with contextlib.suppress(Exception):  # the scheduler may be gone
         client.cancel(futures)

@@ -14,6 +14,7 @@ from microgen.files import write_whole
 
 STATUSES = ("ok", "refused", "failed")
 STAGES = ("read", "generate", "build", "verify", "run", "compare")
+_VERDICTS = {"ok", "failed", "n/a"}
 _FOLDER = "cells"
 
 # The files of a cell's own process: see ``stages``.
@@ -66,7 +67,8 @@ def parsed(data: Any) -> Cell:
         cell.status in STATUSES,
         cell.stage in STAGES,
         all(isinstance(text, str) for text in texts),
-        _all(cell.sizes, int) and _all(cell.compared, str),
+        _all(cell.sizes, int),
+        _all(cell.compared, str) and set(cell.compared.values()) <= _VERDICTS,
         cell.instructions is None or isinstance(cell.instructions, int),
         isinstance(cell.limit, int | float) and isinstance(cell.seconds, int | float),
     )

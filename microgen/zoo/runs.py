@@ -77,7 +77,7 @@ def _model(entry: Entry, plan: Plan) -> _Model:
     try:
         sha256 = identity.of_model(frontends.stored(entry.path))
     except MicrogenError as error:
-        cell = failed("read", f"line {entry.line} of the list: {error.what}", error.hint)
+        cell = failed("read", f"{error.what}, in line {entry.line} of the list", error.hint)
         return _Model(entry, "", {}, cell)
     name = identity.name_of(entry.path)
     keys = {board: identity.key(sha256, name, board, plan.options) for board in plan.boards}

@@ -65,7 +65,9 @@ class _Work:
     def __init__(self, folder: Path, task: dict[str, Any]) -> None:
         self._folder, self._model, self._board = folder, folder / task["model"], task["board"]
         given = task["options"].items()
-        self._options = {k: tuple(v) if isinstance(v, list) else v for k, v in given}
+        self._options: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in given
+        }
         self._project = folder / _PROJECT
         self._stage = ""
         self._known: dict[str, Any] = {}
@@ -130,7 +132,7 @@ class _Work:
         beginning."""
         for folder, shown in self._folders():
             text = text.replace(f"{folder}/", shown)
-        text = _TEMPORARY.sub("", one_line(text))
+        text = _TEMPORARY.sub("", one_line(text)).replace(" (-v lists all)", "")
         return re.sub(rf"^(?:{re.escape(self._model.name)}|{_PROJECT})?: ", "", text)
 
     def _folders(self) -> Iterator[tuple[Path, str]]:

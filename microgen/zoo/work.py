@@ -81,8 +81,6 @@ def _tried(task: Task) -> Done:
 def _attempt(task: Task) -> Done | None:
     """The cell; None if others ended its process."""
     stop = _ended.setdefault(task.run, threading.Event())
-    if stop.is_set():
-        return Done(failed("read", "the run was ended"), is_lasting=False)
     with guard.scratch() as folder:
         _write(task, folder)
         finished = toolchain.run(
@@ -92,6 +90,8 @@ def _attempt(task: Task) -> Done | None:
             env=_ENVIRONMENT,
             stop=stop,
         )
+        if stop.is_set():
+            return Done(failed("run", "the run was ended"), is_lasting=False)
         return _result(finished.status, task, folder)
 
 
