@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import queue
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ INSTALL = "pip install 'distributed>=2024.8'"
 
 _CONNECT_SECONDS = 10
 _LOOK_SECONDS = 1.0
+_ALONE_SECONDS = 300.0  # clusters that grow with their load may begin without workers
 _END_SECONDS = 3
 _LARGEST_TASK = "4GiB"  # Dask warns of larger ones; a model's file has at most 2 GiB
 _LOG_LEVEL = {"DASK_LOGGING__DISTRIBUTED": "critical"}
@@ -42,11 +44,22 @@ def connected(scheduler: str, workers: int) -> Iterator[Client]:
     """A client of the scheduler at that address. If it is empty, the client of a cluster of so many
     processes, which ends with the block or with this process. Raises ToolError if no scheduler
     answers."""
-    os.environ.update(_LOG_LEVEL)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence()
     with guard.scratch() as folder, _settings(folder), contextlib.ExitStack() as opened:
         address = scheduler or opened.enter_context(_processes(workers, folder))
         yield opened.enter_context(_client(address))
+
+
+def _silence() -> None:
+    """Turn off the logs of Dask here and in the processes that it starts: their causes are in our
+    own errors, or are mended by doing a task again."""
+    import distributed
+
+    os.environ.update(_LOG_LEVEL)
+    for name in (distributed.__name__, "tornado", "asyncio"):
+        loggers = [known for known in logging.root.manager.loggerDict if known.startswith(name)]
+        for logger in loggers:
+            logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
 
 
 @contextlib.contextmanager
@@ -148,9 +161,14 @@ def _next(tasks: Iterator[tuple[str, Task]], most: int) -> Iterator[tuple[str, T
 def _room(client: Client) -> int:
     """The number of tasks to have under way: some more than there are workers, so that none waits
     and that a cluster which grows with its load sees some."""
+    return 4 + 2 * _threads(client)
+
+
+def _threads(client: Client) -> int:
+    """The number of threads of all workers; 0 if the scheduler does not say."""
     with contextlib.suppress(OSError, ValueError):
-        return 4 + 2 * sum(map(int, client.nthreads().values()))
-    return 4
+        return sum(map(int, client.nthreads().values()))
+    return 0
 
 
 def _submitted(
@@ -164,12 +182,21 @@ def _submitted(
 
 
 def _taken(client: Client, finished: queue.SimpleQueue[Future[Any]]) -> Future[Any]:
-    """The next future that has ended. Raises ToolError if the scheduler is lost."""
+    """The next future that has ended. Raises ToolError if the scheduler is lost, or has no worker
+    for a long time."""
+    seen = time.monotonic()
     while True:
         with contextlib.suppress(queue.Empty):
             return finished.get(timeout=_LOOK_SECONDS)
         if client.status not in ("running", "connecting"):
             raise _lost()
+        if _threads(client):
+            seen = time.monotonic()
+        elif time.monotonic() - seen > _ALONE_SECONDS:
+            raise ToolError(
+                f"Dask's scheduler has had no worker for {_ALONE_SECONDS:.0f} s",
+                hint="start some with `dask worker ADDRESS`",
+            )
 
 
 def _lost() -> ToolError:

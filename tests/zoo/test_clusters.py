@@ -155,59 +155,90 @@ def test_a_run_that_finds_everything_does_nothing(
     assert (tables / "zoo.json").read_bytes() == table
 
 
-def test_a_scheduler_of_the_team_gives_the_same_bytes(
-    tables: Path, listing: Path, start: Start
-) -> None:
-    place = listing.parent / "scheduler.json"
+@pytest.fixture(scope="module")
+def scheduler(
+    start: Start, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, subprocess.Popen[str]]:
+    """The address of a scheduler with one worker of two threads, and the scheduler."""
+    place = tmp_path_factory.mktemp("scheduler") / "address.json"
     where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", place)
-    start("distributed.cli.dask_scheduler", *where)
+    process = start("distributed.cli.dask_scheduler", *where)
     assert until(place.exists)
     worker = ("--scheduler-file", place, "--no-nanny", "--no-dashboard", "--nthreads", "2")
     start("distributed.cli.dask_worker", *worker)
-    address = json.loads(place.read_text())["address"]
+    return json.loads(place.read_text())["address"], process
+
+
+def test_a_scheduler_of_the_team_gives_the_same_bytes(
+    tables: Path, listing: Path, start: Start, scheduler: tuple[str, object]
+) -> None:
     made = listing.parent / "by address"
-    process = start(
-        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--scheduler", address)
-    )
+    command = ("microgen", "zoo", listing, "--boards", "native", "-o", made)
+    process = start(*command, "--scheduler", scheduler[0])
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, err) == (1, "running 5 models on native ...\n"), out
     for name in ("zoo.json", "zoo.md"):
         assert (made / name).read_bytes() == (tables / name).read_bytes()
 
 
-def test_ctrl_c_ends_everything_and_keeps_what_was_done(
-    tables: Path, listing: Path, start: Start, tmp_path: Path, scratch: Path
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["here", "by address"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_end_ends_every_cell_and_keeps_what_was_done(
+    listing: Path,
+    start: Start,
+    scheduler: tuple[str, object],
+    tmp_path: Path,
+    scratch: Path,
+    where: str,
+    number: signal.Signals,
 ) -> None:
-    del tables  # its processes have ended
     made = tmp_path / "out"
-    process = start(
-        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--workers", "1")
-    )
-    own = {process.pid}
+    place = ("--workers", "1") if where == "here" else ("--scheduler", scheduler[0])
+    assert until(lambda: not commands(scratch, CELL), 30)
+    process = start("microgen", "zoo", listing, "--boards", "native", "-o", made, *place)
 
-    def of_run() -> set[int]:
-        """The processes of the run that work on cells, or wait for work."""
-        cells = set(commands(scratch, CELL))
-        return {pid for pid in cells if parent(parent(pid)) in own}
+    def is_in_the_middle() -> bool:
+        return bool(commands(scratch, CELL) and list((made / "cells").glob("*.json")))
 
-    assert until(lambda: bool(list((made / "cells").glob("*.json")) and of_run()))
-    workers = {parent(pid) for pid in of_run()}
-    process.send_signal(signal.SIGINT)
+    assert until(is_in_the_middle)
+    process.send_signal(number)
     begin = time.monotonic()
     _, err = process.communicate(timeout=SECONDS)
     assert time.monotonic() - begin < 30
-    assert process.returncode == 130
-    assert err == "running 5 models on native ...\nmicrogen: interrupted\n"
-    assert until(lambda: not workers & set(commands(scratch)), 30)
+    killed = number == signal.SIGKILL
+    assert process.returncode == (-number if killed else 130)
+    said = "" if killed else "microgen: interrupted\n"
+    assert err == f"running 5 models on native ...\n{said}"
+    if not (killed and where == "by address"):  # then the tasks end by themselves
+        assert until(lambda: not commands(scratch, CELL), 15)
+    assert until(lambda: not commands(scratch, "spawn_main"), 15)
     assert list((made / "cells").glob("*.json"))
     assert not (made / "zoo.json").exists()
 
 
-def test_no_scheduler_is_one_line(listing: Path, start: Start, tmp_path: Path) -> None:
-    process = start(
-        *("microgen", "zoo", listing, "--boards", "native", "-o", tmp_path / "out", "-q"),
-        *("--scheduler", "tcp://127.0.0.1:9"),
+@pytest.mark.slow
+def test_a_scheduler_that_ends_is_one_line(
+    listing: Path, start: Start, scheduler: tuple[str, subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """The last test that has the scheduler."""
+    made = tmp_path / "out"
+    command = ("microgen", "zoo", listing, "--boards", "native", "-o", made, "-q")
+    process = start(*command, "--scheduler", scheduler[0])
+    assert until(lambda: bool(list((made / "cells").glob("*.json"))))
+    scheduler[1].kill()
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (2, "")
+    assert err == (
+        "microgen: the connection to Dask's scheduler is lost; run the command again: it does only "
+        "what is missing\n"
     )
+
+
+@pytest.mark.slow
+def test_no_scheduler_is_one_line(listing: Path, start: Start, tmp_path: Path) -> None:
+    command = ("microgen", "zoo", listing, "--boards", "native", "-o", tmp_path / "out", "-q")
+    process = start(*command, "--scheduler", "tcp://127.0.0.1:9")
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("microgen: tcp://127.0.0.1:9: no scheduler of Dask answers: ")
