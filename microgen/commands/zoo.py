@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from microgen.target import board as boards
 HELP = "Generate, build, verify and run a list of models on boards; print the results by cause."
 
 _SCHEDULER = "use the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786"
+_ADDRESS = re.compile(r"(?:tcp|tls|ws|wss)://(?:[\w.-]+|\[[\da-fA-F:.]+\]):([0-9]{1,5})")
 _LIMIT = "give up a model on a board after S seconds (default 900)"
 
 
@@ -30,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--boards", default=default, metavar="A,B", help=f"the boards (default {default})")
     output = "the folder of the results (default zoo-out); what it has is not done again"
     add("-o", "--output", type=Path, default=Path("zoo-out"), metavar="DIR", help=output)
-    add("--scheduler", default="", metavar="ADDRESS", help=_SCHEDULER)
+    add("--scheduler", type=_address, metavar="ADDRESS", help=_SCHEDULER)
     add("--workers", type=_positive, metavar="N", help="processes here (default: one per CPU)")
     add("--timeout", type=_seconds, default=900.0, metavar="S", help=_LIMIT)
     compiling.add_planning(parser)
@@ -47,7 +49,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         _boards(args.boards),
         _options(args),
         args.timeout,
-        args.scheduler,
+        args.scheduler or "",
         args.workers or len(os.sched_getaffinity(0)),
     )
     _refuse_unused(args)
@@ -90,6 +92,14 @@ def _refuse_unused(args: argparse.Namespace) -> None:
             where="--workers",
             hint="leave it out, or leave out --scheduler",
         )
+
+
+def _address(text: str) -> str:
+    """Only addresses that Dask can parse, because its client of another one waits when it ends."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match[1]) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as tcp://10.0.0.1:8786")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -105,6 +105,13 @@ def _processes(workers: int, folder: Path) -> Iterator[str]:
 def _client(address: str) -> Iterator[Client]:
     import distributed
 
+    encrypts = address.startswith(("tls:", "wss:"))
+    if encrypts and not distributed.Security().get_connection_args("client").get("ssl_context"):
+        raise ToolError(
+            "Dask has no certificates for TLS",
+            where=address,
+            hint="name them in Dask's configuration, at distributed.comm.tls",
+        )
     try:
         client: Any = distributed.Client(
             address, timeout=_CONNECT_SECONDS, set_as_default=False, name="microgen-zoo"

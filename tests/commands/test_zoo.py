@@ -117,6 +117,9 @@ def test_other_lists_are_refused(
         (["--timeout", "-1"], "argument --timeout: '-1' is not a number of seconds"),
         (["--numerics", "exact"], "exact"),
         (["--codegen", "absent"], "absent"),
+        (["--scheduler", "foo"], "argument --scheduler: 'foo' is not an address such as tcp://"),
+        (["--scheduler", "tcp://x"], "argument --scheduler: 'tcp://x' is not an address such as"),
+        (["--scheduler", "tcp://x:65536"], "'tcp://x:65536' is not an address such as tcp://"),
         (["--scheduler", "tcp://x:1", "--workers", "2"], "--workers: is for a cluster on this"),
     ],
 )
