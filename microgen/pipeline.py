@@ -52,7 +52,7 @@ from microgen.target.board import Board
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One model after its own stages. ``text`` is its network as the frontend read it. ``files``
-    are the model's files that the project keeps, by suffix."""
+    are the model's files that the project keeps, by suffix, first the model's own."""
 
     model: Path
     options: Options
@@ -92,7 +92,12 @@ def compile_models(
     files = _assembled(parts, units, board)
     promise = record.manifest(
         [
-            record.module(unit, board, part.options, model=part.model, files=files)
+            record.module(
+                *(unit, board, part.options),
+                model=part.model.name,
+                suffix=next(iter(part.files)),
+                files=files,
+            )
             for part, unit in zip(parts, units, strict=True)
         ],
         board,

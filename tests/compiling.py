@@ -68,7 +68,7 @@ def write_project(
     )
     estimate = EstimateRecord(0, 0, 0, 0)
     promise = record.manifest(
-        [record.module(unit, board, options, model=model, files=files)],
+        [record.module(unit, board, options, model=model.name, suffix=model.suffix, files=files)],
         board,
         estimate=estimate,
         files=files,

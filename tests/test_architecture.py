@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
 }
 # These join the parts; they may import anything below them.
-JOINING = {"api", "cli", "commands", "inspection", "pipeline", "__init__", "__main__"}
+JOINING = {"api", "cli", "commands", "inspection", "pipeline", "zoo", "__init__", "__main__"}
 
 # A library -> the only parts that may use it.
 ONLY_IN = {
@@ -70,6 +70,8 @@ ONLY_IN = {
     "tflite": {"frontends"},
     "ai_edge_litert": {"frontends"},
     "argparse": {"cli", "commands"},
+    "dask": {"zoo"},
+    "distributed": {"zoo"},
 }
 
 

@@ -18,6 +18,7 @@ _PACKAGES = (
     ("rich", "tables and progress on a terminal", True),
     ("tflite", "reading .tflite models", True),
     ("ai-edge-litert", "comparing with LiteRT", False),
+    ("distributed", "zoo", False),
     ("scikit-learn", "examples/digits", False),
 )
 

@@ -6,6 +6,8 @@ import contextlib
 import os
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import Any
 from microgen.building import guard
 from microgen.building.tools import packages_of, search_path
 from microgen.errors import ToolError
+
+_POLL = 0.2  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +55,33 @@ def run(
     seconds: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    stop: threading.Event | None = None,
 ) -> Finished:
     """Run ``find(command[0])`` with the other arguments, for at most ``seconds``.
 
-    ``env`` is added to this process's environment. Standard input is empty. At the time limit
-    the program is ended with everything that it started. Raises ToolError if it cannot be started.
+    ``env`` is added to this process's environment. Standard input is empty. At the time limit, or
+    soon after another thread sets ``stop``, the program is ended with everything that it started.
+    Raises ToolError if it cannot be started.
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with started(command, env=environment, cwd=cwd, **pipes) as program:
-        try:
-            output, _ = program.popen.communicate(timeout=seconds)
-            status: int | None = program.popen.returncode
-        except subprocess.TimeoutExpired:
+        ended = _ended(program.popen, seconds, stop)
+        if not ended:
             program.end()
-            output, _ = program.popen.communicate()
-            status = None
+        output, _ = program.popen.communicate()  # all output, also of earlier calls
+    status = program.popen.returncode if ended else None
     return Finished(status, output.decode(errors="replace"))
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float, stop: threading.Event | None) -> bool:
+    """Whether a program ends in time, before another thread sets ``stop``."""
+    end = time.monotonic() + seconds
+    while not (stop and stop.is_set()) and (left := end - time.monotonic()) > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=min(left, _POLL) if stop else left)
+            return True
+    return False
 
 
 @contextlib.contextmanager

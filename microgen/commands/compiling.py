@@ -13,9 +13,7 @@ from microgen.formats import byte_sizes
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
-_NAME = (
-    "the module's name (default: default); for several models one name each (default: the files')"
-)
+MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -25,7 +23,7 @@ _POOL = (
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model's file."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .tflite or a .relay file")
+    parser.add_argument("model", metavar="MODEL", type=Path, help=MODEL)
 
 
 def add_codegen_path(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +87,6 @@ def refuse_planning(args: argparse.Namespace) -> None:
 def add_generating(parser: argparse.ArgumentParser) -> None:
     """Add the other options of ``generate``."""
     add = parser.add_argument
-    add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     add("--interface", default="c", help="the model's entry functions: c (default) | packed")
     add(
         "--unpacked-api",

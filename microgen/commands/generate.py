@@ -17,14 +17,19 @@ from microgen.output.console import Console, Outcome
 
 HELP = "Generate a firmware project from one or more models."
 
+_NAME = (
+    "the module's name (default: default); for several models one name each (default: the files')"
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add("models", metavar="MODEL", type=Path, nargs="+", help="a .tflite or a .relay file")
+    add("models", metavar="MODEL", type=Path, nargs="+", help=compiling.MODEL)
     add("-b", "--board", required=True, help="a board's name; `microgen boards` lists them")
     add("-o", "--output", required=True, type=Path, metavar="DIR", help="the project's folder")
     compiling.add_planning(parser)
+    add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     compiling.add_generating(parser)
     one = "let several models use one workspace; they then run one after the other"
     add("--shared-workspace", action="store_true", help=one)

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "model",
         metavar="MODEL|DIR",
         type=Path,
-        help="a .tflite or a .relay file, or a generated project",
+        help=f"{compiling.MODEL}, or a generated project",
     )
     parser.add_argument(
         "-b", "--board", help=f"a model's board (default {compiling.DEFAULT_BOARD})"

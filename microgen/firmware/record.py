@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 
 from microgen import mlf
 from microgen.blob import c_source
@@ -76,13 +75,14 @@ def _shared(memory: Shared) -> SharedRecord:
 
 
 def module(
-    unit: Unit, board: Board, options: Options, *, model: Path, files: FileTree
+    unit: Unit, board: Board, options: Options, *, model: str, suffix: str, files: FileTree
 ) -> ModuleRecord:
-    """The record of one model. ``files`` contains the model's own file."""
+    """The record of one model, whose file was called ``model``. ``files`` contains the file that
+    the project keeps, which has the ``suffix`` of the model's format."""
     program, plan = unit.program, unit.plan
     return ModuleRecord(
         module=program.module,
-        model=_model(model, files, program.module),
+        model=_model(model, mlf.model_path(suffix, program.module), files),
         options=options.to_json(),
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
@@ -97,9 +97,8 @@ def module(
     )
 
 
-def _model(path: Path, files: FileTree, module: str) -> ModelRecord:
-    kept = mlf.model_path(path, module)
-    return ModelRecord(path.name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
+def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
+    return ModelRecord(name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
 
 
 def _port(port: Port) -> PortRecord:

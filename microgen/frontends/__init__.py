@@ -1,17 +1,19 @@
-"""Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``, and
-a file's suffix picks the format. docs/frontends.md says how to add one."""
+"""Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``. A
+file's first bytes pick the format, or else its suffix. docs/frontends.md says how to add one."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from microgen.errors import MicrogenError
+from microgen.frontends import model_files
 from microgen.frontends import numerics as profiles
 from microgen.frontends.model_format import Format, ModuleFormat, Oracle, Request
 from microgen.ir.graph import Graph
@@ -26,6 +28,20 @@ _CONVERT = {
     ".keras": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
     ".pb": "convert the SavedModel with tf.lite.TFLiteConverter and full-integer quantization",
     ".pt": "convert it with ai-edge-torch and full-integer quantization",
+}
+
+# The end of an archive's name -> the command that unpacks it.
+_UNPACK = {
+    ".zip": "unzip",
+    ".tar": "tar -xf",
+    ".tar.gz": "tar -xzf",
+    ".tgz": "tar -xzf",
+    ".tar.bz2": "tar -xjf",
+    ".tar.xz": "tar -xJf",
+    ".gz": "gunzip -k",
+    ".bz2": "bunzip2 -k",
+    ".xz": "unxz -k",
+    ".7z": "7z x",
 }
 
 
@@ -62,6 +78,17 @@ def files(path: Path) -> dict[str, bytes]:
     return _format_of(path).files(path)
 
 
+def stored(path: Path) -> dict[str, bytes]:
+    """The bytes of the file at ``path``, and of the files that belong to it, by suffix. Nothing is
+    known about them yet. Raises MicrogenError for anything but regular files."""
+    suffix = path.suffix.lower()
+    found = {suffix: model_files.read(path)}
+    for each in formats().values():
+        others = {end: path.with_suffix(end) for end in each.beside if each.names(suffix)}
+        found |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
+    return found
+
+
 def oracle(path: Path) -> Oracle | None:
     """The outside implementation that also runs models of this format, if there is one."""
     return _format_of(path).oracle()
@@ -92,19 +119,36 @@ def supported() -> dict[str, tuple[str, ...]]:
 
 
 def _format_of(path: Path) -> Format:
-    """The format of the suffix. Raises MicrogenError for a directory or an unknown suffix."""
-    suffix = path.suffix.lower()
+    """The format of the file's content, or else of its suffix. Raises MicrogenError for a
+    directory, an archive or an unknown suffix."""
     if path.is_dir():
         raise MicrogenError(
             "is a directory",
             where=str(path),
             hint="give a .tflite file; tf.lite.TFLiteConverter converts a SavedModel to one",
         )
-    if suffix not in formats():
-        known = ", ".join(formats())
-        raise MicrogenError(
-            f"has the suffix {path.suffix!r}, which no frontend reads",
-            where=str(path),
-            hint=_CONVERT.get(suffix, f"give a model file that ends in {known}"),
-        )
-    return formats()[suffix]
+    head, suffix = model_files.head(path), path.suffix.lower()
+    for found in formats().values():
+        if found.holds(head):
+            return found
+    for found in formats().values():
+        if found.names(suffix):
+            return found
+    raise _unread(path, suffix)
+
+
+def _unread(path: Path, suffix: str) -> MicrogenError:
+    """The error for a file that no frontend reads."""
+    for end, command in _UNPACK.items():
+        if path.name.lower().endswith(end):
+            return MicrogenError(
+                "is an archive",
+                where=str(path),
+                hint=f"type `{command} {shlex.quote(str(path))}` and give the model in it",
+            )
+    known = ", ".join(formats())
+    return MicrogenError(
+        f"has the suffix {path.suffix!r}, which no frontend reads",
+        where=str(path),
+        hint=_CONVERT.get(suffix, f"give a model file that ends in {known}"),
+    )

@@ -9,6 +9,18 @@ from microgen.errors import MicrogenError
 
 # Offsets in a flatbuffer are 32 bits wide, and those that point backwards are signed.
 _MAX_FILE_BYTES = 2**31 - 1
+HEAD_BYTES = 16  # in which a format may recognise its files
+
+
+def head(path: Path) -> bytes:
+    """The first bytes of a regular file; empty for anything else, and for what cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return b""
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except (OSError, ValueError):  # ValueError: a path with a null character
+        return b""
 
 
 def read(path: Path) -> bytes:

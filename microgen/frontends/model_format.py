@@ -76,14 +76,25 @@ class Format(abc.ABC):
     """
 
     suffix: ClassVar[str]
-    """The suffix of its files' names, in lower case, with the dot."""
+    """The suffix of its files' names, in lower case, with the dot. A project keeps the model's file
+    under this suffix."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """Suffixes of a model's further files, which are next to the model and share its name."""
 
+    def names(self, suffix: str) -> bool:
+        """Whether files with this suffix, in lower case, are read as this format."""
+        return suffix == self.suffix
+
+    def holds(self, head: bytes) -> bool:  # noqa: ARG002
+        """Whether a file that begins with ``head``, its first ``model_files.HEAD_BYTES`` bytes, is
+        of this format, whatever its name is."""
+        return False
+
     def files(self, path: Path) -> dict[str, bytes]:
-        """The bytes of a model's files by suffix: first the file at ``path``, then those next to
-        it. Raises MicrogenError for anything but a regular file."""
+        """The bytes of a model's files by suffix: first the model, then the files next to it.
+        Raises MicrogenError for anything but a regular file, and ModelError if the model has to be
+        taken out of its file and cannot be."""
         own = {self.suffix: model_files.read(path)}
         others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
         return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}

@@ -6,7 +6,6 @@ docs/mlf.md has the layout, and the differences from TVM.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from microgen.files import FileTree
@@ -15,9 +14,9 @@ from microgen.mlf import metadata
 from microgen.program.types import Program
 
 
-def model_path(model: Path, module: str) -> str:
-    """The path of the model file in the project."""
-    return f"model/src/{module}{model.suffix.lower()}"
+def model_path(suffix: str, module: str) -> str:
+    """The path of the model file in the project. ``suffix`` is that of the model's format."""
+    return f"model/src/{module}{suffix}"
 
 
 def described(modules: Mapping[str, Mapping[str, Any]]) -> FileTree:
@@ -42,7 +41,7 @@ def library(
     files = {
         f"model/parameters/{module}.params": params_file.dumps(program.parameters),
         f"model/src/{module}.relay": text.encode(),
-        **{f"model/src/{module}{suffix}": data for suffix, data in model.items()},
+        **{model_path(suffix, module): data for suffix, data in model.items()},
     }
     if graph_json is not None:
         files[f"model/executor-config/graph/{module}.graph"] = graph_json

@@ -7,6 +7,7 @@ except that the "operator" style is still at the top level.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,9 @@ def load(path: Path) -> Library:
     found = contents.load(path)
     if contents.METADATA not in found.sizes:
         raise ModelError(
-            f"is not a model library: it has no {contents.METADATA}", where=found.where
+            f"is not a model library: it has no {contents.METADATA}",
+            where=found.where,
+            hint=f"if it has a model, type `tar -xf {shlex.quote(found.where)}` and give the model",
         )
     root = parse(found.read(contents.METADATA), f"{found.where}: {contents.METADATA}")
     version = root.field("version")

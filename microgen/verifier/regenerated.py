@@ -54,13 +54,14 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
     if hashlib.sha256(data).hexdigest() != own.model.sha256:
         raise ProjectError(f"{own.model.path} is not the model that the project was made from")
     name, kept = PurePosixPath(own.model.file), PurePosixPath(own.model.path)
-    if len(name.parts) != 1 or name.suffix.lower() != kept.suffix or "\0" in name.name:
+    if name.name != own.model.file or own.model.file in ("", "..") or "\0" in name.name:
         raise ProjectError(f"the model's file is called {own.model.file!r}")
-    files = {name.name: data}
+    files = {}
     for other in map(PurePosixPath, subject.manifest.files):
         if other.parent == kept.parent and other.stem == kept.stem and other != kept:
             content = inside(subject.project, str(other)).read_bytes()
             files[name.with_suffix(other.suffix).name] = content
+    files[name.name] = data
     try:
         FileTree(files).write_to(folder)
     except (ProjectError, UnicodeError) as error:

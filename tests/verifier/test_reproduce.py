@@ -226,7 +226,7 @@ def test_changed_options_are_found(project: Path, option: str, value: object, wh
 @NEEDS_ARM_GCC
 @pytest.mark.usefixtures("no_build")
 def test_a_models_name_leads_nowhere(project: Path, tmp_path: Path) -> None:
-    for name in ("../evil.tflite", str(tmp_path / "evil.tflite"), "..", "a\0b.tflite", "a", ""):
+    for name in ("../evil.tflite", str(tmp_path / "evil.tflite"), "..", "a\0b.tflite", ""):
         _edit_manifest(project, lambda data, n=name: data["model"].update(file=n))  # type: ignore
         found = _found(project)
         assert found.status == "failed", name

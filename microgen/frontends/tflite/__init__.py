@@ -1,15 +1,34 @@
-"""TFLite flatbuffers: ``.tflite`` files."""
+"""TFLite flatbuffers: ``.tflite`` files, others with such bytes, and C arrays of the bytes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from microgen.frontends import model_files
 from microgen.frontends.model_format import Format, Oracle, Request
 from microgen.ir.graph import Graph
 
 
 class _TFLite(Format):
     suffix = ".tflite"
+
+    def names(self, suffix: str) -> bool:
+        from microgen.frontends.tflite import c_arrays
+
+        return suffix in (self.suffix, ".lite", *c_arrays.SUFFIXES)
+
+    def holds(self, head: bytes) -> bool:
+        from microgen.frontends.tflite import signature
+
+        return head[4:8] == signature.IDENTIFIER
+
+    def files(self, path: Path) -> dict[str, bytes]:
+        from microgen.frontends.tflite import c_arrays
+
+        data = model_files.read(path)
+        if path.suffix.lower() in c_arrays.SUFFIXES and not self.holds(data):
+            data = c_arrays.flatbuffer(data, path.name)
+        return {self.suffix: data}
 
     def load(self, path: Path, request: Request) -> Graph:
         from microgen.frontends.tflite import convert

@@ -10,7 +10,7 @@ _CONVERT = "convert it to .tflite with tf.lite.TFLiteConverter and full-integer 
 _MAGIC = (
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file (a Keras .h5 model?)", _CONVERT),
     (b"PK\x03\x04", "a zip archive (a .keras model or a zipped SavedModel?)", _CONVERT),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (b"\x1f\x8b", "a gzip archive", "unpack it with `gunzip <FILE >model.tflite`"),
     (b"\x7fELF", "an ELF program", "give the .tflite file, not the firmware"),
     (b"version https://git-lfs", "a Git LFS pointer, not the model", "run git lfs pull"),
 )
