@@ -164,8 +164,8 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
         if plan.constants:
             yield "constants are placed, but there is no pool for them"
         return
-    held = program.held_constants  # these are in no pool
-    sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in held}
+    linked = program.linked_constants  # these are in no pool
+    sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in linked}
     if {p.name: p.nbytes for p in plan.constants} != sizes or len(plan.constants) != len(sizes):
         yield "constants are not placed once each with their sizes"
     for pool in plan.constant_pools:
@@ -184,7 +184,10 @@ def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tu
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
     listed = {(pair.input, pair.output) for pair in call.in_place}
-    outputs = {position for position, role, _ in used if role == Role.OUTPUT}
+    state = {b.name for b in program.state}
+    outputs = {
+        position for position, role, name in used if role == Role.OUTPUT and name not in state
+    }
     written = {names[position] for position in outputs}
     allowed = set()
     for i, o in listed:

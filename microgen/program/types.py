@@ -166,7 +166,8 @@ class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
     ``is_state``: a variable, which keeps its bytes from one inference to the next. A reset sets
-    them all to ``reset_byte``, 0 to 255. ``is_input``: the caller has written it before the first
+    them all to ``reset_byte``, 0 to 255, or copies the constant ``initial``, if it has a name.
+    ``is_input``: the caller has written it before the first
     call. ``is_output``: the caller reads it after the last.
     """
 
@@ -175,6 +176,7 @@ class Buffer:
     tensor: str
     is_state: bool = False
     reset_byte: int = 0
+    initial: str = ""
     is_input: bool = False
     is_output: bool = False
 
@@ -280,6 +282,12 @@ class Program:
     def held_constants(self) -> frozenset[str]:
         """The constants that modules get when they are loaded; no call passes them."""
         return frozenset(c.constant for m in self.external_modules for c in m.constants)
+
+    @property
+    def linked_constants(self) -> frozenset[str]:
+        """The constants that must be linked in: those that modules get when they are loaded, and
+        the initial bytes of variables. A reset has no pools of the caller."""
+        return self.held_constants | {b.initial for b in self.state if b.initial}
 
     @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:

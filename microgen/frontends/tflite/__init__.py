@@ -10,12 +10,15 @@ from microgen.ir.graph import Graph
 
 class _TFLite(Format):
     suffix = ".tflite"
+    has_signatures = True
 
     def load(self, path: Path, request: Request) -> Graph:
         from microgen.frontends.tflite import convert
 
         data = self.files(path)[self.suffix]
-        return convert.load(data, file=path.name, numerics=request.numerics)
+        return convert.load(
+            data, file=path.name, numerics=request.numerics, signature=request.signature
+        )
 
     def operators(self) -> tuple[str, ...]:
         from microgen.frontends.tflite import importers
@@ -23,9 +26,12 @@ class _TFLite(Format):
         return tuple(importers.registry())
 
     def oracle(self) -> Oracle:
+        return self.oracle_of("")
+
+    def oracle_of(self, signature: str) -> Oracle:
         from microgen.frontends.tflite import litert
 
-        return litert.LiteRT()
+        return litert.LiteRT(signature)
 
 
 FORMAT = _TFLite()
