@@ -8,7 +8,7 @@ outputs are planned in the workspace (``workspace_io``), the ports' ids are used
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,9 +20,9 @@ from microgen.kernels import transforms
 from microgen.kernels.base import KernelConstant
 from microgen.lowering import devices, functions, updates
 from microgen.lowering.functions import Lowered, LoweredRegions
+from microgen.lowering.updates import Updates
 from microgen.names import cnames
 from microgen.partition import Partition
-from microgen.passes.views import roots
 from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
 from microgen.program.types import (
@@ -63,12 +63,9 @@ def lower(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
     by_target = {device.target: device for device in needed}
-    bytes_of, primitives = roots(graph), [item.primitive for item in lowered.regions]
-    updated = updates.of(graph, partition.regions, primitives, bytes_of)
-    state = _Lowering(
-        graph, partition.regions, by_target, bytes_of, inputs, outputs, updated.places
-    )
-    external = state.add_all(partition.regions, lowered, updated.dropped)
+    updated = updates.of(graph, partition.regions, [item.primitive for item in lowered.regions])
+    state = _Lowering(graph, partition.regions, by_target, updated, inputs, outputs)
+    external = state.add_all(partition.regions, lowered)
     return Program(
         module=module,
         inputs=state.numbered(inputs),
@@ -140,10 +137,9 @@ class _Lowering:
     graph: Graph
     regions: tuple[Region, ...]
     devices: Mapping[str, Device]  # by target
-    bytes_of: Mapping[str, str]
+    updates: Updates
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    variable_of: Mapping[str, str]  # tensor -> the variable in whose buffer it is computed
     calls: list[Call] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[Transform, Constant] = field(default_factory=dict)
@@ -165,17 +161,23 @@ class _Lowering:
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
             self.port_sids[port.name] = self._new_sid()
 
+    @property
+    def bytes_of(self) -> Mapping[str, str]:
+        """Tensor -> the tensor whose bytes it has."""
+        return self.updates.bytes_of
+
     def add_all(
-        self, regions: Sequence[Region], lowered: LoweredRegions, dropped: Collection[int]
+        self, regions: Sequence[Region], lowered: LoweredRegions
     ) -> tuple[ExternalModule, ...]:
-        """Add the variables, then each region's call in execution order, without the ``dropped``.
-        Returns the external modules with the constants that they get when they are loaded."""
-        read = {self.bytes_of[n] for item in lowered.regions for n in item.primitive.inputs}
+        """Add the variables, then each region's call in execution order. Returns the external
+        modules with the constants that they get when they are loaded."""
+        used = {self.bytes_of[n] for item in lowered.regions for n in item.primitive.inputs}
+        used.update(self.updates.places.values())
         for name in self.graph.variables:
-            if name in read or name in self.variable_of.values():
+            if name in used:
                 self.add_variable(name)
         for index, (region, item) in enumerate(zip(regions, lowered.regions, strict=True)):
-            if index not in dropped:
+            if index not in self.updates.dropped:
                 self.add(region, item)
         return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
@@ -244,8 +246,8 @@ class _Lowering:
         return f"sid_{self.next_sid - 1}"
 
     def _result(self, tensor: str) -> Argument:
-        if tensor in self.variable_of:
-            self.storage[tensor] = self.storage[self.variable_of[tensor]]
+        if tensor in self.updates.places:
+            self.storage[tensor] = self.storage[self.updates.places[tensor]]
             return self.storage[tensor]
         if tensor not in self.written:
             return self._buffer(tensor)

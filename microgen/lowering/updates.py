@@ -9,29 +9,28 @@ from dataclasses import dataclass, field
 from microgen.codegens.base import Primitive, Region
 from microgen.errors import InternalError
 from microgen.ir.graph import Graph
+from microgen.passes.views import roots
 from microgen.program.types import InPlace, Role
 
 
 @dataclass(frozen=True, slots=True)
 class Updates:
     """``places``: tensor -> the variable in whose buffer it is computed. ``dropped``: the numbers
-    of the regions that would copy a value to its own place."""
+    of the regions that would copy a value to its own place. ``bytes_of``: tensor -> the tensor
+    whose bytes it has (``passes.views``)."""
 
     places: Mapping[str, str]
     dropped: frozenset[int]
+    bytes_of: Mapping[str, str]
 
 
-def of(
-    graph: Graph,
-    regions: Sequence[Region],
-    primitives: Sequence[Primitive],
-    bytes_of: Mapping[str, str],
-) -> Updates:
+def of(graph: Graph, regions: Sequence[Region], primitives: Sequence[Primitive]) -> Updates:
     """The places of all updates of a graph after the pass ``own_updates``.
 
     ``regions`` are in execution order, with the primitive function of each. Raises InternalError if
     a region reads a variable after its value was replaced.
     """
+    bytes_of = roots(graph)
     state = _Updating(primitives, bytes_of, {bytes_of[name] for name in graph.outputs})
     for variable, tensor in graph.updates.items():
         if tensor == variable:
@@ -45,7 +44,7 @@ def of(
         else:
             state.places[tensor] = variable
     state.check()
-    return Updates(state.places, frozenset(state.dropped))
+    return Updates(state.places, frozenset(state.dropped), bytes_of)
 
 
 def _is_alone(region: Region) -> bool:

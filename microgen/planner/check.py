@@ -164,7 +164,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
         if plan.constants:
             yield "constants are placed, but there is no pool for them"
         return
-    linked = program.linked_constants  # these are in no pool
+    linked = program.held_constants | {b.initial for b in program.state}  # these are in no pool
     sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in linked}
     if {p.name: p.nbytes for p in plan.constants} != sizes or len(plan.constants) != len(sizes):
         yield "constants are not placed once each with their sizes"

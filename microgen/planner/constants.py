@@ -22,7 +22,8 @@ def place(
     """
     ends = [0] * len(pools)
     placements = []
-    passed = [c for c in program.constants if c.name not in program.linked_constants]
+    linked = program.held_constants | {buffer.initial for buffer in program.state}
+    passed = [c for c in program.constants if c.name not in linked]
     for constant in passed if pools else ():
         lacks = []
         for number, pool in enumerate(pools):

@@ -166,9 +166,8 @@ class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
     ``is_state``: a variable, which keeps its bytes from one inference to the next. A reset sets
-    them all to ``reset_byte``, 0 to 255, or copies the constant ``initial``, if it has a name.
-    ``is_input``: the caller has written it before the first
-    call. ``is_output``: the caller reads it after the last.
+    them all to ``reset_byte``, or to the constant that ``initial`` names. ``is_input``: the caller
+    has written it before the first call. ``is_output``: the caller reads it after the last.
     """
 
     name: str
@@ -230,8 +229,8 @@ class Program:
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as in the file.
     ``constants`` are those of the firmware. ``parameter_ids`` are the storage ids of parameters,
-    each that of the first constant computed from it. ``devices`` are those that some call needs, in
-    the order in which their targets were declared.
+    each that of the first constant computed from it. ``devices`` are those that calls need, in the
+    order in which their targets were declared.
     """
 
     module: str
@@ -282,12 +281,6 @@ class Program:
     def held_constants(self) -> frozenset[str]:
         """The constants that modules get when they are loaded; no call passes them."""
         return frozenset(c.constant for m in self.external_modules for c in m.constants)
-
-    @property
-    def linked_constants(self) -> frozenset[str]:
-        """The constants that must be linked in: those that modules get when they are loaded, and
-        the initial bytes of variables. A reset has no pools of the caller."""
-        return self.held_constants | {b.initial for b in self.state if b.initial}
 
     @property
     def kernel_functions(self) -> tuple[PrimFunc, ...]:
