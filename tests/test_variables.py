@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import runner
+from microgen import api, runner
 from microgen.building import builder
+from microgen.comparing import compare
 from microgen.errors import UnsupportedError
 from tests import streaming
 from tests.ops.litert_oracle import needs_litert
@@ -114,7 +115,7 @@ def test_values_are_exchanged_summed_and_kept(board: str, tmp_path: Path) -> Non
 def test_windows_are_moved_in_place_and_nothing_else_is_copied(tmp_path: Path) -> None:
     """Each window is one buffer, which its call reads and writes, and which the layers read."""
     (tmp_path / "m.tflite").write_bytes(streaming.wake_word())
-    program, plan = microgen.plan(tmp_path / "m.tflite", "mps2_an386")
+    program, plan = api.plan(tmp_path / "m.tflite", "mps2_an386")
     kept = {b.name: b.tensor for b in program.state}
     assert list(kept.values()).count("stream_3/old'") == 1  # it slices first: it needs no more rows
     assert len(kept) == 5
@@ -137,11 +138,11 @@ def test_a_sum_in_a_variable_is_computed_in_its_place(tmp_path: Path) -> None:
     m.assign(handle, new)
     m.outputs = [m.add("RELU", [new], m.tensor("y", (1, 16)))]
     (tmp_path / "m.tflite").write_bytes(m.to_bytes())
-    program, _ = microgen.plan(tmp_path / "m.tflite", "native")
+    program, _ = api.plan(tmp_path / "m.tflite", "native")
     assert [call.kernel for call in program.calls] == ["mg_add_s8", "mg_clip_s8"]
     m.outputs.append(m.add("RELU", [old], m.tensor("z", (1, 16))))
     (tmp_path / "m.tflite").write_bytes(m.to_bytes())
-    program, _ = microgen.plan(tmp_path / "m.tflite", "native")
+    program, _ = api.plan(tmp_path / "m.tflite", "native")
     assert [call.kernel for call in program.calls].count("mg_copy") == 1
 
 
@@ -223,7 +224,7 @@ def test_resets_on_the_board(tmp_path: Path) -> None:
     main = project / "src" / "main.c"
     text = main.read_text()
     assert text.count("*status = infer();") == 1
-    reset = f"if (*samples % {every} == 0) tvmgen_default_reset(); *status = infer();"
+    reset = f"if (*samples % {every} == 0) {{ tvmgen_default_reset(); }}\n*status = infer();"
     main.write_text(text.replace("*status = infer();", reset))
     outputs = runner.run(project, {"x": samples}, elf=builder.build(project).elf).outputs
     expected = streaming.by_litert(model, samples, range(0, 60, every))
@@ -242,8 +243,6 @@ def test_a_reset_that_leaves_something_behind_is_found(tmp_path: Path) -> None:
     built = builder.build(project)
     inputs = {"x": streaming.steps(3)}
     outputs = runner.run(project, inputs, elf=built.elf).outputs
-    from microgen.comparing import compare
-
     found = compare.compare(project, inputs, outputs, built.elf)[0].difference
     assert found is not None
     assert (found.sample, found.layer) == (0, "stream_2/concat")

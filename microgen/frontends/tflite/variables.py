@@ -33,7 +33,7 @@ Key = tuple[str, str]  # container and shared name
 
 
 class Variables:
-    """The variables of a model while it is imported."""
+    """The variables of a model while it is imported. ``are_used``: one was read or assigned."""
 
     def __init__(self, model: ModelRecord) -> None:
         self._model = model
@@ -42,15 +42,11 @@ class Variables:
         self._initial: dict[Key, Tensor] = {}
         self._kept: dict[Key, Tensor] = {}
         self._latest: dict[Key, Tensor] = {}
+        self.are_used = False
 
     def key(self, handle: int) -> Key | None:
         """The variable of a handle; None if the tensor is not one."""
         return self._handles.get(handle)
-
-    @property
-    def are_used(self) -> bool:
-        """Whether a variable has been read or assigned."""
-        return bool(self._kept or self._latest)
 
     def initialise(self, number: int, where: str) -> None:
         """Run an initialisation subgraph. Raises an error, with the operator ``where`` that runs
@@ -69,6 +65,7 @@ class Variables:
     def read(self, key: Key, declared: TensorType, where: str) -> Tensor | None:
         """The tensor that has a variable's value; None if it is the value of the inference before,
         and no tensor has that yet."""
+        self.are_used = True
         found = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
         if found is None:
             raise UnsupportedError(
@@ -90,6 +87,7 @@ class Variables:
 
     def assign(self, key: Key, tensor: Tensor, where: str) -> None:
         """Give a variable a new value."""
+        self.are_used = True
         known = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
         if known is not None:
             _expect(key, known.type, tensor.type, "is assigned", where)
