@@ -115,7 +115,7 @@ def test_values_are_exchanged_summed_and_kept(board: str, tmp_path: Path) -> Non
 def test_windows_are_moved_in_place_and_nothing_else_is_copied(tmp_path: Path) -> None:
     """Each window is one buffer, which its call reads and writes, and which the layers read."""
     (tmp_path / "m.tflite").write_bytes(streaming.wake_word())
-    program, plan = api.plan(tmp_path / "m.tflite", "mps2_an386")
+    program, _ = api.plan(tmp_path / "m.tflite", "mps2_an386")
     kept = {b.name: b.tensor for b in program.state}
     assert list(kept.values()).count("stream_3/old'") == 1  # it slices first: it needs no more rows
     assert len(kept) == 5
@@ -125,7 +125,6 @@ def test_windows_are_moved_in_place_and_nothing_else_is_copied(tmp_path: Path) -
     assert not any(call.kernel in ("mg_copy", "mg_write_slice") for call in program.calls[:4])
     sizes = [b.nbytes for b in program.state]
     assert sorted(sizes) == sorted([5 * 40, 5 * 16, 9 * 24, 6 * 20, 3 * 16])
-    assert plan.gap == 0
 
 
 def test_a_sum_in_a_variable_is_computed_in_its_place(tmp_path: Path) -> None:

@@ -31,12 +31,11 @@ def of(graph: Graph, regions: Sequence[Region], primitives: Sequence[Primitive])
     a region reads a variable after its value was replaced.
     """
     bytes_of = roots(graph)
-    state = _Updating(primitives, bytes_of, {bytes_of[name] for name in graph.outputs})
+    state = _Updating.of(graph, primitives, bytes_of)
     for variable, tensor in graph.updates.items():
         if tensor == variable:
             continue
-        copy = state.writer(tensor)
-        assert copy is not None, "the pass own_updates has made a node for it"
+        copy = state.writers[tensor]  # the pass own_updates has made a node for it
         source = bytes_of[primitives[copy].inputs[0]] if primitives[copy].inputs else ""
         if _is_alone(regions[copy]) and state.fits(variable, source):
             state.dropped.add(copy)
@@ -56,26 +55,32 @@ class _Updating:
     primitives: Sequence[Primitive]
     bytes_of: Mapping[str, str]
     outputs: set[str]  # tensors that the caller gets
+    writers: Mapping[str, int]  # the numbers of the regions that compute tensors
+    read_by: Mapping[str, list[int]]  # the numbers of the regions that read a tensor's bytes
     places: dict[str, str] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
 
-    def writer(self, tensor: str) -> int | None:
-        """The number of the region that computes a tensor."""
-        found = (i for i, p in enumerate(self.primitives) if tensor in p.outputs)
-        return next(found, None)
+    @classmethod
+    def of(
+        cls, graph: Graph, primitives: Sequence[Primitive], bytes_of: Mapping[str, str]
+    ) -> _Updating:
+        """Nothing is placed yet."""
+        read_by: dict[str, list[int]] = {}
+        for i, primitive in enumerate(primitives):
+            for name in dict.fromkeys(bytes_of[n] for n in primitive.inputs):
+                read_by.setdefault(name, []).append(i)
+        writers = {name: i for i, p in enumerate(primitives) for name in p.outputs}
+        outputs = {bytes_of[name] for name in graph.outputs}
+        return cls(primitives, bytes_of, outputs, writers, read_by)
 
     def readers(self, variable: str) -> list[int]:
         """The numbers of the regions that read a variable's old value."""
-        return [
-            i
-            for i, p in enumerate(self.primitives)
-            if i not in self.dropped and variable in map(self.bytes_of.__getitem__, p.inputs)
-        ]
+        return [i for i in self.read_by.get(variable, ()) if i not in self.dropped]
 
     def fits(self, variable: str, source: str) -> bool:
         """Whether a tensor may be computed in a variable's place: only regions before the one that
         computes it read the variable, or this region may work in place."""
-        writer = self.writer(source)
+        writer = self.writers.get(source)
         if writer is None or source in self.outputs or source in self.places:
             return False
         readers = self.readers(variable)
@@ -100,8 +105,8 @@ class _Updating:
     def check(self) -> None:
         """Raise InternalError unless each variable is read before it is written."""
         for tensor, variable in self.places.items():
-            writer = self.writer(tensor)
-            late = [r for r in self.readers(variable) if writer is None or r > writer]
+            writer = self.writers[tensor]
+            late = [reader for reader in self.readers(variable) if reader > writer]
             if late:
                 raise InternalError(
                     f"region {late[0]} reads it after region {writer} has replaced it",

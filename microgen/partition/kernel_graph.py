@@ -95,7 +95,7 @@ def _matters(call: Call) -> bool:
 def _predicate(
     refuses: Refuses, nodes: Mapping[str, Node], graph: Graph
 ) -> Callable[[OperatorCall], str | None]:
-    kept = set(graph.updates.values())
+    variables, kept = set(graph.variables), set(graph.updates.values())
 
     def predicate(call: OperatorCall) -> str | None:
         node = nodes[str(call.attrs[_LAYER])]
@@ -103,7 +103,7 @@ def _predicate(
             return "another generator has taken it"
         if node.target:
             return f"it is on the target {node.target}"
-        if set(node.inputs) & set(graph.variables) or node.outputs[0] in kept:
+        if not variables.isdisjoint(node.inputs) or node.outputs[0] in kept:
             return "it keeps a state between inferences"
         return refuses(node)
 

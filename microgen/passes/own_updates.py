@@ -15,14 +15,14 @@ def own_updates(graph: Graph) -> Graph:
     before any is replaced. A variable whose next value has its own bytes gets no copy. Lowering
     leaves out a copy if the value can be computed in the variable's place.
     """
-    bytes_of, types = roots(graph), dict(graph.types)
+    bytes_of, types, variables = roots(graph), dict(graph.types), set(graph.variables)
     others, last = list[Node](), list[Node]()
     updates: dict[str, str] = {}
     for variable, source in graph.updates.items():
         if bytes_of[source] == variable:
             updates[variable] = variable
             continue
-        if bytes_of[source] in graph.variables:
+        if bytes_of[source] in variables:
             others.append(_copy(graph, variable, source, "then", types))
             source = others[-1].outputs[0]
         last.append(_copy(graph, variable, source, "next", types))
