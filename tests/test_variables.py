@@ -275,3 +275,40 @@ def test_models_with_state_have_their_own_workspace(tmp_path: Path) -> None:
 def test_the_graph_executor_keeps_no_variables(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="keeps no state between runs, but the model keeps"):
         _project(tmp_path, streaming.wake_word(), executor="graph")
+
+
+def test_an_input_in_the_workspace_does_not_take_the_place_of_a_variable(tmp_path: Path) -> None:
+    """The first call may write its output where it reads the input, but not if that is state."""
+    m = streaming.Model()
+    x = m.input("x", (1, 16))
+    handle = m.variable("v", np.full((1, 16), 3, np.int8))
+    new = m.add("ADD", [m.read(handle, "old", x), x], m.tensor("new", (1, 16)), "AddOptions")
+    m.assign(handle, new)
+    m.outputs = [m.add("RELU", [new], m.tensor("y", (1, 16)))]
+    (tmp_path / "m.tflite").write_bytes(m.to_bytes())
+    for planner in ("optimal", "greedy", "on-demand"):
+        options = {"planner": planner, "workspace_io": True}
+        program, plan = api.plan(tmp_path / "m.tflite", "native", **options)
+        (state,) = program.state
+        (port,) = program.inputs
+        places = [plan.by_name[name] for name in (state.name, port.buffer)]
+        assert places[0].offset != places[1].offset
+        assert not any(state.name in pair for pair in plan.in_place)
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_verify_finds_a_layer_that_reads_another_state(tmp_path: Path) -> None:
+    project = _project(tmp_path, streaming.wake_word(), "mps2_an386")
+    source = next(project.rglob("default_lib0.c"))
+    text = source.read_text()
+    (windows, *_) = re.findall(r"const int8_t \*\)&\w+\[\d+\] /\* (sid_\d+) \*/", text)
+    place = re.search(rf"\(const int8_t \*\)&(\w+)\[(\d+)\] /\* {windows} \*/", text)
+    assert place
+    last = text.rindex(place[0])
+    assert last != text.index(place[0])
+    wrong = place[0].replace(f"[{place[2]}]", f"[{int(place[2]) + 16}]")
+    source.write_text(text[:last] + wrong + text[last + len(place[0]) :])
+    built = builder.build(project)
+    failed = {check.name for check in microgen.verify(project, elf=built.elf).failed}
+    assert "runner" in failed

@@ -24,6 +24,7 @@ class _Need:
     nbytes: int
     birth: int
     death: int
+    is_state: bool = False
 
 
 def problems(program: Program, plan: MemoryPlan) -> list[str]:
@@ -79,7 +80,7 @@ def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
 def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
     sizes = {b.name: b.nbytes for b in program.buffers}
     state = {b.name for b in program.state}
-    needs = {name: _Need(sizes[name], 0, len(program.calls)) for name in state}
+    needs = {name: _Need(sizes[name], 0, len(program.calls), is_state=True) for name in state}
     needs |= {b.name: _Need(b.nbytes, 0, 0) for b in program.buffers if b.is_input}
     outputs = {b.name for b in program.buffers if b.is_output}
     found = []
@@ -184,9 +185,10 @@ def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tu
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
     listed = {(pair.input, pair.output) for pair in call.in_place}
-    state = {b.name for b in program.state}
     outputs = {
-        position for position, role, name in used if role == Role.OUTPUT and name not in state
+        position
+        for position, role, name in used
+        if role == Role.OUTPUT and not needs[name].is_state
     }
     written = {names[position] for position in outputs}
     allowed = set()
