@@ -50,7 +50,7 @@ def test_random_graphs_exercise_common_ops_and_every_pass() -> None:
     assert used >= COMMON
     for step in passes.DEFAULT_PIPELINE:
         if step in (passes.cancel_layouts, passes.slide_windows, passes.own_updates):
-            continue  # test_cancel_layouts.py and test_variables.py draw graphs for these
+            continue  # test_cancel_layouts.py and test_updates.py draw graphs for these
         changed = 0
         for graph in graphs:
             for earlier in passes.DEFAULT_PIPELINE:
