@@ -27,6 +27,8 @@ class Options:
     """Options of ``generate``. ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``pool``
     are declarations for ``planner.pools``, ``targets`` for ``target.targets``.
 
+    ``signature`` names one of the networks in a model's file; empty means the first.
+
     ``codegen``: code generators, best first; the built-in kernels take the rest.
     ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
     with more of them. ``composite``: they may take patterns of several operators.
@@ -62,6 +64,7 @@ class Options:
     pool: tuple[str, ...] = ()
     workspace_io: bool = False
     targets: tuple[str, ...] = ()
+    signature: str = ""
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)

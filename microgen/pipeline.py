@@ -324,9 +324,12 @@ def _source(
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
     """The graph, the model's files, and, if generators partition it as Relay, its module."""
     kinds = options.target_map.kinds
+    frontends.check_signature(model, options.signature)
     relay = frontends.relay_module(model) if generators else None
     if relay is None:
-        graph = frontends.load(model, numerics=options.numerics, targets=kinds)
+        graph = frontends.load(
+            model, numerics=options.numerics, targets=kinds, signature=options.signature
+        )
         return graph, frontends.files(model), None
     module = external.partition_module(
         relay,

@@ -17,7 +17,7 @@ _BUFFER_ALIGNMENT = 16  # schema.fbs: Buffer.data has force_align 16
 
 Array = npt.NDArray[Any]
 Ref = str | int  # a tensor's name or index; -1 means that an optional input is left out
-OptionValue = int | float | bool | Sequence[int]
+OptionValue = int | float | bool | str | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,17 @@ class OperatorSpec:
     intermediates: Sequence[Ref] = ()
 
 
+@dataclass(frozen=True)
+class SubgraphSpec:
+    """A further subgraph of a file. If it has a ``signature``, the name is that of a signature."""
+
+    tensors: Sequence[TensorSpec]
+    operators: Sequence[OperatorSpec]
+    inputs: Sequence[Ref] = ()
+    outputs: Sequence[Ref] = ()
+    signature: str = ""
+
+
 def build_model(
     tensors: Sequence[TensorSpec],
     operators: Sequence[OperatorSpec],
@@ -67,9 +78,12 @@ def build_model(
     outputs: Sequence[Ref],
     description: str = "",
     signatures: Sequence[str] = (),
+    more: Sequence[SubgraphSpec] = (),
 ) -> bytes:
-    """The bytes of a .tflite file with one subgraph, or with one for each of these signatures."""
-    return _Writer(tensors).model(operators, inputs, outputs, description, signatures)
+    """The bytes of a .tflite file with one subgraph, or with one for each of these signatures,
+    followed by ``more``."""
+    writer = _Writer(tensors)
+    return writer.model(operators, inputs, outputs, description, signatures, more)
 
 
 class _Writer:
@@ -88,20 +102,22 @@ class _Writer:
         outputs: Sequence[Ref],
         description: str,
         signatures: Sequence[str] = (),
+        more: Sequence[SubgraphSpec] = (),
     ) -> bytes:
         builder = self._builder
-        fields = {
-            "Tensors": self._vector(self._tensors),
-            "Inputs": self._ints(self._indices(inputs)),
-            "Outputs": self._ints(self._indices(outputs)),
-            "Operators": self._vector([self._operator(spec) for spec in operators]),
-            "Name": builder.CreateString("main"),
-        }
-        graph = self._table("SubGraph", fields)
+        graph = self._graph("main", operators, inputs, outputs)
         signed = [self._signature(key, i) for i, key in enumerate(signatures)]
+        graphs = [graph] * max(1, len(signed))
+        for spec in more:
+            self._index = {tensor.name: i for i, tensor in enumerate(spec.tensors)}
+            self._tensors = [self._tensor(tensor) for tensor in spec.tensors]
+            if spec.signature:
+                ends = (spec.inputs, spec.outputs)
+                signed.append(self._signature(spec.signature, len(graphs), *ends))
+            graphs.append(self._graph("more", spec.operators, spec.inputs, spec.outputs))
         model = {
             "Version": SCHEMA_VERSION,
-            "Subgraphs": self._vector([graph] * max(1, len(signed))),
+            "Subgraphs": self._vector(graphs),
             "OperatorCodes": self._vector([self._code(*code) for code in self._codes]),
             "Description": builder.CreateString(description),
             "Buffers": self._vector([self._buffer(data) for data in self._buffers]),
@@ -110,9 +126,39 @@ class _Writer:
         builder.Finish(self._table("Model", model), b"TFL3")
         return bytes(builder.Output())
 
-    def _signature(self, key: str, subgraph: int) -> int:
-        fields = {"SignatureKey": self._builder.CreateString(key), "SubgraphIndex": subgraph}
+    def _graph(
+        self,
+        name: str,
+        operators: Sequence[OperatorSpec],
+        inputs: Sequence[Ref],
+        outputs: Sequence[Ref],
+    ) -> int:
+        fields = {
+            "Tensors": self._vector(self._tensors),
+            "Inputs": self._ints(self._indices(inputs)),
+            "Outputs": self._ints(self._indices(outputs)),
+            "Operators": self._vector([self._operator(spec) for spec in operators]),
+            "Name": self._builder.CreateString(name),
+        }
+        return self._table("SubGraph", fields)
+
+    def _signature(
+        self, key: str, subgraph: int, inputs: Sequence[Ref] = (), outputs: Sequence[Ref] = ()
+    ) -> int:
+        fields = {
+            "SignatureKey": self._builder.CreateString(key),
+            "SubgraphIndex": subgraph,
+            "Inputs": self._vector([self._port(ref) for ref in inputs]),
+            "Outputs": self._vector([self._port(ref) for ref in outputs]),
+        }
         return self._table("SignatureDef", fields)
+
+    def _port(self, ref: Ref) -> int:
+        fields = {
+            "Name": self._builder.CreateString(str(ref)),
+            "TensorIndex": self._indices([ref])[0],
+        }
+        return self._table("TensorMap", fields)
 
     def _table(self, name: str, fields: Mapping[str, Any]) -> int:
         module = importlib.import_module(f"tflite.{name}")
@@ -185,10 +231,14 @@ class _Writer:
 
     def _options(self, spec: OperatorSpec) -> int:
         fields = {
-            name[0].upper() + name[1:]: self._ints(value) if isinstance(value, Sequence) else value
-            for name, value in spec.options.items()
+            name[0].upper() + name[1:]: self._option(value) for name, value in spec.options.items()
         }
         return self._table(spec.options_type, fields)
+
+    def _option(self, value: OptionValue) -> Any:
+        if isinstance(value, str):
+            return self._builder.CreateString(value)
+        return self._ints(value) if isinstance(value, Sequence) else value
 
     def _code(self, name: str, version: int, custom_code: str) -> int:
         code = getattr(tflite.BuiltinOperator, name)

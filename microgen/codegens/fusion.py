@@ -68,7 +68,7 @@ class Surroundings:
         results."""
         bytes_of = roots(graph)
         inside = {node.outputs[0] for node in region.nodes}
-        read = {bytes_of[name] for name in graph.outputs}
+        read = {bytes_of[name] for name in graph.results}
         for node in graph.nodes:
             if node.outputs[0] not in inside and bytes_of[node.outputs[0]] == node.outputs[0]:
                 read.update(bytes_of[name] for name in node.inputs)

@@ -14,6 +14,10 @@ from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
+_NAME = (
+    "the module's name (default: default); for several models one name each (default: the files')"
+)
+_SIGNATURE = "the network to use of a file that has several, by its name (default: the first)"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -24,6 +28,11 @@ _POOL = (
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model's file."""
     parser.add_argument("model", metavar="MODEL", type=Path, help=MODEL)
+
+
+def add_signature(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of one of a file's networks."""
+    parser.add_argument("--signature", default="", metavar="NAME", help=_SIGNATURE)
 
 
 def add_codegen_path(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +49,7 @@ def add_codegen_path(parser: argparse.ArgumentParser) -> None:
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
     """Add the options that affect a memory plan."""
+    add_signature(parser)
     add = parser.add_argument
     add("--executor", default="aot", help="what runs the operators: aot (default) | graph")
     planners = " | ".join(options.PLANNERS)

@@ -21,12 +21,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     folder = "write each payload of module blobs to this folder"
     add("--extract", type=Path, metavar="DIR", help=folder)
     compiling.add_codegen_path(parser)
+    compiling.add_signature(parser)
     add("--force", action="store_true", help="replace existing files")
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Print what the file's contents say. Its name does not decide how it is read."""
-    found = inspection.inspect(args.path, verbose=console.verbose, codegen_path=args.codegen_path)
+    found = inspection.inspect(
+        args.path,
+        verbose=console.verbose,
+        codegen_path=args.codegen_path,
+        signature=args.signature,
+    )
     if args.extract is None:
         return Outcome(found.data, found.text)
     written = blobs.write(found.payloads, args.extract, force=args.force)

@@ -178,6 +178,7 @@ def source(project: Path, record: ModuleRecord) -> Graph:
         numerics=options["numerics"],
         targets=targets.parse(options["targets"]).kinds,
         generators=options["codegen"],
+        signature=options["signature"],
     )
 
 
@@ -238,7 +239,7 @@ class _Module:
 
     def by_oracle(self) -> Verdict:
         """The comparison with the oracle of the model's format, on the network in the file."""
-        oracle = frontends.oracle(self.model)
+        oracle = frontends.oracle(self.model, self.record.options["signature"])
         if oracle is None:
             why = f"there is none for {self.model.suffix} files"
             return Verdict("outside oracle", 0, 0, None, why, is_skipped=True)
@@ -322,7 +323,8 @@ class _Module:
         except ToolError as error:
             return None, str(error)
         found = _by_sample(graph, traced, len(chosen))
-        absent = sorted({name for layers in found for name in layers if name not in graph.types})
+        known = {*graph.types, *(b.tensor for b in self.record.plan.buffers if b.is_state)}
+        absent = sorted({name for layers in found for name in layers if name not in known})
         return compare_layers(self.record, self._beside(graph, chosen, found), absent), ""
 
     def _beside(

@@ -35,7 +35,7 @@ def runner(unit: Unit) -> dict[str, Any]:
     values = {
         **header(unit),
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
-        "state": [(unit.place(b.name), b) for b in program.state],
+        "state": [(unit.place(b.name), b, unit.constants.get(b.initial)) for b in program.state],
         "main": layout.call(f"int32_t {main}", declared),
         "run_operators": layout.call("int32_t run_operators", declared),
         "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),

@@ -61,13 +61,15 @@ def load(
     numerics: str = "litert",
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
+    signature: str = "",
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile of that name. The
     other arguments are those of ``Request``. Raises MicrogenError if there is no such file, profile
-    or suffix, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
-    microgen does not have."""
-    request = Request(profiles.profile(numerics), targets or {}, generators)
+    or suffix, or if a signature is given and the format has none, ModelError if the file is
+    malformed, and UnsupportedError if it uses a feature that microgen does not have."""
+    request = Request(profiles.profile(numerics), targets or {}, generators, signature)
     path = Path(path)
+    check_signature(path, signature)
     with budget.of_model():
         return _format_of(path).load(path, request)
 
@@ -89,9 +91,19 @@ def stored(path: Path) -> dict[str, bytes]:
     return found
 
 
-def oracle(path: Path) -> Oracle | None:
+def check_signature(path: Path, signature: str) -> None:
+    """Raise MicrogenError if a signature is given for a model whose format has none."""
+    if signature and not _format_of(path).has_signatures:
+        raise MicrogenError(
+            f"has no signatures: {_format_of(path).suffix} files have one network each",
+            where=str(path),
+            hint="leave --signature out",
+        )
+
+
+def oracle(path: Path, signature: str = "") -> Oracle | None:
     """The outside implementation that also runs models of this format, if there is one."""
-    return _format_of(path).oracle()
+    return _format_of(path).oracle_of(signature)
 
 
 def relay_module(path: Path) -> IRModule | None:

@@ -22,14 +22,16 @@ class Request:
     """The options with which a model is read. Each format uses those that concern it.
 
     ``numerics`` is the runtime to follow, for formats whose files do not say how they round.
-    ``targets`` is for formats whose models name devices: device type (DLPack's number) -> kind of
-    target. ``generators`` is for formats whose models may already be partitioned: the names of the
-    code generators whose functions become one node each.
+    ``signature`` is for formats whose files have several networks: the name of one, or empty for
+    the first. ``targets`` is for formats whose models name devices: device type (DLPack's number)
+    -> kind of target. ``generators`` is for formats whose models may already be partitioned: the
+    names of the code generators whose functions become one node each.
     """
 
     numerics: Numerics = PROFILES["litert"]
     targets: Mapping[int, str] = field(default_factory=dict)
     generators: Collection[str] = ()
+    signature: str = ""
 
 
 class OracleError(MicrogenError):
@@ -59,7 +61,8 @@ class Oracle(Protocol):
     ) -> Iterator[dict[str, Array]]:
         """The tensors of each sample, by their names in the graph, as far as they can be read.
 
-        A sample is one array per model input, in order. ``files`` is what ``Format.files`` returns.
+        A sample is one array per model input, in order. All samples are one sequence, before which
+        every state is as at first. ``files`` is what ``Format.files`` returns.
         Raises OracleError if the oracle refuses the model.
         """
 
@@ -81,6 +84,8 @@ class Format(abc.ABC):
 
     beside: ClassVar[tuple[str, ...]] = ()
     """Suffixes of a model's further files, which are next to the model and share its name."""
+    has_signatures: ClassVar[bool] = False
+    """Whether a file may have several networks, of which the user chooses one by its name."""
 
     def names(self, suffix: str) -> bool:
         """Whether files with this suffix, in lower case, are read as this format."""
@@ -114,6 +119,11 @@ class Format(abc.ABC):
     def oracle(self) -> Oracle | None:
         """The outside implementation that also runs models of this format, if there is one."""
         return None
+
+    def oracle_of(self, signature: str) -> Oracle | None:
+        """``oracle`` for one of several networks of a file; for the first if the name is empty."""
+        del signature
+        return self.oracle()
 
 
 class ModuleFormat(Format):

@@ -98,12 +98,14 @@ def folded(
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """The nodes, types, constants and variables so far."""
+    """The nodes, types, constants and variables so far, and the initial values of variables that do
+    not begin at 0."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, TensorType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
+    initial: dict[str, Array] = field(default_factory=dict)
 
     def fresh(self, wanted: str) -> str:
         """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
@@ -124,6 +126,12 @@ class GraphBuilder:
         name = self.declare(wanted, type_).name
         self.constants[name] = frozen(value)
         return Tensor(name, type_, self.constants[name])
+
+    def keep(self, tensor: Tensor, initial: Array) -> None:
+        """Make a tensor a variable with an initial value. ``graph`` gets its next values."""
+        self.types.setdefault(tensor.name, tensor.type)
+        self.variables[tensor.name] = None
+        self.initial[tensor.name] = frozen(initial)
 
     def add(self, node: Node, tensors: Iterable[Tensor]) -> None:
         """Append a node. ``tensors`` are those that the node names, known or not."""
@@ -156,10 +164,14 @@ class GraphBuilder:
         *,
         fixed: Mapping[str, tuple[int, ...]] | None = None,
         output_names: tuple[str, ...] = (),
+        updates: Mapping[str, Tensor] | None = None,
     ) -> Graph:
-        """The graph of all nodes, with the tensors that they, ``inputs`` and ``outputs`` name."""
-        self._know((*inputs, *outputs))
+        """The graph of all nodes, with the tensors that they, ``inputs`` and ``outputs`` name.
+        ``updates`` are the next values of the variables that ``keep`` has made."""
+        latest = dict(updates or {})
+        self._know((*inputs, *outputs, *latest.values()))
         ports = [tensor.name for tensor in (*inputs, *outputs)]
+        ports += [name for own, tensor in latest.items() for name in (own, tensor.name)]
         used = {*ports, *(n for node in self.nodes for n in (*node.inputs, *node.outputs))}
         order = [each for each in dict.fromkeys((*ports, *self.types)) if each in used]
         return Graph(
@@ -172,6 +184,8 @@ class GraphBuilder:
             variables=tuple(each for each in order if each in self.variables),
             fixed=fixed or {},
             output_names=output_names,
+            updates={name: tensor.name for name, tensor in latest.items()},
+            initial={each: self.initial[each] for each in order if each in self.initial},
         )
 
     def _know(self, tensors: Iterable[Tensor]) -> None:

@@ -20,12 +20,14 @@ from microgen.mlf import contents, tar
 from microgen.names import cnames
 
 
-def inspect(path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = ()) -> Inspected:
+def inspect(
+    path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = (), signature: str = ""
+) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
     ``verbose``: for a project, also say why each kernel was chosen and others were not.
-    ``codegen_path``: folders with codegens, which say how their modules are read. Raises
-    MicrogenError for any other file.
+    ``codegen_path``: folders with codegens, which say how their modules are read. ``signature``:
+    for a model, the network to show. Raises MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
@@ -42,7 +44,7 @@ def inspect(path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] =
         return library.inspect(path)
     if blobs.is_blob(head, path.stat().st_size):
         return blobs.inspect(path, codegen_path)
-    return _model(frontends.load(path))
+    return _model(frontends.load(path, signature=signature))
 
 
 _HEAD_BYTES = 262  # up to tar's magic number

@@ -77,8 +77,9 @@ def walk(
             errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
             rules[name] = () if known else one.rules
             yield one
-    kept.values = {name: values[name] for name in graph.variables}
-    kept.errors = {name: errors[name] for name in graph.variables if name in errors}
+    latest = {name: graph.updates.get(name, name) for name in graph.variables}
+    kept.values = {name: values[source] for name, source in latest.items()}
+    kept.errors = {name: errors[source] for name, source in latest.items() if source in errors}
 
 
 def _of_node(

@@ -145,9 +145,13 @@ class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
 
     ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
-    values from one inference to the next, and mean 0 before the first; one node each reads and
-    updates them. ``fixed`` has the inputs that have only one sound value, which follows from the
-    shapes: no node reads them. ``output_names`` has the names of the outputs in C, or is empty.
+    values from one inference to the next. Before the first they have the values in ``initial``, or
+    mean 0. ``updates`` has for a variable the tensor whose value the variable has in the next
+    inference. Nodes that read such a variable always read its value before the inference, whatever
+    the order of the nodes is. Each variable that is not in ``updates`` has one node, which reads
+    and updates it (``Op.writes``). ``fixed`` has the inputs that have only one sound value, which
+    follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
+    or is empty.
     """
 
     name: str
@@ -159,6 +163,14 @@ class Graph:
     variables: tuple[str, ...] = ()
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     output_names: tuple[str, ...] = ()
+    updates: Mapping[str, str] = field(default_factory=dict)
+    initial: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The tensors for which the graph is computed: its outputs, then the variables' next
+        values."""
+        return (*self.outputs, *self.updates.values())
 
     def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
         """Types of several tensors."""
@@ -169,9 +181,9 @@ class Graph:
         return {out: node for node in self.nodes for out in node.outputs}
 
     def uses_of(self) -> dict[str, int]:
-        """Tensor name -> the number of times that nodes and graph outputs read it."""
+        """Tensor name -> the number of times that nodes read it or it is a result of the graph."""
         counts = dict.fromkeys(self.types, 0)
-        for name in (*self.outputs, *(i for node in self.nodes for i in node.inputs)):
+        for name in (*self.results, *(i for node in self.nodes for i in node.inputs)):
             counts[name] += 1
         return counts
 

@@ -13,8 +13,10 @@ State = dict[str, Array]  # the value of each variable of a graph
 
 
 def initial_state(graph: Graph) -> State:
-    """The values of variables before the first inference: their zero points, which mean 0."""
-    return {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
+    """The values of variables before the first inference: those that the graph gives, or the zero
+    points, which mean 0."""
+    zeros = {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
+    return {**zeros, **graph.initial}
 
 
 def _variables(graph: Graph) -> list[tuple[str, TensorType]]:
@@ -41,7 +43,8 @@ def evaluate(
         written = ops[node.op].writes(node.attrs, len(node.inputs))
         names = (*node.outputs, *(node.inputs[position] for position in written))
         values.update(zip(names, found, strict=True))
-    state.update((name, values[name]) for name in graph.variables)
+    # All values are read before the first is replaced, because an update may name a variable.
+    state.update([(name, values[graph.updates.get(name, name)]) for name in graph.variables])
     return values
 
 

@@ -33,6 +33,7 @@ def _function(name: str, graph: Graph, attributes: Sequence[str] = ()) -> str:
     results = ", ".join(_type(graph.types[n]) for n in graph.outputs)
     lines = [f"def @{name}({params}) -> {_tuple(results, len(graph.outputs))} {{"]
     lines += [f"  {_node(node, graph, names)}" for node in graph.nodes]
+    lines += [f"  /* {names[v]} is {names[n]} next time */" for v, n in graph.updates.items()]
     lines.append(f"  {_tuple(', '.join(names[n] for n in graph.outputs), len(graph.outputs))}")
     return "\n".join([*lines, "}", ""])
 

@@ -18,7 +18,7 @@ def check(graph: Graph, ops: Mapping[str, Op]) -> None:
         _check_order(node, known)
         known.update(node.outputs)
         _check_types(node, graph, ops)
-    missing = [name for name in graph.outputs if name not in known]
+    missing = [name for name in graph.results if name not in known]
     if missing:
         raise InternalError(f"output {missing[0]!r} is computed by no node", where=graph.name)
 
@@ -45,9 +45,24 @@ def _check_names(graph: Graph) -> None:
 
 def _check_variables(graph: Graph) -> None:
     uses = graph.uses_of()
-    shared = [name for name in graph.variables if uses[name] > 1]
+    shared = [name for name in graph.variables if uses[name] > 1 and name not in graph.updates]
     if shared:
         raise InternalError(f"variable {shared[0]!r} has more than one reader", where=graph.name)
+    for name in {*graph.updates, *graph.initial} - {*graph.variables}:
+        raise InternalError(f"{name!r} is updated, but it is not a variable", where=graph.name)
+    for name, source in graph.updates.items():
+        if str(graph.types[name]) != str(graph.types[source]):
+            raise InternalError(
+                f"variable {name!r} is {graph.types[name]}, its next value {graph.types[source]}",
+                where=graph.name,
+            )
+    for name, array in graph.initial.items():
+        declared = graph.types[name]
+        if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
+            raise InternalError(
+                f"variable {name!r} begins as {array.dtype}{array.shape}, its type says {declared}",
+                where=graph.name,
+            )
 
 
 def _repeats(names: list[str]) -> bool:

@@ -49,10 +49,11 @@ class LoweredRegions:
     regions: tuple[Lowered, ...]
     external: tuple[ExternalModule, ...]
 
-    @property
-    def functions(self) -> tuple[PrimFunc, ...]:
-        """Every function once, in the order of first calls."""
-        return tuple({item.function.name: item.function for item in self.regions}.values())
+    def functions_without(self, dropped: Collection[int]) -> tuple[PrimFunc, ...]:
+        """Every function once, in the order of first calls. The regions with the numbers
+        ``dropped`` are not called."""
+        called = [item for i, item in enumerate(self.regions) if i not in dropped]
+        return tuple({item.function.name: item.function for item in called}.values())
 
 
 @dataclass(slots=True)

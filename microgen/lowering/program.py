@@ -18,11 +18,12 @@ from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
 from microgen.kernels import transforms
 from microgen.kernels.base import KernelConstant
-from microgen.lowering import devices, functions
+from microgen.lowering import devices, functions, updates
 from microgen.lowering.functions import Lowered, LoweredRegions
+from microgen.lowering.updates import Updates
 from microgen.names import cnames
 from microgen.partition import Partition
-from microgen.passes.views import roots
+from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
 from microgen.program.types import (
     Argument,
@@ -62,13 +63,14 @@ def lower(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
     by_target = {device.target: device for device in needed}
-    state = _Lowering(graph, partition.regions, by_target, roots(graph), inputs, outputs)
+    updated = updates.of(graph, partition.regions, [item.primitive for item in lowered.regions])
+    state = _Lowering(graph, partition.regions, by_target, updated, inputs, outputs)
     external = state.add_all(partition.regions, lowered)
     return Program(
         module=module,
         inputs=state.numbered(inputs),
         outputs=state.numbered(outputs),
-        functions=lowered.functions,
+        functions=lowered.functions_without(updated.dropped),
         calls=tuple(state.calls),
         buffers=tuple(state.buffers.values()),
         constants=tuple(state.constants.values()),
@@ -135,7 +137,7 @@ class _Lowering:
     graph: Graph
     regions: tuple[Region, ...]
     devices: Mapping[str, Device]  # by target
-    bytes_of: Mapping[str, str]
+    updates: Updates
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     calls: list[Call] = field(default_factory=list)
@@ -159,27 +161,46 @@ class _Lowering:
             self.storage[tensor] = Argument(Storage.INPUT, port.name)
             self.port_sids[port.name] = self._new_sid()
 
+    @property
+    def bytes_of(self) -> Mapping[str, str]:
+        """Tensor -> the tensor whose bytes it has."""
+        return self.updates.bytes_of
+
     def add_all(
         self, regions: Sequence[Region], lowered: LoweredRegions
     ) -> tuple[ExternalModule, ...]:
         """Add the variables, then each region's call in execution order. Returns the external
         modules with the constants that they get when they are loaded."""
+        used = {self.bytes_of[n] for item in lowered.regions for n in item.primitive.inputs}
+        used.update(self.updates.places.values())
         for name in self.graph.variables:
-            self.add_variable(name)
-        for region, item in zip(regions, lowered.regions, strict=True):
-            self.add(region, item)
+            if name in used:
+                self.add_variable(name)
+        for index, (region, item) in enumerate(zip(regions, lowered.regions, strict=True)):
+            if index not in self.updates.dropped:
+                self.add(region, item)
         return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
     def add_variable(self, tensor: str) -> None:
-        """Give a variable its buffer."""
-        self._buffer(tensor, is_state=True)
+        """Give a variable its buffer, and a constant for its initial bytes unless all are equal."""
+        argument, kind = self._buffer(tensor), self.graph.types[tensor]
+        values = self.graph.initial.get(tensor, np.full((), kind.zero, kind.dtype.numpy))
+        found, initial = set(values.tobytes()), ""
+        if len(found) > 1:
+            constant = KernelConstant("initial", ctype(kind.dtype), tensor, array=values)
+            initial = self._constant(constant, tensor).name
+        reset_byte = 0 if initial else min(found)
+        self.buffers[argument.name] = replace(
+            self.buffers[argument.name], is_state=True, reset_byte=reset_byte, initial=initial
+        )
 
     def add(self, region: Region, lowered: Lowered) -> None:
         """Append the call of one region's primitive function."""
         primitive, device = lowered.primitive, self.devices.get(region.target)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
-        arguments += [self._constant(c, region) for c in primitive.constants]
+        layer = str(region.origin.layer)
+        arguments += [self._constant(c, layer) for c in primitive.constants]
         arguments += [self._result(name) for name in primitive.outputs]
         context = [Argument(Storage.DEVICE, device.name)] if device else []
         tensor = primitive.outputs[0]
@@ -207,7 +228,9 @@ class _Lowering:
     def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
         """The module with the constants that its functions get when they are loaded."""
         held = tuple(
-            HeldConstant(item.function.name, c.name, self._constant(c, region).name)
+            HeldConstant(
+                item.function.name, c.name, self._constant(c, str(region.origin.layer)).name
+            )
             for region, item in zip(self.regions, lowered.regions, strict=True)
             if item.function.name in module.functions
             for c in item.primitive.held
@@ -223,43 +246,40 @@ class _Lowering:
         return f"sid_{self.next_sid - 1}"
 
     def _result(self, tensor: str) -> Argument:
+        if tensor in self.updates.places:
+            self.storage[tensor] = self.storage[self.updates.places[tensor]]
+            return self.storage[tensor]
         if tensor not in self.written:
-            return self._buffer(tensor, is_state=False)
+            return self._buffer(tensor)
         name = self.written[tensor].name
         self.port_sids[name] = self._new_sid()
         self.storage[tensor] = Argument(Storage.OUTPUT, name)
         return self.storage[tensor]
 
-    def _buffer(self, tensor: str, *, is_state: bool) -> Argument:
+    def _buffer(self, tensor: str) -> Argument:
         name = self._new_sid()
-        kind = self.graph.types[tensor]
-        # Only int8 has zero points other than 0, so the bytes of the value that means 0 are equal.
-        reset_byte = kind.zero & 0xFF if is_state else 0
-        self.buffers[name] = Buffer(name, kind.nbytes, tensor, is_state, reset_byte)
+        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor)
         self.storage[tensor] = Argument(Storage.SID, name)
         return self.storage[tensor]
 
-    def _constant(self, constant: KernelConstant, region: Region) -> Argument:
+    def _constant(self, constant: KernelConstant, layer: str) -> Argument:
         source = self._parameter(constant)
         transform = Transform(constant.transform, (source,), constant.arguments)
         if transform not in self.constants:
             self.parameter_ids.setdefault(source, self.next_sid)
             self._new_sid()
-            made = self._new_constant(constant, transform, region)
+            made = self._new_constant(constant, transform, layer)
             self.constants[transform] = made
             self.arrays[made.name] = made.array
         return Argument(Storage.CONSTANT, self.constants[transform].name)
 
-    def _new_constant(
-        self, constant: KernelConstant, transform: Transform, region: Region
-    ) -> Constant:
+    def _new_constant(self, constant: KernelConstant, transform: Transform, layer: str) -> Constant:
         (source,) = transform.sources
         plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
         name = cnames.unique(plain, self.arrays)
         array = transforms.apply(
             transform.kind, [self.parameters[source]], dict(transform.arguments)
         )
-        layer = str(region.origin.layer)
         return Constant(name, constant.ctype, frozen(array), transform, layer, constant.name)
 
     def _parameter(self, constant: KernelConstant) -> str:

@@ -103,7 +103,7 @@ def _described(target: str, board: Board) -> str:
 
 def _functions(program: Program, plan: MemoryPlan, board: Board) -> dict[str, Any]:
     scratch = _scratch(program)
-    constants = _constants(program)
+    constants = _constants(program, board)
     main = []
     for target in _targets(program, board):
         own = [scratch[f.name] for f in program.functions if f.target == target]
@@ -149,9 +149,9 @@ def _scratch(program: Program) -> dict[str, int]:
     return found
 
 
-def _constants(program: Program) -> dict[str, int]:
+def _constants(program: Program, board: Board) -> dict[str, int]:
     """Bytes of constants by target. Each belongs to the target of the module that gets it when
-    loaded, or else to the target of the first call that reads it."""
+    loaded, or else to the target of the first call that reads it. The host resets variables."""
     modules = program.external_modules
     reader = {held.constant: module.target for module in modules for held in module.constants}
     for call in program.calls:
@@ -161,6 +161,6 @@ def _constants(program: Program) -> dict[str, int]:
                 reader.setdefault(argument.name, target)
     found: dict[str, int] = {}
     for constant in program.constants:
-        target = reader[constant.name]
+        target = reader.get(constant.name, board.cpu.name)
         found[target] = found.get(target, 0) + constant.array.nbytes
     return found

@@ -95,13 +95,15 @@ def _matters(call: Call) -> bool:
 def _predicate(
     refuses: Refuses, nodes: Mapping[str, Node], graph: Graph
 ) -> Callable[[OperatorCall], str | None]:
+    variables, kept = set(graph.variables), set(graph.updates.values())
+
     def predicate(call: OperatorCall) -> str | None:
         node = nodes[str(call.attrs[_LAYER])]
         if node.op == "external":
             return "another generator has taken it"
         if node.target:
             return f"it is on the target {node.target}"
-        if set(node.inputs) & set(graph.variables):
+        if not variables.isdisjoint(node.inputs) or node.outputs[0] in kept:
             return "it keeps a state between inferences"
         return refuses(node)
 
@@ -139,9 +141,9 @@ def shown(graph: Graph) -> IRModule:
                 values[name] = TupleGetItem(call, i)
                 types[values[name]] = kinds[i]
     body = values[graph.outputs[0]]
-    if len(graph.outputs) > 1:
-        body = Tuple([values[name] for name in graph.outputs])
-        types[body] = TupleType(tuple(_type(graph, name) for name in graph.outputs))
+    if len(graph.results) > 1:
+        body = Tuple([values[name] for name in graph.results])
+        types[body] = TupleType(tuple(_type(graph, name) for name in graph.results))
     params = tuple(p for p in (values[tensor] for tensor in given) if isinstance(p, Var))
     main = Function(params, body, types[body])
     types[main] = FuncType(tuple(types[p] for p in params), types[body])
@@ -187,7 +189,7 @@ def _cut(
     """The nodes ``inside`` as a graph."""
     computed = {name: None for node in inside for name in node.outputs}
     read = dict.fromkeys(name for node in inside for name in node.inputs)
-    wanted = {*graph.outputs, *(name for node in outside for name in node.inputs)}
+    wanted = {*graph.results, *(name for node in outside for name in node.inputs)}
     names = {*computed, *read}
     return Graph(
         name=graph.name,

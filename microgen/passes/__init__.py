@@ -17,6 +17,8 @@ from microgen.passes.fold_pad import fold_pad
 from microgen.passes.fuse_activation import fuse_activation
 from microgen.passes.merge_views import merge_views
 from microgen.passes.own_outputs import own_outputs
+from microgen.passes.own_updates import own_updates
+from microgen.passes.slide_windows import slide_windows
 from microgen.passes.tabulate import tabulate
 
 Pass = Callable[[Graph], Graph]
@@ -29,8 +31,10 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own
+    slide_windows,  # a variable and the rows joined to it become one buffer
     dead_code,  # drops what the others left without a reader
-    own_outputs,  # comes last: each output gets a node that computes only this output
+    own_outputs,  # then each output has a node that computes only this output
+    own_updates,  # comes last, because copies of outputs may read variables
 )
 
 

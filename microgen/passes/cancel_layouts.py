@@ -82,7 +82,10 @@ class _Rewriting:
             else:
                 self._add(node)
         outputs = tuple(self._computed(name) for name in self.graph.outputs)
-        return self.graph.replace(nodes=tuple(self.nodes), outputs=outputs, types=self.types)
+        updates = {v: self._computed(name) for v, name in self.graph.updates.items()}
+        return self.graph.replace(
+            nodes=tuple(self.nodes), outputs=outputs, updates=updates, types=self.types
+        )
 
     def _leave(self, function: str) -> None:
         """Compute the results that other nodes read of an external function. Its nodes are then
@@ -144,7 +147,7 @@ class _Rewriting:
     def _is_made(self, name: str, change: _Pending) -> bool:
         """Whether a tensor is computed in any case, in the layout that it has in the graph."""
         is_known = (change.source, change.axes, _place(change.node)) in self.known
-        return is_known or name in self.graph.outputs
+        return is_known or name in self.graph.results
 
     def _costs(self, name: str, lead: _Pending, node: Node) -> bool:
         """Whether a node would have to move the tensor's elements to the other layout."""

@@ -6,10 +6,11 @@ from microgen.ir.graph import Graph, live_nodes
 
 
 def dead_code(graph: Graph) -> Graph:
-    """The graph without everything that no output depends on. Graph inputs are always kept."""
-    kept = live_nodes(graph.nodes, graph.outputs)
+    """The graph without everything that neither an output nor a variable's next value depends on.
+    Graph inputs are always kept."""
+    kept = live_nodes(graph.nodes, graph.results)
     named = (name for node in kept for name in (*node.inputs, *node.outputs))
-    live = {*graph.outputs, *graph.inputs, *named}
+    live = {*graph.results, *graph.updates, *graph.inputs, *named}
     return graph.replace(
         nodes=kept,
         constants={name: array for name, array in graph.constants.items() if name in live},

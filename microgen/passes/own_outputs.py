@@ -10,11 +10,11 @@ from microgen.passes.views import roots
 def own_outputs(graph: Graph) -> Graph:
     """The graph in which every output's bytes are computed by a node for that output alone.
 
-    An output that is an input, a constant, or already another output, is copied. All others are
-    written in place by the nodes that compute them.
+    An output that is an input, a constant, a variable, or already another output, is copied. All
+    others are written in place by the nodes that compute them.
     """
     bytes_of = roots(graph)
-    taken = {*graph.inputs, *graph.constants}
+    taken = {*graph.inputs, *graph.constants, *graph.variables}
     copies: list[Node] = []
     outputs: list[str] = []
     types = dict(graph.types)

@@ -13,4 +13,8 @@ def rename(graph: Graph, names: Mapping[str, str]) -> Graph:
     nodes = tuple(
         dataclasses.replace(n, inputs=tuple(names.get(i, i) for i in n.inputs)) for n in graph.nodes
     )
-    return graph.replace(nodes=nodes, outputs=tuple(names.get(o, o) for o in graph.outputs))
+    return graph.replace(
+        nodes=nodes,
+        outputs=tuple(names.get(o, o) for o in graph.outputs),
+        updates={v: names.get(n, n) for v, n in graph.updates.items()},
+    )

@@ -24,6 +24,7 @@ class _Need:
     nbytes: int
     birth: int
     death: int
+    is_state: bool = False
 
 
 def problems(program: Program, plan: MemoryPlan) -> list[str]:
@@ -79,7 +80,7 @@ def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
 def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
     sizes = {b.name: b.nbytes for b in program.buffers}
     state = {b.name for b in program.state}
-    needs = {name: _Need(sizes[name], 0, len(program.calls)) for name in state}
+    needs = {name: _Need(sizes[name], 0, len(program.calls), is_state=True) for name in state}
     needs |= {b.name: _Need(b.nbytes, 0, 0) for b in program.buffers if b.is_input}
     outputs = {b.name for b in program.buffers if b.is_output}
     found = []
@@ -164,8 +165,8 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
         if plan.constants:
             yield "constants are placed, but there is no pool for them"
         return
-    held = program.held_constants  # these are in no pool
-    sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in held}
+    linked = program.held_constants | {b.initial for b in program.state}  # these are in no pool
+    sizes = {c.name: c.array.nbytes for c in program.constants if c.name not in linked}
     if {p.name: p.nbytes for p in plan.constants} != sizes or len(plan.constants) != len(sizes):
         yield "constants are not placed once each with their sizes"
     for pool in plan.constant_pools:
@@ -184,7 +185,11 @@ def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tu
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
     listed = {(pair.input, pair.output) for pair in call.in_place}
-    outputs = {position for position, role, _ in used if role == Role.OUTPUT}
+    outputs = {
+        position
+        for position, role, name in used
+        if role == Role.OUTPUT and not needs[name].is_state
+    }
     written = {names[position] for position in outputs}
     allowed = set()
     for i, o in listed:

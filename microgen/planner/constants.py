@@ -17,11 +17,13 @@ def place(
     """The pools with their planned sizes, and the constants' places, in the program's order.
 
     Without pools there are no places, because constants are then in ``.rodata.tvm``. Constants that
-    modules get when they are loaded are always there. Raises CapacityError.
+    modules get when they are loaded are always there, and so are the initial bytes of variables.
+    Raises CapacityError.
     """
     ends = [0] * len(pools)
     placements = []
-    passed = [c for c in program.constants if c.name not in program.held_constants]
+    linked = program.held_constants | {buffer.initial for buffer in program.state}
+    passed = [c for c in program.constants if c.name not in linked]
     for constant in passed if pools else ():
         lacks = []
         for number, pool in enumerate(pools):

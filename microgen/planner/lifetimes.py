@@ -79,7 +79,8 @@ def analyse(program: Program) -> Liveness:
         if c.scratch
     ]
     by_name = {b.name: b for b in sids}
-    pairs = [pair for access in accesses for pair in _pairs(access, by_name)]
+    state = {b.name for b in program.buffers if b.is_state}
+    pairs = [p for a in accesses for p in _pairs(a, by_name) if p.output not in state]
     return Liveness((*sids, *scratch), tuple(pairs))
 
 

@@ -166,8 +166,8 @@ class Buffer:
     """A storage id: ``sid_<n>``, its size in bytes, and the tensor that it holds.
 
     ``is_state``: a variable, which keeps its bytes from one inference to the next. A reset sets
-    them all to ``reset_byte``, 0 to 255. ``is_input``: the caller has written it before the first
-    call. ``is_output``: the caller reads it after the last.
+    them all to ``reset_byte``, or to the constant that ``initial`` names. ``is_input``: the caller
+    has written it before the first call. ``is_output``: the caller reads it after the last.
     """
 
     name: str
@@ -175,6 +175,7 @@ class Buffer:
     tensor: str
     is_state: bool = False
     reset_byte: int = 0
+    initial: str = ""
     is_input: bool = False
     is_output: bool = False
 
@@ -228,8 +229,8 @@ class Program:
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as in the file.
     ``constants`` are those of the firmware. ``parameter_ids`` are the storage ids of parameters,
-    each that of the first constant computed from it. ``devices`` are those that some call needs, in
-    the order in which their targets were declared.
+    each that of the first constant computed from it. ``devices`` are those that calls need, in the
+    order in which their targets were declared.
     """
 
     module: str

@@ -10,7 +10,13 @@ import numpy as np
 
 from tests.differential import stock
 from tests.differential.stock import Array
-from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
+from tests.tflite_builder import (
+    OperatorSpec,
+    OptionValue,
+    SubgraphSpec,
+    TensorSpec,
+    build_model,
+)
 
 MAX_INPUTS = 4
 QUANTIZED = ("int8", "int16")
@@ -19,6 +25,16 @@ Shape = tuple[int, ...]
 
 class UnfitError(Exception):
     """A maker finds no input that fits, or its layer is useless for a comparison."""
+
+
+@dataclass(frozen=True)
+class Composite(OperatorSpec):
+    """A layer of several operators, ``parts``, with tensors of their own between them. ``initial``
+    are the values with which its variables begin, by name; ``<name>/handle`` is a handle."""
+
+    parts: Sequence[OperatorSpec] = ()
+    inner: Sequence[TensorSpec] = ()
+    initial: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass
@@ -59,7 +75,20 @@ class Network:
 
     def model(self, outputs: Sequence[str]) -> bytes:
         """The bytes of the .tflite file."""
-        return build_model(tuple(self.tensors.values()), self.operators, self.inputs, outputs)
+        layers = [op for op in self.operators if isinstance(op, Composite)]
+        inner = [spec for op in layers for spec in op.inner]
+        initial = {name: values for op in layers for name, values in op.initial.items()}
+        once = [OperatorSpec("CALL_ONCE", [], [], "CallOnceOptions", {"initSubgraphIndex": 1})]
+        operators = [handle(name) for name in initial]
+        for op in self.operators:
+            operators += op.parts if isinstance(op, Composite) else [op]
+        return build_model(
+            [*self.tensors.values(), *inner],
+            [*(once if initial else []), *operators],
+            self.inputs,
+            outputs,
+            more=[_init(initial)] if initial else [],
+        )
 
     def fed(self, op: OperatorSpec) -> list[str]:
         """The tensors that an operator reads, each once, without constants and variables."""
@@ -303,3 +332,21 @@ class Network:
         self.operators.append(
             OperatorSpec(code, list(inputs), made, options_type, options or {}, version)
         )
+
+
+def handle(name: str) -> OperatorSpec:
+    """The operator that makes the handle of a variable."""
+    options = {"container": "", "sharedName": name}
+    return OperatorSpec("VAR_HANDLE", [], [f"{name}/handle"], "VarHandleOptions", options)
+
+
+def _init(initial: Mapping[str, Array]) -> SubgraphSpec:
+    """The subgraph that gives variables their first values."""
+    tensors, operators = list[TensorSpec](), list[OperatorSpec]()
+    for name, values in initial.items():
+        tensors.append(TensorSpec(f"{name}/handle", (), "resource"))
+        tensors.append(TensorSpec(name, values.shape, values.dtype.name, values))
+        ends = [f"{name}/handle", name]
+        assign = OperatorSpec("ASSIGN_VARIABLE", ends, [], "AssignVariableOptions")
+        operators += [handle(name), assign]
+    return SubgraphSpec(tensors, operators)

@@ -122,15 +122,14 @@ def test_the_longest_names_leave_a_refusal_readable() -> None:
         assert len(error.details) == len(codes) + 1
 
 
-def test_state_in_resource_variables() -> None:
-    """Operators without an output have a number for a name."""
+def test_operators_without_an_output_have_a_number_for_a_name() -> None:
     network = Network(
         (activation("x", 4), activation("y", 4)),
-        (OperatorSpec("CALL_ONCE", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
+        (OperatorSpec("WHILE", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
     )
     assert refusal(network, UnsupportedError) == (
-        "m.tflite: has operators that are not supported: CALL_ONCE in operator 0; keep the "
-        "network's state in inputs and outputs, and convert it again"
+        "m.tflite: has operators that are not supported: WHILE in operator 0; convert the model "
+        "with its branches and loops unrolled"
     )
 
 
@@ -242,21 +241,6 @@ def test_buffers_outside_the_flatbuffer_are_refused() -> None:
     assert said == (
         "m.tflite: keeps a buffer outside the flatbuffer, as models over 2 GiB do; "
         "convert the model with its buffers inside"
-    )
-
-
-def test_several_subgraphs_are_refused() -> None:
-    assert refusal(RELU, UnsupportedError, Model={"Subgraphs": Repeat(2)}) == (
-        "m.tflite: has 2 subgraphs, but no operator that calls another one; give a model of one "
-        "subgraph"
-    )
-
-
-def test_several_signatures_are_several_networks() -> None:
-    network = RELU.replace(signatures=("infer", "train", "save"))
-    assert refusal(network, UnsupportedError) == (
-        'm.tflite: has 3 signatures, each a separate network: "infer", "train", "save"; convert '
-        "the one you need, with signature_keys=[...]"
     )
 
 

@@ -11,6 +11,7 @@ from microgen.ir.graph import Graph
 
 class _TFLite(Format):
     suffix = ".tflite"
+    has_signatures = True
 
     def names(self, suffix: str) -> bool:
         from microgen.frontends.tflite import c_arrays
@@ -34,7 +35,9 @@ class _TFLite(Format):
         from microgen.frontends.tflite import convert
 
         data = self.files(path)[self.suffix]
-        return convert.load(data, file=path.name, numerics=request.numerics)
+        return convert.load(
+            data, file=path.name, numerics=request.numerics, signature=request.signature
+        )
 
     def operators(self) -> tuple[str, ...]:
         from microgen.frontends.tflite import importers
@@ -42,9 +45,12 @@ class _TFLite(Format):
         return tuple(importers.registry())
 
     def oracle(self) -> Oracle:
+        return self.oracle_of("")
+
+    def oracle_of(self, signature: str) -> Oracle:
         from microgen.frontends.tflite import litert
 
-        return litert.LiteRT()
+        return litert.LiteRT(signature)
 
 
 FORMAT = _TFLite()

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.frontends.tflite import importers, records, refusals, signature
+from microgen.frontends.tflite import importers, records, refusals
+from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
 from microgen.ir.graph import Graph
 
 
-def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
-    """The graph of a model; ``file`` is its name in messages and Origins.
+def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> Graph:
+    """The graph of a model; ``file`` is its name in messages and Origins. ``signature`` names one
+    of the model's signatures, by default the first.
 
     Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
     the model is sound but uses a feature that microgen does not have.
     """
-    signature.check(data, file)
-    model = records.read(data, file)
+    identifier.check(data, file)
+    model = records.read(data, file, signature)
     tensors = Tensors(model.tensors)
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
-    builder, fixes = GraphBuilder(), list[Fix]()
+    builder, fixes, variables = GraphBuilder(), list[Fix](), Variables(model)
     for operator in model.operators:
-        layer = Layer(operator, tensors, model.reader, numerics, builder, fixes)
+        layer = Layer(operator, tensors, model.reader, numerics, builder, fixes, variables)
         layer.finished(importers.registry()[operator.name](layer))
-    return _graph(model, tensors, builder, fixes)
+    return _graph(model, tensors, builder, fixes, variables)
 
 
 def _check_operators(model: ModelRecord) -> None:
-    """Raise unless every operator has an output, and the graph has inputs and outputs."""
+    """Raise unless every operator has an output, except those that only set variables, and the
+    graph has inputs and outputs."""
     file = model.reader.file
     for index, operator in enumerate(model.operators):
-        if not operator.outputs:
+        if not operator.outputs and operator.name not in WITHOUT_OUTPUTS:
             raise ModelError(f"operator {index} ({operator.name}) has no output", where=file)
     for kind, found in (
         ("operators", model.operators),
@@ -101,13 +106,18 @@ def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> 
 
 
 def _graph(
-    model: ModelRecord, tensors: Tensors, builder: GraphBuilder, fixes: Sequence[Fix]
+    model: ModelRecord,
+    tensors: Tensors,
+    builder: GraphBuilder,
+    fixes: Sequence[Fix],
+    variables: Variables,
 ) -> Graph:
     file = model.reader.file
     fixed = _fixed({tensors.names[index] for index in model.inputs}, fixes)
     inputs = [_port(tensors, index, file) for index in model.inputs]
     outputs = [_port(tensors, index, file) for index in model.outputs]
-    return builder.graph(PurePath(file).stem, inputs, outputs, fixed=fixed)
+    updates = variables.updates()
+    return builder.graph(PurePath(file).stem, inputs, outputs, fixed=fixed, updates=updates)
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
@@ -142,7 +152,22 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
     return tensor
 
 
-def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
-    """The names that the graph gives the tensors, in the file's order."""
-    signature.check(data, file)
-    return tuple(Tensors(records.read(data, file).tensors).names)
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A signature: its name, empty if the model has none, the number of its subgraph, the numbers
+    of the subgraph's inputs, and the names that the graph gives the tensors, by their numbers.
+    Handles of variables, which have no values, are not among them."""
+
+    name: str
+    subgraph: int
+    inputs: tuple[int, ...]
+    tensors: Mapping[int, str]
+
+
+def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
+    """The signature of that name, by default the first. Raises what ``load`` raises."""
+    identifier.check(data, file)
+    model = records.read(data, file, signature)
+    names = enumerate(Tensors(model.tensors).names)
+    tensors = {i: name for i, name in names if model.tensors[i].dtype != RESOURCE}
+    return Signature(model.signature, model.main, model.inputs, tensors)

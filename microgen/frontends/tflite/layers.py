@@ -21,6 +21,7 @@ from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.variables import Key, Variables
 from microgen.ir.graph import (
     MAX_BYTES,
     Array,
@@ -95,11 +96,14 @@ class Layer(Operator):
         numerics: Numerics,
         graph: GraphBuilder,
         fixes: list[Fix],
+        variables: Variables,
     ) -> None:
-        name = tensors.names[record.outputs[0]]
+        known = [index for index in (*record.outputs, *record.inputs) if index != ABSENT]
+        name = tensors.names[known[0]] if known else record.name
         origin = Origin(reader.file, name)
         super().__init__(record.name, name, origin, graph=graph, moved={})
         self.numerics = numerics
+        self.variables = variables
         self._record = record
         self._tensors = tensors
         self._reader = reader
@@ -152,6 +156,14 @@ class Layer(Operator):
         """An input that keeps its value between inferences; otherwise like ``data``."""
         tensor = self._tensors.variable(self._index(position), self.where)
         return self._per_tensor(self._with_quant(tensor))
+
+    def variable_of(self, position: int) -> Key | None:
+        """The resource variable of a handle; None if the input is not one."""
+        return self.variables.key(self._index(position))
+
+    def keep(self, variable: Key, tensor: Tensor) -> None:
+        """Let a tensor be a resource variable's value from the inference before."""
+        self.variables.keep(variable, tensor, self._graph)
 
     def intermediate(self, position: int) -> Quant:
         """The quantization, per tensor, of an intermediate result that no tensor holds."""

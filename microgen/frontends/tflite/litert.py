@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.tflite.convert import tensor_names
+from microgen.frontends.tflite.convert import Signature, of_signature
 from microgen.ir.graph import Array
 
 
+@dataclass(frozen=True)
 class LiteRT:
-    """ai-edge-litert, on one thread."""
+    """ai-edge-litert, on one thread. ``signature`` names one of the model's, if not the first."""
 
+    signature: str = ""
     name = "LiteRT"
     kernels = "BUILTIN_REF"
     profile = "litert"
@@ -32,16 +35,17 @@ class LiteRT:
     ) -> Iterator[dict[str, Array]]:
         """Every tensor that something uses, for each sample. OracleError if LiteRT refuses the
         model. It has no reference ELU, for example, and refuses square roots of negative values.
+
+        The samples are one sequence, which begins with a new interpreter, because nothing else
+        resets resource variables.
         """
         (model,) = files.values()
-        names = tensor_names(model, file="the model")
+        record = of_signature(model, file="the model", signature=self.signature)
         try:
             interpreter = _interpreter(model)
             for sample in samples:
-                for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
-                    interpreter.set_tensor(detail["index"], array)
-                interpreter.invoke()
-                yield dict(_tensors(interpreter, names))
+                _invoke(interpreter, record, sample)
+                yield dict(_tensors(interpreter, record))
         except (RuntimeError, ValueError) as error:
             raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
 
@@ -72,8 +76,22 @@ def _interpreter(model: bytes) -> Any:
     return interpreter
 
 
-def _tensors(interpreter: Any, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
-    for detail in interpreter.get_tensor_details():
-        if detail["index"] < len(names):
+def _invoke(interpreter: Any, record: Signature, sample: Sequence[Array]) -> None:
+    """Run the signature's subgraph once."""
+    if record.subgraph == 0:
+        for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        return
+    runner = interpreter.get_signature_runner(record.name)
+    given = dict(zip(record.inputs, sample, strict=True))
+    details = runner.get_input_details().items()
+    runner(**{name: given[detail["index"]] for name, detail in details})
+
+
+def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]:
+    for detail in interpreter.get_tensor_details(record.subgraph):
+        index = detail["index"]
+        if index in record.tensors:
             with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
-                yield names[detail["index"]], interpreter.get_tensor(detail["index"])
+                yield record.tensors[index], interpreter.get_tensor(index, record.subgraph)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tflite.BuiltinOperator import BuiltinOperator
+from tflite.CallOnceOptions import CallOnceOptions
 from tflite.Model import Model
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.tflite.reader import Reader
 from microgen.ir.graph import Array
 
@@ -71,41 +73,107 @@ class OperatorRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SubgraphRecord:
+    """One subgraph: its tensors, its operators in execution order, and the numbers of its inputs
+    and outputs among the tensors."""
+
+    tensors: tuple[TensorRecord, ...]
+    operators: tuple[OperatorRecord, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The main subgraph, the number of subgraphs, and the names of the signatures."""
+    """The subgraph of the chosen signature, which is subgraph number ``main``. ``signature`` is
+    empty if the model has none. ``called`` has the subgraphs that CALL_ONCE operators of the main
+    one run, by number."""
 
     reader: Reader
     tensors: tuple[TensorRecord, ...]
     operators: tuple[OperatorRecord, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    subgraphs: int
-    signatures: tuple[str, ...]
+    main: int = 0
+    signature: str = ""
+    called: Mapping[int, SubgraphRecord] = field(default_factory=dict)
 
 
-def read(data: bytes, file: str) -> ModelRecord:
-    """The records of a file whose identifier is right. ModelError if it is malformed."""
+def read(data: bytes, file: str, signature: str = "") -> ModelRecord:
+    """The records of a file whose identifier is right. ``signature`` names one of the model's, by
+    default the first. ModelError if the file is malformed, UnsupportedError if it has no such
+    signature. Subgraphs that the signature does not reach are not read."""
     reader = Reader(data, file)
     model = reader.root(Model)
     subgraphs = reader.tables(model, "Subgraphs")
     if not subgraphs:
         raise ModelError("has no subgraph", where=file, hint="get the model file again")
-    graph = subgraphs[0]
+    name, number = _chosen(reader, model, signature, len(subgraphs))
     buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
-    tensors = [_tensor(reader, table, buffers) for table in reader.tables(graph, "Tensors")]
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
+    main = _subgraph(reader, subgraphs[number], buffers, codes)
+    once = [_init_subgraph(reader, o) for o in main.operators if o.name == "CALL_ONCE"]
+    return ModelRecord(
+        *(reader, main.tensors, main.operators, main.inputs, main.outputs, number, name),
+        called={
+            index: _subgraph(reader, subgraphs[index], buffers, codes)
+            for index in dict.fromkeys(once)
+            if 0 <= index < len(subgraphs) and index != number
+        },
+    )
+
+
+def _signatures(reader: Reader, model: Any) -> list[tuple[str, int]]:
+    """The names of the signatures, each with the number of its subgraph."""
+    return [
+        (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")))
+        for table in reader.tables(model, "SignatureDefs")
+    ]
+
+
+def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple[str, int]:
+    """The signature's name and the number of its subgraph."""
+    found = _signatures(reader, model)
+    if not found and not signature:
+        return "", 0
+    names = [f'"{short(name)}"' for name, _ in found]
+    chosen = next((own for own in found if signature in ("", own[0])), None)
+    if chosen is None:
+        has = f"its signatures are {few(names)}" if names else "it has no signatures"
+        raise UnsupportedError(
+            f'has no signature "{short(signature)}"; {has}',
+            where=reader.file,
+            hint="give one of them with --signature, or leave it out" if names else "leave it out",
+            details=names,
+        )
+    if chosen[1] >= subgraphs:
+        raise ModelError(
+            f"has a signature for subgraph {chosen[1]}, but there are {subgraphs}",
+            where=reader.file,
+            hint="get the model file again",
+        )
+    return chosen
+
+
+def _init_subgraph(reader: Reader, operator: OperatorRecord) -> int:
+    """The number of the subgraph that a CALL_ONCE runs."""
+    options = reader.union(operator.table, "BuiltinOptions", CallOnceOptions)
+    return int(reader.get(options, "InitSubgraphIndex")) if options is not None else 0
+
+
+def _subgraph(
+    reader: Reader, graph: Any, buffers: list[Array], codes: Sequence[tuple[str, str]]
+) -> SubgraphRecord:
+    tensors = [_tensor(reader, table, buffers) for table in reader.tables(graph, "Tensors")]
     operators = [
         _operator(reader, index, table, codes, len(tensors))
         for index, table in enumerate(reader.tables(graph, "Operators"))
     ]
-    return ModelRecord(
-        reader,
+    return SubgraphRecord(
         tuple(tensors),
         tuple(operators),
         _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
         _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
-        len(subgraphs),
-        tuple(reader.text(t, _SIGNATURE_KEY) for t in reader.tables(model, "SignatureDefs")),
     )
 
 
@@ -169,7 +237,7 @@ def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
 
 
 def _operator(
-    reader: Reader, index: int, table: Any, codes: list[tuple[str, str]], tensors: int
+    reader: Reader, index: int, table: Any, codes: Sequence[tuple[str, str]], tensors: int
 ) -> OperatorRecord:
     code = reader.get(table, "OpcodeIndex")
     if code >= len(codes):

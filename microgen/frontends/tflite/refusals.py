@@ -9,6 +9,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
+from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
 
 # Custom operators that are commands for an NPU: the NPU, and the compiler that wrote them.
 _NPUS = {
@@ -16,22 +17,17 @@ _NPUS = {
     "ethos-u": ("an Ethos-U NPU", "vela"),
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
-_STATE = "keep the network's state in inputs and outputs, and convert it again"
-_INSTEAD = {
-    **dict.fromkeys(("ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE"), _STATE),
-    **dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled"),
-}
+_INSTEAD = dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled")
 _FLEX = "convert the model without SELECT_TF_OPS"
 
 
 def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
-    """Raise UnsupportedError for operators without an importer, several subgraphs, dtypes that no
-    operator here supports, and int16 operators that the profile lacks. ``names`` are the names of
-    the tensors."""
+    """Raise UnsupportedError for operators without an importer, dtypes that no operator here
+    supports, and int16 operators that the profile lacks. ``names`` are the names of the tensors.
+    """
     layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
     _check_npu(model, layers)
     _check_operators(model, layers)
-    _check_subgraphs(model)
     _check_dtypes(model, layers)
     _check_profile(model, layers, numerics)
 
@@ -83,21 +79,6 @@ def _instead(lacking: Iterable[str]) -> str:
     return "build the model from other operators; `microgen ops` lists them"
 
 
-def _check_subgraphs(model: ModelRecord) -> None:
-    if model.subgraphs == 1:
-        return
-    if len(model.signatures) < 2:
-        what = f"has {model.subgraphs} subgraphs, but no operator that calls another one"
-        hint = "give a model of one subgraph"
-    else:
-        names = [f'"{short(name)}"' for name in model.signatures]
-        what = f"has {len(names)} signatures, each a separate network: {few(names)}"
-        hint = "convert the one you need, with signature_keys=[...]"
-    raise UnsupportedError(
-        what, where=model.reader.file, hint=hint, details=list(map(short, model.signatures))
-    )
-
-
 def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
     found: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
@@ -130,12 +111,12 @@ def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics
 
 def _odd_dtypes(model: ModelRecord, operator: OperatorRecord) -> Sequence[str]:
     """The unsupported dtypes among an operator's tensors. Constants of float16, which DEQUANTIZE
-    reads, are supported."""
+    reads, are supported, and so are handles of variables."""
     used = [model.tensors[i] for i in (*operator.inputs, *operator.outputs) if i >= 0]
-    folded = operator.name == "DEQUANTIZE"
+    own = {"DEQUANTIZE": "float16", **dict.fromkeys(WITH_HANDLES, RESOURCE)}.get(operator.name)
     return [
         dtype
-        for dtype in dict.fromkeys(t.dtype for t in used if not (folded and t.dtype == "float16"))
+        for dtype in dict.fromkeys(t.dtype for t in used if t.dtype != own)
         if dtype not in NODE_DTYPES
     ]
 

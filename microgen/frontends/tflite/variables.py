@@ -1,0 +1,164 @@
+"""Resource variables: their initial values, and the values that they have while a network is read.
+
+A variable is identified by its container and its shared name; tensors of the type RESOURCE are
+handles to it. Operators are imported in execution order, so a READ_VARIABLE has the value of the
+last ASSIGN_VARIABLE before it. Only a read before all assignments has the value of the inference
+before. The graph has a variable for it, and the last value assigned is the graph's update of this
+variable. So the graph has neither reads nor assignments whose order a pass could change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tflite.VarHandleOptions import VarHandleOptions
+
+from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.frontends.tflite.reader import Reader
+from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
+from microgen.frontends.tflite.tensors import Tensors
+from microgen.ir.graph import TensorType
+
+RESOURCE = "resource"  # the dtype of handles
+HANDLE = "VAR_HANDLE"
+ASSIGN = "ASSIGN_VARIABLE"
+WITH_HANDLES = (HANDLE, ASSIGN, "READ_VARIABLE")  # the operators that read or make handles
+WITHOUT_OUTPUTS = ("CALL_ONCE", ASSIGN)
+
+_CONTAINER, _SHARED_NAME = 0, 1  # field numbers in schema.fbs
+_MADE_ONCE = "variables that an initialisation subgraph sets to constants"
+
+Key = tuple[str, str]  # container and shared name
+
+
+class Variables:
+    """The variables of a model while it is imported. ``are_used``: one was read or assigned."""
+
+    def __init__(self, model: ModelRecord) -> None:
+        self._model = model
+        self._handles = _handles(model.reader, model.operators)
+        self._assigned = {self._handles.get(handle) for handle in _assigned(model.operators)}
+        self._initial: dict[Key, Tensor] = {}
+        self._kept: dict[Key, Tensor] = {}
+        self._latest: dict[Key, Tensor] = {}
+        self.are_used = False
+
+    def key(self, handle: int) -> Key | None:
+        """The variable of a handle; None if the tensor is not one."""
+        return self._handles.get(handle)
+
+    def initialise(self, number: int, where: str) -> None:
+        """Run an initialisation subgraph. Raises an error, with the operator ``where`` that runs
+        it, unless it only sets variables to constants."""
+        if number == self._model.main:
+            raise ModelError(f"runs its own subgraph {number} again", where=where)
+        if number not in self._model.called:
+            raise ModelError(f"runs subgraph {number}, which the file does not have", where=where)
+        _check_init(self._model.called[number], number, where)
+        for key, tensor in _constants(self._model.called[number], self._model.reader, where):
+            known = self._initial.get(key)
+            if known is not None:
+                _expect(key, known.type, tensor.type, "is set to", where)
+            self._initial[key] = tensor
+
+    def read(self, key: Key, declared: TensorType, where: str) -> Tensor | None:
+        """The tensor that has a variable's value; None if it is the value of the inference before,
+        and no tensor has that yet."""
+        self.are_used = True
+        found = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
+        if found is None:
+            raise UnsupportedError(
+                f"reads {_named(key)}, which has no initial value",
+                where=where,
+                hint=f"supported: {_MADE_ONCE}",
+            )
+        _expect(key, found.type, declared, "is read as", where)
+        if key in self._latest or key not in self._assigned:
+            return found
+        return self._kept.get(key)
+
+    def keep(self, key: Key, tensor: Tensor, graph: GraphBuilder) -> None:
+        """Let a tensor be the variable's value from the inference before."""
+        values = self._initial[key].value
+        assert values is not None, "initial values are constants"
+        self._kept[key] = tensor
+        graph.keep(tensor, values)
+
+    def assign(self, key: Key, tensor: Tensor, where: str) -> None:
+        """Give a variable a new value."""
+        self.are_used = True
+        known = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
+        if known is not None:
+            _expect(key, known.type, tensor.type, "is assigned", where)
+        self._latest[key] = tensor
+
+    def updates(self) -> dict[str, Tensor]:
+        """The names of the variables of the graph, each with its next value."""
+        return {tensor.name: self._latest[key] for key, tensor in self._kept.items()}
+
+
+def _named(key: Key) -> str:
+    return f'the variable "{short(key[1] or key[0])}"'
+
+
+def _expect(key: Key, known: TensorType, found: TensorType, what: str, where: str) -> None:
+    """Raise ModelError unless a variable keeps its shape and dtype."""
+    if (known.shape, known.dtype) != (found.shape, found.dtype):
+        raise ModelError(
+            f"{_named(key)} {what} {found}, but it is {known}",
+            where=where,
+            hint="a variable has one shape and one dtype",
+        )
+
+
+def _handles(reader: Reader, operators: Iterable[OperatorRecord]) -> Mapping[int, Key]:
+    """The variables by the numbers of the tensors that are their handles."""
+    found = {}
+    for operator in operators:
+        if operator.name == HANDLE and len(operator.outputs) == 1:
+            options = reader.union(operator.table, "BuiltinOptions", VarHandleOptions)
+            if options is not None:
+                key = (reader.text(options, _CONTAINER), reader.text(options, _SHARED_NAME))
+                found[operator.outputs[0]] = key
+    return found
+
+
+def _assigned(operators: Iterable[OperatorRecord]) -> list[int]:
+    """The handles through which variables are assigned."""
+    return [o.inputs[0] for o in operators if o.name == ASSIGN and o.inputs]
+
+
+def _check_init(graph: SubgraphRecord, number: int, where: str) -> None:
+    """Raise unless the subgraph has only operators that set variables."""
+    others = dict.fromkeys(o.name for o in graph.operators if o.name not in (HANDLE, ASSIGN))
+    if others:
+        raise UnsupportedError(
+            f"runs subgraph {number}, which has other operators than {HANDLE} and {ASSIGN}: "
+            f"{few(list(others))}",
+            where=where,
+            hint=f"supported: {_MADE_ONCE}",
+        )
+    if graph.inputs or graph.outputs:
+        raise ModelError(f"runs subgraph {number}, which has inputs or outputs", where=where)
+
+
+def _constants(graph: SubgraphRecord, reader: Reader, where: str) -> Sequence[tuple[Key, Tensor]]:
+    """The variables that an initialisation subgraph sets, with their values."""
+    handles, tensors = _handles(reader, graph.operators), Tensors(graph.tensors)
+    found = []
+    for operator in graph.operators:
+        if operator.name == HANDLE:
+            continue
+        handle, value = operator.inputs if len(operator.inputs) == 2 else (-1, -1)
+        if handle not in handles or value < 0:
+            raise ModelError(f"sets something that is not a variable ({ASSIGN})", where=where)
+        tensor = tensors.get(value, where)
+        if tensor.value is None:
+            raise UnsupportedError(
+                f'sets {_named(handles[handle])} to "{short(tensor.name)}", which is computed',
+                where=where,
+                hint=f"supported: {_MADE_ONCE}",
+            )
+        found.append((handles[handle], tensor))
+    return found
