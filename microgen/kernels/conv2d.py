@@ -48,6 +48,7 @@ KERNELS = (
     *blocks.upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
     *blocks.upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
     *window.relay_kernels("mg_conv2d_s8", 0, _params, window.constants),
+    window.offset_kernel("mg_conv2d_s8", 0, _params, window.constants),
     base.Kernel(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,

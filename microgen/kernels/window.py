@@ -8,6 +8,7 @@ from collections.abc import Callable
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
@@ -72,6 +73,23 @@ def relay_kernels(
             params=params,
             constants=base.weight_and_bias,
         ),
+    )
+
+
+def offset_kernel(symbol: str, axis: int, params: base.Params, constants: Constants) -> base.Kernel:
+    """``<symbol>_offset``, for weights with a zero point. The arguments are those of
+    ``relay_kernels``."""
+
+    def with_offset(node: Node, graph: Graph) -> base.Fields:
+        nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
+        return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
+
+    return base.Kernel(
+        symbol=f"{symbol}_offset",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=axis, wraps=True, has_offset=True),
+        params=with_offset,
+        constants=constants,
     )
 
 

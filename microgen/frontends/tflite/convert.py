@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.frontends.tflite import importers, records, refusals, signature
+from microgen.frontends.tflite import importers, records, refusals, signature, unsigned
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.ir.graph import Graph
+from microgen.ir.graph import Array, Graph, Origin
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
@@ -23,7 +23,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     """
     signature.check(data, file)
     model = records.read(data, file)
-    tensors = Tensors(model.tensors)
+    tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
@@ -107,7 +107,9 @@ def _graph(
     fixed = _fixed({tensors.names[index] for index in model.inputs}, fixes)
     inputs = [_port(tensors, index, file) for index in model.inputs]
     outputs = [_port(tensors, index, file) for index in model.outputs]
-    return builder.graph(PurePath(file).stem, inputs, outputs, fixed=fixed)
+    unsigned.connect(builder, inputs, outputs)
+    ends = ([port.tensor for port in side] for side in (inputs, outputs))
+    return builder.graph(PurePath(file).stem, *ends, fixed=fixed)
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
@@ -129,9 +131,9 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
     return found
 
 
-def _port(tensors: Tensors, index: int, file: str) -> Tensor:
+def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
     """An input or output of the graph. UnsupportedError if it has a scale per channel."""
-    tensor = tensors.get(index, file)
+    tensor, inner = tensors.port(index, file), tensors.get(index, file)
     quant = tensor.type.quant
     if quant is not None and not quant.is_per_tensor:
         raise UnsupportedError(
@@ -139,10 +141,12 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
             where=file,
             hint="convert the model with one scale for each input and output",
         )
-    return tensor
+    return unsigned.Port(tensor, inner, Origin(file, tensors.names[index]))
 
 
-def tensor_names(data: bytes, *, file: str) -> tuple[str, ...]:
-    """The names that the graph gives the tensors, in the file's order."""
+def in_graph(data: bytes, *, file: str) -> Callable[[int, Array], dict[str, Array]]:
+    """A function of a tensor's index in the file and its value there. It returns the values of the
+    graph's tensors that represent it, by name; none if the file has no such tensor."""
     signature.check(data, file)
-    return tuple(Tensors(records.read(data, file).tensors).names)
+    model = records.read(data, file)
+    return Tensors(model.tensors, (*model.inputs, *model.outputs)).in_graph

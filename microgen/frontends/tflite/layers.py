@@ -21,6 +21,7 @@ from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.ir.graph import (
     MAX_BYTES,
     Array,
@@ -170,9 +171,13 @@ class Layer(Operator):
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
-    def weights(self, position: int, rank: int) -> Tensor:
+    def is_unsigned(self, position: int) -> bool:
+        """Whether an input is quantized uint8 in the file."""
+        return is_signed_inside(self._tensors.records[self._index(position)])
+
+    def weights(self, position: int, rank: int, *, any_zero: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
-        per channel."""
+        per channel. With ``any_zero``, int8 with one scale may have any zero point."""
         tensor = self._quantized(self._index(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
@@ -180,7 +185,7 @@ class Layer(Operator):
             return tensor
         # Many layers may share one weight, and each layer checks all its scales.
         self._reader.spend(len(_quant(tensor).scale))
-        if any(_quant(tensor).zero_point):
+        if any(_quant(tensor).zero_point) and not (any_zero and _quant(tensor).is_per_tensor):
             raise self.unsupported(
                 f'has weights "{short(tensor.name)}" with a zero point other than 0',
                 supported="symmetric int8 weights, as TFLite's own quantization makes them",
@@ -279,7 +284,7 @@ class Layer(Operator):
     def finished(self, value: Value) -> None:
         """Check that an importer has made all of the operator's outputs."""
         made = [tensor.name for tensor in fields(value)]
-        expected = [self._tensors.names[index] for index in self._record.outputs]
+        expected = [self._tensors.inner(index) for index in self._record.outputs]
         assert made == expected, f"the importer of {self.op} gives {made}, not {expected}"
 
     def _check(
@@ -319,9 +324,11 @@ class Layer(Operator):
     def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
         """A node, with an origin of its own if the operator has several outputs."""
         node = super()._node(op, attrs, inputs, output)
-        if output.name not in (self._tensors.names[index] for index in self._record.outputs):
-            return node
-        return dataclasses.replace(node, origin=Origin(self.origin.file, output.name))
+        for index in self._record.outputs:
+            if self._tensors.inner(index) == output.name:
+                origin = Origin(self.origin.file, self._tensors.names[index])
+                return dataclasses.replace(node, origin=origin)
+        return node
 
     # Options
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.tflite.convert import tensor_names
+from microgen.frontends.tflite.convert import in_graph
 from microgen.ir.graph import Array
 
 
@@ -34,14 +34,14 @@ class LiteRT:
         model. It has no reference ELU, for example, and refuses square roots of negative values.
         """
         (model,) = files.values()
-        names = tensor_names(model, file="the model")
+        named = in_graph(model, file="the model")
         try:
             interpreter = _interpreter(model)
             for sample in samples:
                 for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
                     interpreter.set_tensor(detail["index"], array)
                 interpreter.invoke()
-                yield dict(_tensors(interpreter, names))
+                yield dict(_tensors(interpreter, named))
         except (RuntimeError, ValueError) as error:
             raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
 
@@ -72,8 +72,10 @@ def _interpreter(model: bytes) -> Any:
     return interpreter
 
 
-def _tensors(interpreter: Any, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+def _tensors(
+    interpreter: Any, named: Callable[[int, Array], dict[str, Array]]
+) -> Iterator[tuple[str, Array]]:
     for detail in interpreter.get_tensor_details():
-        if detail["index"] < len(names):
-            with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
-                yield names[detail["index"]], interpreter.get_tensor(detail["index"])
+        with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
+            index = detail["index"]
+            yield from named(index, interpreter.get_tensor(index)).items()
