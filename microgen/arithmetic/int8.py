@@ -227,7 +227,8 @@ def dense_scales(
     """Like ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
 
     This is the rule of TFLite Micro's dense, which rounds DOUBLE, and of convolutions that are
-    uint8 in the file. LiteRT's dense, which rounds SINGLE, uses ``conv_scales``. Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
+    uint8 in the file. LiteRT's dense, which rounds SINGLE, uses ``conv_scales``. Source: TFLite
+    kernel_util.cc, GetQuantizedConvolutionMultipler.
     """
     if weight.quant is None or not weight.quant.is_per_tensor:
         return conv_scales(data, weight, output)

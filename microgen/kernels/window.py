@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.constraints import weight_zero
+from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs

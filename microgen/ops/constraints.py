@@ -195,10 +195,11 @@ def accumulator_constraint(
     is the weight's zero point.
 
     It must fit after scaling because TFLite's own behaviour is undefined otherwise.
-    The bound is products * max|x - zero point| * max|w - zero|, whatever the values. It does not
-    include the bias, because a type does not know its values.
+    The bound is products * max|x - zero point| * max|w|, whatever the values. It includes neither
+    the bias nor, before scaling, the weight's zero point: kernels know the values, and refuse
+    weights that are too large.
     """
-    bound = largest_sum(data, products, zero)
+    bound = largest_sum(data, products)
     if bound >= 2**31 and data.dtype is DType.INT8:
         return (
             f"{products} products are summed, which may reach {bound}; the int32 accumulator "

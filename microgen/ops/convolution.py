@@ -114,7 +114,7 @@ def _scale_constraint(
     if data.dtype is DType.INT16:
         return scale_constraint16(scales)
     if rounding in (Rounding.DOUBLE, Rounding.PRODUCT):
-        unscaled = accumulator_constraint(data, products, np.zeros(1), weight_zero(weight))
+        unscaled = accumulator_constraint(data, products, np.zeros(1))
         return unscaled or multiplier_constraint(scales)
     return accumulator_constraint(data, products, scales)
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.frontends.tensors import GraphBuilder
 from microgen.frontends.tflite import importers, records, refusals, signature, unsigned
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord

@@ -21,7 +21,7 @@ from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.tflite.unsigned import is_signed_inside
+from microgen.frontends.tflite.unsigned import is_signed_inside, stored
 from microgen.ir.graph import (
     MAX_BYTES,
     Array,
@@ -35,6 +35,7 @@ from microgen.ir.graph import (
 )
 from microgen.ops import budget
 from microgen.ops.base import Padding, Pair, StatusError
+from microgen.ops.requantize import RequantizeAttrs
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
@@ -145,6 +146,15 @@ class Layer(Operator):
         """An input, quantized or not, computed or constant."""
         return self._tensors.get(self._index(position), self.where)
 
+    def stored(self, position: int) -> Tensor:
+        """An input as the file stores it: quantized uint8 is uint8, not int8."""
+        tensor = self.plain(position)
+        if not self.is_unsigned(position):
+            return tensor
+        kind = stored(tensor, tensor.name).type
+        return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), dtype=kind.dtype,
+                         quant=kind.quant, hint=f"{tensor.name}/uint8")  # fmt: skip
+
     def plain_output(self) -> Tensor:
         """The output, quantized or not."""
         return self._tensors.get(self._record.outputs[0], self.where)
@@ -174,6 +184,10 @@ class Layer(Operator):
     def is_unsigned(self, position: int) -> bool:
         """Whether an input is quantized uint8 in the file."""
         return is_signed_inside(self._tensors.records[self._index(position)])
+
+    def makes_unsigned(self) -> bool:
+        """Whether the output is quantized uint8 in the file."""
+        return is_signed_inside(self._tensors.records[self._record.outputs[0]])
 
     def weights(self, position: int, rank: int, *, any_zero: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or

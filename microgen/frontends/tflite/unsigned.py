@@ -13,11 +13,29 @@ import numpy as np
 
 from microgen.errors import UnsupportedError, short
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.frontends.tflite.records import TensorRecord
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
 from microgen.ops import budget
 from microgen.ops.requantize import PAIRS, RequantizeAttrs
 
+# Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has
+# other arithmetic for uint8 in L2_NORMALIZATION and RESIZE_BILINEAR, and no uint8 in others.
+EXACT = frozenset(
+    {
+        *("ADD", "ARG_MAX", "ARG_MIN", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "BROADCAST_TO"),
+        *("CAST", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE", "DEQUANTIZE"),
+        *("DIV", "EQUAL", "EXPAND_DIMS", "FILL", "FULLY_CONNECTED", "GATHER", "GREATER"),
+        *("GREATER_EQUAL", "HARD_SWISH", "LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC"),
+        *("LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D", "MEAN", "MINIMUM", "MIRROR_PAD", "MUL"),
+        *("NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU", "QUANTIZE", "REDUCE_MAX", "REDUCE_MIN"),
+        *("RELU", "RELU6", "RELU_N1_TO_1", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR", "SELECT"),
+        *("SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH"),
+        *("SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH", "TRANSPOSE"),
+        *("TRANSPOSE_CONV", "UNPACK"),
+    }
+)
+_CONVERSIONS = ("CAST", "DEQUANTIZE", "QUANTIZE")
+_OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with together with uint8
 _HALF = 128
 
 
@@ -26,6 +44,19 @@ def is_signed_inside(record: TensorRecord) -> bool:
     numbers."""
     found = record.quantization
     return record.dtype == "uint8" and found is not None and found.scale.size > 0
+
+
+def lacks(operator: OperatorRecord, records: Sequence[TensorRecord]) -> str:
+    """What an operator does with quantized uint8 tensors that microgen cannot, or ""."""
+    used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
+    if not any(map(is_signed_inside, used)):
+        return ""
+    if operator.name not in EXACT:
+        return operator.name
+    other = next((record.dtype for record in used if record.dtype in _OTHERS), "")
+    if operator.name in _CONVERSIONS or not other:
+        return ""
+    return f"{operator.name} with {other} tensors, too"
 
 
 def flipped(values: Array) -> Array:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from tests.differential.network import Network
 
-ALL = ("int8", "int16", "float32")
+ALL = ("int8", "uint8", "int16", "float32")
 EVERY = (*ALL, "int32", "int64", "bool")
 Make = Callable[[Network, str, str], None]
 
