@@ -8,7 +8,8 @@ from tests.ops import conformance as c
 
 
 def random_data(rng: np.random.Generator, dtype: DType) -> tuple[TensorType, Array]:
-    """Every value of the dtype, with a scale from 1e-38 to 1e36 and, for int8 and uint8, a zero point."""
+    """Every value of the dtype, with a scale from 1e-38 to 1e36; int8 and uint8 have a zero
+    point."""
     limits = np.iinfo(dtype.numpy)
     array = np.arange(limits.min, limits.max + 1).astype(dtype.numpy)
     zero_point = int(rng.choice([-128, 127, int(rng.integers(-128, 128))]))
