@@ -190,8 +190,15 @@ def test_operators_that_have_no_uint8() -> None:
         if any(spec.name == name for spec in network.tensors):
             network = network.with_tensor(name, dtype="uint8", zero_point=(131,))
     said = refusal(network, UnsupportedError)
-    assert "computes in uint8 with operators that support only int8: ABS in " in said
+    assert "computes in uint8, which these operators lack: ABS in " in said
     assert "convert the model with int8 quantization" in said
+
+
+def test_tensorflow_lite_micro_only_converts_uint8() -> None:
+    assert calls(BOUNDARY.load("tflm")) == calls(BOUNDARY.load())
+    said = refusal(RELUS, UnsupportedError, profile="tflm")
+    assert "which these operators lack: RELU in " in said
+    assert said.endswith("generate with --numerics litert")
 
 
 @pytest.mark.parametrize(("dtype", "zero"), [("int8", (3,)), ("int16", (0,))])

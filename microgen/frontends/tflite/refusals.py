@@ -34,7 +34,7 @@ def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
     _check_operators(model, layers)
     _check_subgraphs(model)
     _check_dtypes(model, layers)
-    _check_unsigned(model, layers)
+    _check_unsigned(model, layers, numerics)
     _check_profile(model, layers, numerics)
 
 
@@ -114,18 +114,19 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
         )
 
 
-def _check_unsigned(model: ModelRecord, layers: Sequence[str]) -> None:
+def _check_unsigned(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+    exact = unsigned.EXACT if numerics.computes_uint8 else unsigned.CONVERSIONS
     found: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
-        what = unsigned.lacks(operator, model.tensors)
+        what = unsigned.lacks(operator, model.tensors, exact)
         if what:
             found.setdefault(what, []).append(layer)
     if found:
         raise UnsupportedError(
-            f"computes in uint8 with operators that support only int8: {_by_layers(found)}",
+            f"computes in uint8, which these operators lack: {_by_layers(found)}",
             where=model.reader.file,
-            hint=CONVERT,
-            details=[*_details(found), f"supported: {', '.join(sorted(unsigned.EXACT))}"],
+            hint=CONVERT if numerics.computes_uint8 else "generate with --numerics litert",
+            details=[*_details(found), f"supported: {', '.join(sorted(exact))}"],
         )
 
 

@@ -7,7 +7,7 @@ int8, and only inputs and outputs of the graph are uint8.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ EXACT = frozenset(
         *("TRANSPOSE_CONV", "UNPACK"),
     }
 )
-_CONVERSIONS = ("CAST", "DEQUANTIZE", "QUANTIZE")
+CONVERSIONS = frozenset(("CAST", "DEQUANTIZE", "QUANTIZE"))
 _OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with together with uint8
 _HALF = 128
 
@@ -46,15 +46,16 @@ def is_signed_inside(record: TensorRecord) -> bool:
     return record.dtype == "uint8" and found is not None and found.scale.size > 0
 
 
-def lacks(operator: OperatorRecord, records: Sequence[TensorRecord]) -> str:
-    """What an operator does with quantized uint8 tensors that microgen cannot, or ""."""
+def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Collection[str]) -> str:
+    """What an operator that uses quantized uint8 tensors does that microgen cannot, or "". It can
+    compute the operators ``exact``."""
     used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
     if not any(map(is_signed_inside, used)):
         return ""
-    if operator.name not in EXACT:
+    if operator.name not in exact:
         return operator.name
     other = next((record.dtype for record in used if record.dtype in _OTHERS), "")
-    if operator.name in _CONVERSIONS or not other:
+    if operator.name in CONVERSIONS or not other:
         return ""
     return f"{operator.name} with {other} tensors, too"
 
