@@ -19,7 +19,7 @@ from microgen.ops import budget
 from microgen.ops.requantize import PAIRS, RequantizeAttrs
 
 # Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has
-# other arithmetic for uint8 in L2_NORMALIZATION and RESIZE_BILINEAR, and no uint8 in others.
+# other arithmetic for uint8 in L2_NORMALIZATION, and no uint8 in others.
 EXACT = frozenset(
     {
         *("ADD", "ARG_MAX", "ARG_MIN", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "BROADCAST_TO"),
@@ -28,8 +28,16 @@ EXACT = frozenset(
         *("GREATER_EQUAL", "HARD_SWISH", "LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC"),
         *("LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D", "MEAN", "MINIMUM", "MIRROR_PAD", "MUL"),
         *("NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU", "QUANTIZE", "REDUCE_MAX", "REDUCE_MIN"),
-        *("RELU", "RELU6", "RELU_N1_TO_1", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR", "SELECT"),
-        *("SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH"),
+        *("RELU", "RELU6", "RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "SELECT"),
+        *(
+            "RESIZE_NEAREST_NEIGHBOR",
+            "SELECT_V2",
+            "SHAPE",
+            "SLICE",
+            "SOFTMAX",
+            "SPACE_TO_BATCH_ND",
+            "SPACE_TO_DEPTH",
+        ),
         *("SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH", "TRANSPOSE"),
         *("TRANSPOSE_CONV", "UNPACK"),
     }
@@ -90,6 +98,21 @@ def stored(tensor: Tensor, name: str) -> Tensor:
     assert kind.quant is not None
     unsigned = TensorType(kind.shape, DType.UINT8, _moved(kind.quant, _HALF))
     return Tensor(name, unsigned, None if tensor.value is None else flipped(tensor.value))
+
+
+def rescaling(data: TensorType, output: TensorType) -> Array:
+    """The value in the output's quantization of each int8 value from -128 on: int8[256].
+
+    Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8: in float32, halves
+    away from zero.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = np.float32(data.scale) * (np.float32(1) / np.float32(output.scale))
+        bias = np.float32(-_HALF - data.zero_point) * scale
+        exact = np.arange(2 * _HALF, dtype=np.float32) * scale + bias
+    exact = np.nan_to_num(exact.astype(np.float64))  # scales whose ratio exceeds float32
+    rounded = np.trunc(exact + np.copysign(0.5, exact)) + output.zero_point
+    return np.clip(rounded, -_HALF, _HALF - 1).astype(np.int8)
 
 
 def _moved(quant: Quant, by: int) -> Quant:

@@ -87,6 +87,6 @@ def _divisor(net: Network, lhs: str) -> str:
 MAKERS = (
     Maker(("ADD", "SUB", "MUL"), (*ALL, "int32"), _binary, often=2),
     Maker(("MAXIMUM", "MINIMUM"), (*ALL, "int32"), _binary),
-    Maker(("SQUARED_DIFFERENCE",), ("int8", "uint8", "float32", "int32"), _binary),
+    Maker(("SQUARED_DIFFERENCE",), ("int8", "float32", "int32"), _binary),
     Maker(("DIV",), ("int8", "uint8", "float32", "int32"), _divide),
 )

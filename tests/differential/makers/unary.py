@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.differential import stock
-from tests.differential.makers import ALL, Maker
+from tests.differential.makers import ALL, SIGNED, Maker
 from tests.differential.network import QUANTIZED, Network, UnfitError
 
 # The only scale and zero point that an output may have, by operator and dtype.
@@ -43,9 +43,9 @@ def _rows(net: Network, code: str, dtype: str) -> None:
 def _positive(net: Network, code: str, dtype: str) -> None:
     """Functions that are not defined for negative values; some are not defined for 0, either."""
     low, quantization = 1, None
-    if dtype in QUANTIZED:
+    if dtype in ("int8", "int16"):
         quantization = stock.quantization(net.rng, dtype)
-        quantization = (quantization[0], {"int8": -128}.get(dtype, 0))
+        quantization = (quantization[0], -128 if dtype == "int8" else 0)
         low = quantization[1] + 1
     least = 0.1 if dtype == "float32" else 1
     data = net.pick(
@@ -87,6 +87,8 @@ def _prelu(net: Network, code: str, dtype: str) -> None:
     alphas = "int8" if dtype == "int16" else dtype  # LiteRT reads int16 ones as int8
     values = stock.sample(net.rng, alphas, kept)
     quantization = (float(np.float32(2.0 ** net.rng.uniform(-9, -5))), int(net.rng.integers(-9, 9)))
+    if alphas == "uint8":
+        quantization = (quantization[0], quantization[1] + 128)
     scaled = quantization if alphas in QUANTIZED else None
     alpha = net.constant(values, (scaled[0], 0) if scaled and dtype == "int16" else scaled)
     net.add(code, [data, alpha], net.output(dtype, shape))
@@ -95,10 +97,13 @@ def _prelu(net: Network, code: str, dtype: str) -> None:
 MAKERS = (
     Maker(("RELU", "RELU6"), ALL, _unary),
     Maker(("RELU_N1_TO_1",), ("int8", "uint8", "float32"), _unary),
-    Maker(("ABS", "EXP", "LEAKY_RELU", "LOGISTIC", "NEG", "TANH"), ALL, _unary),
-    Maker(("ELU", "HARD_SWISH"), ("int8", "uint8", "float32"), _unary),
+    Maker(("LEAKY_RELU", "LOGISTIC", "TANH"), ALL, _unary),
+    Maker(("ABS", "EXP", "NEG"), SIGNED, _unary),
+    Maker(("HARD_SWISH",), ("int8", "uint8", "float32"), _unary),
+    Maker(("ELU",), ("int8", "float32"), _unary),
     Maker(("SOFTMAX",), ALL, _rows),
-    Maker(("L2_NORMALIZATION", "LOG_SOFTMAX"), ("int8", "uint8", "float32"), _rows),
-    Maker(("LOG", "RSQRT", "SQRT"), ALL, _positive),
+    Maker(("LOG_SOFTMAX",), ("int8", "uint8", "float32"), _rows),
+    Maker(("L2_NORMALIZATION",), ("int8", "float32"), _rows),
+    Maker(("LOG", "RSQRT", "SQRT"), SIGNED, _positive),
     Maker(("PRELU",), ALL, _prelu),
 )
