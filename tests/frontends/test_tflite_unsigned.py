@@ -181,6 +181,14 @@ def test_ports_of_a_scale_without_a_zero_point() -> None:
     assert (graph.types["x"].zero_point, graph.types["x#int8"].zero_point) == (0, -128)
 
 
+def test_a_scalar_keeps_its_shape() -> None:
+    weight = dataclasses.replace(unsigned("c"), data=np.array(200, np.uint8))
+    network = simple("ADD", (2,), (2,), weight, options_type="AddOptions")
+    for name in ("x", "y"):
+        network = network.with_tensor(name, dtype="uint8", zero_point=(131,))
+    assert network.load().constants["c"].shape == ()
+
+
 # What is refused
 
 

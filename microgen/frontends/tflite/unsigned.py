@@ -71,7 +71,7 @@ def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Coll
 def flipped(values: Array) -> Array:
     """uint8 values less 128 as int8, or int8 values plus 128 as uint8."""
     other = np.uint8 if values.dtype == np.int8 else np.int8
-    return frozen((np.ascontiguousarray(values).view(np.uint8) ^ np.uint8(_HALF)).view(other))
+    return frozen((values.view(np.uint8) ^ np.uint8(_HALF)).view(other))
 
 
 def signed(tensor: Tensor, where: str) -> Tensor:
@@ -112,7 +112,8 @@ def rescaling(data: TensorType, output: TensorType) -> Array:
         exact = np.arange(2 * _HALF, dtype=np.float32) * scale + bias
     exact = np.nan_to_num(exact.astype(np.float64))  # scales whose ratio exceeds float32
     rounded = np.trunc(exact + np.copysign(0.5, exact)) + output.zero_point
-    return np.clip(rounded, -_HALF, _HALF - 1).astype(np.int8)
+    table: Array = np.clip(rounded, -_HALF, _HALF - 1).astype(np.int8)
+    return table
 
 
 def _moved(quant: Quant, by: int) -> Quant:
