@@ -243,6 +243,39 @@ def test_int8_weights_of_convolutions_have_no_zero_point() -> None:
     assert 'has weights "w" with a zero point other than 0' in said
 
 
+def test_transposed_convolutions_have_no_kernel_for_weights_with_a_zero_point() -> None:
+    weight = TensorSpec("w", (1, 1, 1, 1), "uint8", np.ones((1, 1, 1, 1)), (0.5,), (9,))
+    shape = integers("shape", [1, 2, 2, 1])
+    window = {"strideH": 1, "strideW": 1}
+    network = Network(
+        (shape, weight, unsigned("x", 1, 2, 2, 1), unsigned("y", 1, 2, 2, 1)),
+        (
+            OperatorSpec(
+                "TRANSPOSE_CONV", ("shape", "w", "x"), ("y",), "TransposeConvOptions", window
+            ),
+        ),
+    )
+    said = refusal(network, UnsupportedError)
+    assert 'has weights "w" with a zero point other than 128' in said
+    assert len(network.with_tensor("w", zero_point=(128,)).load().nodes) == 3
+
+
+@needs_litert
+@pytest.mark.parametrize("zero", [-128, -7, 127])
+def test_int8_weights_of_dense_layers_may_have_a_zero_point(zero: int) -> None:
+    rng = np.random.default_rng(zero + 128)
+    values = rng.integers(-128, 128, (5, 9)).astype(np.int8)
+    weight = TensorSpec("w", (5, 9), "int8", values, (0.1,), (zero,))
+    network = Network(
+        (activation("x", 2, 9), weight, activation("y", 2, 5, scale=30.0)),
+        (OperatorSpec("FULLY_CONNECTED", ("x", "w"), ("y",), "FullyConnectedOptions", version=4),),
+    )
+    given = rng.integers(-128, 128, (2, 9)).astype(np.int8)
+    found = evaluate(network.load(), {"x": given}, registry())["y"]
+    np.testing.assert_array_equal(found, _layers(network, given)["y"])
+    assert len(np.unique(found)) > 3
+
+
 # LiteRT's layers
 
 

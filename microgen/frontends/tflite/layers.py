@@ -200,8 +200,9 @@ class Layer(Operator):
         # Many layers may share one weight, and each layer checks all its scales.
         self._reader.spend(len(_quant(tensor).scale))
         if any(_quant(tensor).zero_point) and not (any_zero and _quant(tensor).is_per_tensor):
+            zero = 128 if self.is_unsigned(position) else 0
             raise self.unsupported(
-                f'has weights "{short(tensor.name)}" with a zero point other than 0',
+                f'has weights "{short(tensor.name)}" with a zero point other than {zero}',
                 supported="symmetric int8 weights, as TFLite's own quantization makes them",
             )
         return tensor
