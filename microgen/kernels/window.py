@@ -76,19 +76,25 @@ def relay_kernels(
     )
 
 
-def offset_kernel(symbol: str, axis: int, params: base.Params, constants: Constants) -> base.Kernel:
-    """``<symbol>_offset``, for weights with a zero point. The arguments are those of
-    ``relay_kernels``."""
+def with_offset(params: base.Params) -> base.Params:
+    """The fields of kernels for weights with a zero point: ``params`` and the weights' offset."""
 
-    def with_offset(node: Node, graph: Graph) -> base.Fields:
+    def fields(node: Node, graph: Graph) -> base.Fields:
         nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
         return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
 
+    return fields
+
+
+def offset_kernel(symbol: str, axis: int, params: base.Params, constants: Constants) -> base.Kernel:
+    """``<symbol>_offset``, for weights with a zero point. The arguments are those of
+    ``relay_kernels``."""
+    refusal = functools.partial(base.constant_weights, axis=axis, wraps=True, has_offset=True)
     return base.Kernel(
         symbol=f"{symbol}_offset",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=axis, wraps=True, has_offset=True),
-        params=with_offset,
+        refusal=refusal,
+        params=with_offset(params),
         constants=constants,
     )
 

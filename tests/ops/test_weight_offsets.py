@@ -93,6 +93,8 @@ def test_kernels_without_an_offset_refuse_them() -> None:
     symbols = {call.kernel.symbol for case in _cases(6) for call in c.calls_of(case)}
     assert symbols == {
         "mg_conv2d_s8_offset",
+        "mg_conv2d_s8_offset_dsp",
+        "mg_conv2d_s8_offset_portable",
         "mg_depthwise_conv2d_s8_offset",
         "mg_dense_s8_offset",
     }

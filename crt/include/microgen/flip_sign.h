@@ -4,6 +4,7 @@
 #define MICROGEN_FLIP_SIGN_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/inline.h"
 
@@ -25,8 +26,15 @@ MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input
 {
     const uint8_t *from = (const uint8_t *)input;
     uint8_t *to = (uint8_t *)output;
+    const int32_t whole = p->size - p->size % 4;
 
-    for (int32_t i = 0; i < p->size; i++) {
+    for (int32_t i = 0; i < whole; i += 4) {
+        uint32_t bytes = 0;
+        (void)memcpy(&bytes, &from[i], 4);
+        bytes ^= 0x80808080U;
+        (void)memcpy(&to[i], &bytes, 4);
+    }
+    for (int32_t i = whole; i < p->size; i++) {
         to[i] = (uint8_t)(from[i] ^ 0x80U);
     }
 }
