@@ -213,7 +213,10 @@ def sum_scales(
 def scales_of_sums(
     data: TensorType, weight: TensorType, output: TensorType, rounding: Rounding
 ) -> npt.NDArray[np.float64]:
-    """``conv_scales``, or ``sum_scales`` for sums that are rounded as in Relay."""
+    """``conv_scales``; ``dense_scales`` for PRODUCT; ``sum_scales`` for sums that are rounded as in
+    Relay."""
+    if rounding is Rounding.PRODUCT:
+        return dense_scales(data, weight, output)
     rule = sum_scales if rounding in RELAY else conv_scales
     return rule(data, weight, output)
 
@@ -223,8 +226,9 @@ def dense_scales(
 ) -> npt.NDArray[np.float64]:
     """Like ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
 
-    This is the rule of TFLite Micro's dense, which rounds DOUBLE. LiteRT's dense, which rounds
-    SINGLE, uses ``conv_scales``. Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler.
+    This is the rule of TFLite Micro's dense, which rounds DOUBLE, and of convolutions that are
+    uint8 in the file. LiteRT's dense, which rounds SINGLE, uses ``conv_scales``. Source: TFLite
+    kernel_util.cc, GetQuantizedConvolutionMultipler.
     """
     if weight.quant is None or not weight.quant.is_per_tensor:
         return conv_scales(data, weight, output)

@@ -19,11 +19,13 @@ class Rounding(enum.Enum):
 
     The frontend chooses it from the numerics profile and the file, so that a graph has only one
     meaning. int8 activations: DOUBLE or SINGLE, see ``int8``; int16 activations: DOUBLE, REDUCED or
-    REAL, see ``int16``. UPWARD and NEAREST are those of Relay's qnn.requantize. With them the sums
-    have a scale of their own, which is recorded with the weight.
+    REAL, see ``int16``. PRODUCT is for convolutions that are uint8 in the file. UPWARD and NEAREST
+    are those of Relay's qnn.requantize. With them the sums have a scale of their own, which is
+    recorded with the weight.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
+    PRODUCT = "product"  # DOUBLE, with one weight scale, which float32 multiplies by the input's
     SINGLE = "single"  # one rounding of the 64-bit product
     REDUCED = "reduced"  # int64 accumulators, 16-bit multipliers, one rounding, ties upwards
     REAL = "real"  # int64 accumulators, C's round of the product in double

@@ -15,8 +15,8 @@ STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard"
 
 def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[str, Array]:
     """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
-    then uniformly random ones. Floats lie in [-1, 1], integers without a scale in [0, 8); a
-    fixed input has its value in every sample."""
+    then uniformly random ones. Floats lie in [-1, 1], and integers without a scale in [0, 8)
+    unless they are uint8; a fixed input has its value in every sample."""
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
 
@@ -42,11 +42,13 @@ def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Arr
 
 
 def _limits(port: PortRecord) -> tuple[int, int]:
-    """Least and greatest value. Plain integers are often positions, which have to be small."""
+    """Least and greatest value. Plain integers are often positions, which have to be small; uint8
+    ones are pixels."""
     dtype = DType(port.dtype).numpy
     if dtype.kind in "fb":
         return (-1 if dtype.kind == "f" else 0), 1
-    return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if port.scale else (0, 7)
+    is_whole = port.scale or dtype == np.uint8
+    return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if is_whole else (0, 7)
 
 
 def _random(

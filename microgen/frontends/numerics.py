@@ -46,6 +46,8 @@ class Numerics:
     powers of two. ``micro_scales``: MUL computes ratios of scales in double and SUB in float32, as
     in TFLite Micro; otherwise MUL uses float32 and SUB double. ``lacks_int16``: TFLite operators
     for which the runtime has no int16 kernel, or one whose output bytes differ from ours.
+    ``computes_uint8``: the runtime has operators that compute in uint8. Otherwise it only converts
+    uint8 to other dtypes and back.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Numerics:
     adds_by_shifts: bool
     micro_scales: bool
     lacks_int16: frozenset[str]
+    computes_uint8: bool
 
 
 def _by_op(**choices: _T) -> Mapping[str, _T]:
@@ -79,6 +82,7 @@ _LITERT = Numerics(
     adds_by_shifts=True,
     micro_scales=False,
     lacks_int16=frozenset(),
+    computes_uint8=True,
 )
 
 _TFLM = Numerics(
@@ -102,6 +106,7 @@ _TFLM = Numerics(
     micro_scales=True,
     # TFLite Micro's RSQRT has no table; its SOFTMAX has tables made with the target's float expf.
     lacks_int16=frozenset(("EXP", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")),
+    computes_uint8=False,
 )
 
 PROFILES: Mapping[str, Numerics] = MappingProxyType({p.name: p for p in (_LITERT, _TFLM)})

@@ -14,6 +14,7 @@ from microgen.kernels.base import Kernel
 _LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
 _SUFFIXES = {
     "s8": "int8",
+    "u8": "uint8",
     "s16": "int16",
     "s32": "int32",
     "s64": "int64",

@@ -14,7 +14,7 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops.base import Pair
-from microgen.ops.constraints import leaves_int32
+from microgen.ops.constraints import leaves_int32, weight_zero
 from microgen.program.types import Fields as Fields
 from microgen.target.cpu import Feature
 
@@ -123,6 +123,11 @@ TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 _WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
 
+_RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever the op is
+    Rounding.PRODUCT: "dense",
+    **dict.fromkeys(RELAY, "sums"),
+}
+
 REFERENCE = frozenset[Feature]()  # a reference kernel needs no features
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
@@ -173,18 +178,28 @@ def constant_weights(
     output: DType | None = None,
     roundings: Collection[Rounding] = TFLITE,
     wraps: bool = False,
+    has_offset: bool = False,
 ) -> str | None:
     """Refusal of a node that an integer kernel cannot compute.
 
     Data must have the dtype ``dtype``, and so must the output unless ``output`` is given. Weight
     and bias must be constants. No sum of products may exceed int32 (for int16 data: ``SUM_LIMIT``),
     not even when scaled, unless the kernel ``wraps``. The rounding of scaled sums must be in
-    ``roundings``.
+    ``roundings``. The weight's zero point must be 0, or must not be 0 if the kernel ``has_offset``.
     ``axis`` is the weight's axis of output channels."""
     refusal = _computed(node, graph) or only(dtype, output)(node, graph)
+    refusal = refusal or _other_zero(node, graph, has_offset)
     if refusal is None and output is None:
         refusal = _otherwise_rounded(node, roundings) or (None if wraps else _wrapped(node, graph))
     return refusal or _overflow(node, graph, axis)
+
+
+def _other_zero(node: Node, graph: Graph, has_offset: bool) -> str | None:
+    zero = weight_zero(graph.types[node.inputs[1]])
+    if bool(zero) is has_offset:
+        return None
+    expected = "one other than 0" if has_offset else "0"
+    return OtherKind(f"the zero point of its weights is {zero}, the kernel takes {expected}")
 
 
 def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | None:
@@ -199,7 +214,7 @@ def _wrapped(node: Node, graph: Graph) -> str | None:
     only the reference kernels do the same."""
     (data, weight, *_), output = types(node, graph)
     rounding = getattr(node.attrs, "rounding", None)
-    if rounding is not Rounding.DOUBLE or data.dtype is not DType.INT8:
+    if rounding not in (Rounding.DOUBLE, Rounding.PRODUCT) or data.dtype is not DType.INT8:
         return None
     products = weight.size // output.shape[-1]
     if not leaves_int32(data, products, conv_scales(data, weight, output)):
@@ -232,6 +247,7 @@ def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
     limits = np.iinfo(data.dtype.numpy)
     farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
     weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
+    weight = weight - weight_zero(graph.types[node.inputs[1]])
     others = tuple(i for i in range(weight.ndim) if i != axis)
     products = np.abs(weight).sum(axis=others) * farthest
     bounds = np.abs(np.clip(bias[0], -(2**62), 2**62)) if bias else np.zeros_like(products)
@@ -253,7 +269,7 @@ def weights_and_tables(
 ) -> tuple[KernelConstant, ...]:
     """int8 weight, bias or NULL, and the requantization tables, each of ``channels`` entries. The
     bias is int64 for int16 data, int32 for int8 data."""
-    rule = "sums" if getattr(node.attrs, "rounding", None) in RELAY else rule
+    rule = _RULES.get(getattr(node.attrs, "rounding", None), rule)
     scales = _scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
     return (

@@ -14,6 +14,7 @@ from microgen.arithmetic import int8
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
+from microgen.ops.constraints import largest_sum, weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.target.cpu import Feature
@@ -71,6 +72,28 @@ def rows(node: Node, graph: Graph, *, roundings: Collection[Rounding] = base.TFL
     if attrs.dilation[1] != 1:
         return f"the columns are dilated by {attrs.dilation[1]}, the kernel takes 1"
     return _ungrouped(node, graph) or narrow(node, graph, axis=0, roundings=roundings)
+
+
+def offset_rows(node: Node, graph: Graph) -> str | None:
+    """As ``rows``, for weights with a zero point, whose products are summed separately."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    if attrs.dilation[1] != 1:
+        return f"the columns are dilated by {attrs.dilation[1]}, the kernel takes 1"
+    refusal = base.constant_weights(node, graph, axis=0, wraps=True, has_offset=True)
+    return refusal or _ungrouped(node, graph) or _separately(node, graph)
+
+
+def _separately(node: Node, graph: Graph) -> str | None:
+    """Refusal if the sum of the bias, of values times weights and of values times the zero point
+    may exceed int32."""
+    data, weight = graph.type_of(node.inputs[:2])
+    values = largest_sum(data, weight.size // weight.shape[0]) // 128
+    sums = base.largest_sums(node, graph, 0).sum(axis=0)
+    worst = int(sums.max()) + 2 * abs(weight_zero(weight)) * values
+    if worst < 2**31:
+        return None
+    return f"separate sums may reach {worst}, the kernel's accumulator 2147483647"
 
 
 def depthwise(

@@ -48,6 +48,14 @@ KERNELS = (
     *blocks.upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
     *blocks.upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
     *window.relay_kernels("mg_conv2d_s8", 0, _params, window.constants),
+    *blocks.variants(
+        "mg_conv2d_s8_offset",
+        blocks.offset_rows,
+        window.with_offset(_params),
+        window.constants,
+        family="conv2d_s8_offset_blocks",
+    ),
+    window.offset_kernel("mg_conv2d_s8", 0, _params, window.constants),
     base.Kernel(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,

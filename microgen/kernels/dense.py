@@ -8,11 +8,12 @@ from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, mve
+from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
 _ONCE = (Rounding.SINGLE, Rounding.NEAREST)  # mg_requantize_single
-_ROUNDINGS = (Rounding.DOUBLE, *_ONCE)
+_ROUNDINGS = (Rounding.DOUBLE, Rounding.PRODUCT, *_ONCE)
 _FIXED = (Rounding.DOUBLE, Rounding.REDUCED)  # requantize_s16.h: MG_ROUND_*
 
 
@@ -43,6 +44,11 @@ def _params(node: Node, graph: Graph) -> base.Fields:
         *base.offsets(inputs[0], output),
         *base.activation_fields(attrs.activation, output),
     )
+
+
+def _offset_params(node: Node, graph: Graph) -> base.Fields:
+    nested = tuple((f"dense.{name}", value) for name, value in _params(node, graph))
+    return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
@@ -128,6 +134,13 @@ KERNELS = (
         refusal=functools.partial(_constant, output=DType.INT32),
         params=_sums_params,
         constants=base.weight_and_bias,
+    ),
+    base.Kernel(
+        symbol="mg_dense_s8_offset",
+        needs=base.REFERENCE,
+        refusal=functools.partial(_taken, has_offset=True),
+        params=_offset_params,
+        constants=_constants,
     ),
     base.Kernel(
         symbol="mg_dense_s16",

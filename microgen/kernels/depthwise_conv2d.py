@@ -57,6 +57,7 @@ KERNELS = (
     ),
     *blocks.upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
     *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, window.constants),
+    window.offset_kernel("mg_depthwise_conv2d_s8", 3, _params, window.constants),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,

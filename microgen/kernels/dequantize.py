@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, moves
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base
 
 OP_NAME = "qnn.dequantize"
 
@@ -18,11 +18,27 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _bytes_params(node: Node, graph: Graph) -> base.Fields:
+    size, _, *rest = _params(node, graph)
+    return (size, *rest)
+
+
+def _signed_only(node: Node, graph: Graph) -> str | None:
+    data = graph.types[node.inputs[0]].dtype
+    return "the input is uint8" if data is DType.UINT8 else None
+
+
 KERNELS = (
     base.Kernel(
         symbol="mg_dequantize_f32",
         needs=base.REFERENCE,
-        refusal=moves.any_tensor,
+        refusal=_signed_only,
         params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_dequantize_f32_u8",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.UINT8, DType.FLOAT32),
+        params=_bytes_params,
     ),
 )

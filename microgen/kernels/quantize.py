@@ -23,9 +23,14 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
     return (("size", output.size), ("scale", output.scale))
 
 
-def _narrow_only(node: Node, graph: Graph) -> str | None:
+def _bytes_params(node: Node, graph: Graph) -> base.Fields:
     _, output = base.types(node, graph)
-    return "the output is int32" if output.dtype is DType.INT32 else None
+    return (("size", output.size), ("zero_point", output.zero_point), ("scale", output.scale))
+
+
+def _narrow_only(node: Node, graph: Graph) -> str | None:
+    output = graph.types[node.outputs[0]].dtype
+    return None if output in (DType.INT8, DType.INT16) else f"the output is {output.value}"
 
 
 KERNELS = (
@@ -34,6 +39,12 @@ KERNELS = (
         needs=base.REFERENCE,
         refusal=_narrow_only,
         params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_quantize_f32_u8",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32, DType.UINT8),
+        params=_bytes_params,
     ),
     base.Kernel(
         symbol="mg_quantize_f32_s32",

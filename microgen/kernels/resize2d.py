@@ -44,12 +44,32 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _as_integers(node: Node, graph: Graph) -> str | None:
+    assert isinstance(node.attrs, Resize2DAttrs)
+    if node.attrs.in_floats:
+        return base.OtherKind("its stored values are interpolated in float32")
+    return base.only(DType.INT8)(node, graph)
+
+
+def _in_floats(node: Node, _graph: Graph) -> str | None:
+    assert isinstance(node.attrs, Resize2DAttrs)
+    if node.attrs.in_floats:
+        return None
+    return base.OtherKind("its stored values are not interpolated in float32")
+
+
 KERNELS = (
     base.Kernel(
         symbol="mg_resize_bilinear_s8",
         needs=base.REFERENCE,
-        refusal=base.only(DType.INT8),
+        refusal=_as_integers,
         params=_params,
+    ),
+    base.Kernel(
+        symbol="mg_resize_bilinear_s8_f32",
+        needs=base.REFERENCE,
+        refusal=_in_floats,
+        params=_float_params,
     ),
     base.Kernel(
         symbol="mg_resize_bilinear_s16",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -72,6 +73,29 @@ def relay_kernels(
             params=params,
             constants=base.weight_and_bias,
         ),
+    )
+
+
+def with_offset(params: base.Params) -> base.Params:
+    """The fields of kernels for weights with a zero point: ``params`` and the weights' offset."""
+
+    def fields(node: Node, graph: Graph) -> base.Fields:
+        nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
+        return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
+
+    return fields
+
+
+def offset_kernel(symbol: str, axis: int, params: base.Params, constants: Constants) -> base.Kernel:
+    """``<symbol>_offset``, for weights with a zero point. The arguments are those of
+    ``relay_kernels``."""
+    refusal = functools.partial(base.constant_weights, axis=axis, wraps=True, has_offset=True)
+    return base.Kernel(
+        symbol=f"{symbol}_offset",
+        needs=base.REFERENCE,
+        refusal=refusal,
+        params=with_offset(params),
+        constants=constants,
     )
 
 

@@ -20,7 +20,12 @@ from microgen.ops.window import Along, cells_seen, pool_axes, pool_shape, taps
 
 @dataclass(frozen=True, slots=True)
 class AvgPool2DAttrs(PoolAttrs):
-    """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization."""
+    """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization.
+
+    With ``ties_upward``, for int8 data, halves are rounded upwards. LiteRT does this for uint8.
+    """
+
+    ties_upward: bool = False
 
 
 def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -38,6 +43,8 @@ def check(
         return sentence
     if inputs[0].dtype is DType.INT32:
         return plain_constraint("input", inputs[0])
+    if attrs.ties_upward and inputs[0].dtype is not DType.INT8:
+        return f"the input is {inputs[0]}; halves are rounded upwards for int8 only"
     cells = attrs.pool_size[0] * attrs.pool_size[1]
     largest = -cells * limits.least(inputs[0].dtype.numpy)
     if largest >= 2**31:
@@ -48,7 +55,8 @@ def check(
 def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
 
-    The mean of stored values over the cells inside the input, halves away from zero. Of plain
+    The mean of stored values over the cells inside the input, halves away from zero, or upwards
+    (reference/pooling.h, AveragePool of uint8, whose values are not negative). Of plain
     int32 numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
     pool_impl_nd.
     """
@@ -62,6 +70,8 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     if output.dtype is DType.INT32:
         return (_truncated(sums, counts, attrs.activation),)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
+    if attrs.ties_upward:
+        means = (sums + counts // 2) // counts
     return (clamp(means, output, attrs.activation),)
 
 

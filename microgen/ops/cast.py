@@ -12,7 +12,7 @@ from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.cost import moved
 
 ACCEPTED = (
-    *(DType.BOOL, DType.INT8, DType.INT16, DType.INT32, DType.INT64),
+    *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.INT32, DType.INT64),
     DType.FLOAT32,
 )
 
@@ -32,7 +32,7 @@ def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: CastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """bool, signed integers and float32, in all combinations."""
+    """bool, signed integers, uint8 and float32, in all combinations."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
         if tensor.dtype not in ACCEPTED:
             names = " or ".join(dtype.value for dtype in ACCEPTED)
@@ -47,17 +47,17 @@ def reference(_attrs: CastAttrs, operands: Operands) -> tuple[Array, ...]:
     Measurement shows that ai-edge-litert 2.3.0 saturates them.
     """
     data, output = operands.inputs[0], operands.output_types[0].dtype
-    if data.dtype.kind == "f" and output.numpy.kind == "i":
+    if data.dtype.kind == "f" and output.numpy.kind in "iu":
         return (_saturated(data, output),)
     return (data.astype(output.numpy),)
 
 
 def _saturated(data: Array, output: DType) -> Array:
     limits = np.iinfo(output.numpy)
-    beyond = np.float32(-float(limits.min))  # the greatest plus 1, which is a float
-    inside = (data < beyond) & (data >= -beyond)
+    beyond, least = np.float32(float(limits.max) + 1), np.float32(limits.min)  # exact
+    inside = (data < beyond) & (data >= least)
     whole = np.where(inside, data, 0).astype(output.numpy)
-    ends = np.where(data < -beyond, limits.min, limits.max).astype(output.numpy)
+    ends = np.where(data < least, limits.min, limits.max).astype(output.numpy)
     return np.where(inside, whole, ends)
 
 

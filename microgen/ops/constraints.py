@@ -23,7 +23,7 @@ EVERY_DTYPE = tuple(DType)  # for ops that move values and compute nothing
 
 _SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier
 
-_ZERO_POINTS = {DType.INT8: (-128, 127), DType.INT16: (0, 0)}
+_ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0, 0)}
 
 
 def activation_constraint(
@@ -56,7 +56,7 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
 
 def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
     """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
-    point (0, except for int8)."""
+    point (0, except for int8 and uint8)."""
     if tensor.dtype not in accepted:
         return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
     return _quant_constraint(role, tensor)
@@ -118,8 +118,9 @@ def _both_plain(data: TensorType, output: TensorType) -> str | None:
     return "one of input and output has a scale, the other none; both or neither must"
 
 
-def weight_constraint(weight: TensorType, axis: int) -> str | None:
-    """A weight must be int8 and symmetric, with one scale or one per index of ``axis``."""
+def weight_constraint(weight: TensorType, axis: int, *, any_zero: bool = False) -> str | None:
+    """A weight must be int8, with one scale or one per index of ``axis``. It must be symmetric;
+    with ``any_zero``, a weight with one scale may have any zero point."""
     if weight.dtype is not DType.INT8:
         return f"the weight is {weight}; it must be int8"
     quant = weight.quant
@@ -131,7 +132,7 @@ def weight_constraint(weight: TensorType, axis: int) -> str | None:
             f"the weight {weight} has {len(quant.scale)} scales along axis {quant.axis}; there "
             f"must be one, or {weight.shape[axis]} along axis {axis}"
         )
-    if any(quant.zero_point):
+    if any(quant.zero_point) and not (any_zero and quant.is_per_tensor):
         return f"a zero point of the weight is {max(quant.zero_point, key=abs)}; all must be 0"
     if not all(0 <= scale < math.inf for scale in quant.scale):
         return "a scale of the weight is negative or not finite"
@@ -181,14 +182,22 @@ def rounding_constraint(
     return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
 
 
+def weight_zero(weight: TensorType) -> int:
+    """The zero point of a weight; 0 if it has a scale per channel, or none."""
+    quant = weight.quant
+    return quant.zero_point[0] if quant is not None and quant.is_per_tensor else 0
+
+
 def accumulator_constraint(
-    data: TensorType, products: int, scales: npt.NDArray[np.float64]
+    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
 ) -> str | None:
-    """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before.
+    """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before. ``zero``
+    is the weight's zero point.
 
     It must fit after scaling because TFLite's own behaviour is undefined otherwise.
-    The bound is products * max|x - zero point| * 128, whatever the values. It does not include the
-    bias, because a type does not know its values.
+    The bound is products * max|x - zero point| * max|w|, whatever the values. It includes neither
+    the bias nor, before scaling, the weight's zero point: kernels know the values, and refuse
+    weights that are too large.
     """
     bound = largest_sum(data, products)
     if bound >= 2**31 and data.dtype is DType.INT8:
@@ -196,7 +205,7 @@ def accumulator_constraint(
             f"{products} products are summed, which may reach {bound}; the int32 accumulator "
             f"holds {2**31 - 1}"
         )
-    if leaves_int32(data, products, scales):
+    if leaves_int32(data, products, scales, zero):
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "
             "exceed int32"
@@ -204,16 +213,19 @@ def accumulator_constraint(
     return None
 
 
-def largest_sum(data: TensorType, products: int) -> int:
-    """The largest magnitude of a sum of ``products`` products of such data with int8 weights."""
+def largest_sum(data: TensorType, products: int, zero: int = 0) -> int:
+    """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
+    zero point is ``zero``."""
     limits = np.iinfo(data.dtype.numpy)
     farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
-    return products * farthest * 128
+    return products * farthest * max(127 - zero, 128 + zero)
 
 
-def leaves_int32(data: TensorType, products: int, scales: npt.NDArray[np.float64]) -> bool:
+def leaves_int32(
+    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
+) -> bool:
     """Whether such a sum may exceed int32 after scaling."""
-    return bool(largest_sum(data, products) * max(scales) >= 2**31 - 256)
+    return bool(largest_sum(data, products, zero) * max(scales) >= 2**31 - 256)
 
 
 def multiplier_constraint(scales: npt.NDArray[np.float64]) -> str | None:

@@ -52,14 +52,18 @@ def check(
     attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    filter. Sums of int8 products fit int32, and may be the output."""
+    filter. Sums of int8 products fit int32, and may be the output. Weights that were uint8 may
+    have any zero point."""
     products = math.prod(inputs[1].shape[1:])
-    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=0, products=products, any_zero=True
+    )
 
 
 def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
     data, weight, *_ = operands.inputs
+    weight = convolution.centred(weight, operands.input_types[1])
     found = sums(attrs, data, weight, operands.input_types[0].zero)
     return convolution.finished(found, operands, attrs.activation, attrs.rounding)
 

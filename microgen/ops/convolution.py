@@ -24,10 +24,13 @@ from microgen.ops.constraints import (
     rounding_constraint,
     scale_constraint16,
     weight_constraint,
+    weight_zero,
 )
 
 _BIASES = {  # for int8 and int16 activations, by the accumulators of each rounding
-    DType.INT8: dict.fromkeys((Rounding.DOUBLE, Rounding.SINGLE, *RELAY), DType.INT32),
+    DType.INT8: dict.fromkeys(
+        (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, *RELAY), DType.INT32
+    ),
     DType.INT16: {Rounding.DOUBLE: DType.INT32, Rounding.REDUCED: DType.INT64},
 }
 
@@ -52,9 +55,11 @@ def constraint(
     *,
     axis: int,
     products: int,
+    any_zero: bool = False,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per index of ``axis``. For int8, sums of ``products`` terms must fit int32; they may
+    tensor or per index of ``axis``. With ``any_zero``, weights per tensor whose sums are rounded
+    PRODUCT may have any zero point. For int8, sums of ``products`` terms must fit int32; they may
     be the output."""
     data, weight, *bias = inputs
     if output.dtype is DType.INT32:
@@ -63,7 +68,7 @@ def constraint(
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     return (
-        weight_constraint(weight, axis)
+        weight_constraint(weight, axis, any_zero=any_zero and rounding is Rounding.PRODUCT)
         or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
         or _scale_constraint(inputs, output, rounding, products)
@@ -108,10 +113,16 @@ def _scale_constraint(
     scales = scales_of_sums(data, weight, output, rounding)
     if data.dtype is DType.INT16:
         return scale_constraint16(scales)
-    if rounding is Rounding.DOUBLE:
+    if rounding in (Rounding.DOUBLE, Rounding.PRODUCT):
         unscaled = accumulator_constraint(data, products, np.zeros(1))
         return unscaled or multiplier_constraint(scales)
     return accumulator_constraint(data, products, scales)
+
+
+def centred(weight: Array, kind: TensorType) -> Array:
+    """The weight less its zero point."""
+    zero = weight_zero(kind)
+    return weight.astype(np.int16) - np.int16(zero) if zero else weight
 
 
 def finished(

@@ -23,11 +23,12 @@ from microgen.ops.constraints import (
     rounding_constraint,
     scale_constraint16,
     weight_constraint,
+    weight_zero,
 )
 from microgen.ops.cost import Cost, products
 
 _ROUNDINGS = {
-    DType.INT8: (Rounding.DOUBLE, Rounding.SINGLE, *RELAY),
+    DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, *RELAY),
     DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED),
 }
 _FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # the roundings of TFLite Micro
@@ -72,8 +73,9 @@ def check(
     attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per unit. Sums of int8 data must fit int32, and may be the output. Scaled sums must
-    fit int32, unless int16 data is scaled in fixed point."""
+    tensor or per unit. Weights of int8 data with one scale may have any zero point, unless sums
+    have a scale of their own. Sums of int8 data must fit int32, and may be the output. Scaled sums
+    must fit int32, unless int16 data is scaled in fixed point."""
     data, weight, *bias = inputs
     output = outputs[0]
     if output.dtype is DType.INT32:
@@ -82,11 +84,15 @@ def check(
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     sentence = (
-        weight_constraint(weight, axis=0)
+        weight_constraint(weight, axis=0, any_zero=_may_have_zero(attrs, data))
         or rounding_constraint(data, attrs.rounding, _ROUNDINGS[data.dtype])
         or (bias_constraint(bias[0], data, weight, output, _biases(attrs, data)) if bias else None)
     )
     return sentence or _scale_constraint(attrs, data, weight, output)
+
+
+def _may_have_zero(attrs: DenseAttrs, data: TensorType) -> bool:
+    return data.dtype is DType.INT8 and attrs.rounding not in RELAY
 
 
 def _biases(attrs: DenseAttrs, data: TensorType) -> tuple[DType, ...]:
@@ -99,7 +105,7 @@ def _scale_constraint(
     scales = _scales(attrs, data, weight, output)
     if data.dtype is DType.INT16 and attrs.rounding is not Rounding.REAL:
         return scale_constraint16(scales)
-    return accumulator_constraint(data, weight.shape[1], scales)
+    return accumulator_constraint(data, weight.shape[1], scales, weight_zero(weight))
 
 
 def _scales(
@@ -119,6 +125,7 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     """
     data, weight, *bias = operands.inputs
     data_type, weight_type = operands.input_types[:2]
+    weight = convolution.centred(weight, weight_type)
     output = operands.output_types[0]
     rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero
     sums = (rows @ weight.T.astype(np.float64)).reshape(output.shape)

@@ -53,9 +53,12 @@ def check(
     attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    channel. Sums of int8 products fit int32, and may be the output."""
+    channel. Sums of int8 products fit int32, and may be the output. Weights that were uint8 may
+    have any zero point."""
     products = inputs[1].shape[1] * inputs[1].shape[2]
-    return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=3, products=products)
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=3, products=products, any_zero=True
+    )
 
 
 def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -66,6 +69,7 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, .
     them.
     """
     data, weight, *_ = operands.inputs
+    weight = convolution.centred(weight, operands.input_types[1])
     zero = operands.input_types[0].zero
     kind = np.float32 if floats.is_float(operands.output_types[0]) else np.int64
     found = sums(attrs, data.astype(kind), weight.astype(kind), zero)

@@ -1,4 +1,4 @@
-"""qnn.dequantize: int8, int16 or int32 values converted to the float32 values that they mean."""
+"""qnn.dequantize: int8, uint8, int16 or int32 values converted to the floats that they mean."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import activation_constraint, quantized_constraint
 from microgen.ops.cost import moved
 
-FROM, TO = (DType.INT8, DType.INT16, DType.INT32), (DType.FLOAT32,)
+FROM, TO = (DType.INT8, DType.UINT8, DType.INT16, DType.INT32), (DType.FLOAT32,)
 
 
 @dataclass(frozen=True, slots=True)
 class DequantizeAttrs(Attrs):
-    """Input: int8, int16 or int32 data of any rank, with a scale."""
+    """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
 def infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -29,7 +29,7 @@ def infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
 def check(
     _attrs: DequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """int8, int16 or int32 to float32."""
+    """int8, uint8, int16 or int32 to float32."""
     return quantized_constraint("input", inputs[0], FROM) or activation_constraint(
         "output", outputs[0], TO
     )

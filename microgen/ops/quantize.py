@@ -1,4 +1,4 @@
-"""qnn.quantize: float32 values converted to int8, int16 or int32 ones."""
+"""qnn.quantize: float32 values converted to int8, uint8, int16 or int32 ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import activation_constraint, quantized_constraint
 from microgen.ops.cost import moved
 
-FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.INT16, DType.INT32)
+FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     _attrs: QuantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """float32 to int8, int16 or int32."""
+    """float32 to int8, uint8, int16 or int32."""
     return activation_constraint("input", inputs[0], FROM) or quantized_constraint(
         "output", outputs[0], TO
     )

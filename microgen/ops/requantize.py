@@ -18,7 +18,8 @@ from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import quantized_constraint
 
 PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, Prepare
-    DType.INT8: (DType.INT8, DType.INT16),
+    DType.INT8: (DType.INT8, DType.UINT8, DType.INT16),
+    DType.UINT8: (DType.INT8, DType.UINT8),
     DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
     DType.INT32: (DType.INT8, DType.INT16),
 }
@@ -26,7 +27,7 @@ PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, P
 
 @dataclass(frozen=True, slots=True)
 class RequantizeAttrs(Attrs):
-    """Input: int8, int16 or int32 data of any rank, with a scale."""
+    """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
 def infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, floats
 from microgen.ops.base import Op, Operands, Pair, Shape
 from microgen.ops.constraints import ALL_FAMILIES, unchanged_constraint
@@ -20,11 +20,15 @@ _MOST_FLOAT = 1 << 20  # pixels on an axis: leaves float32 positions four fracti
 class Resize2DAttrs(Attrs):
     """Input: int8, int16 or float32 NHWC data. ``size`` is the height and width of the output.
     With ``align_corners`` the centres of the corner pixels do not move. With
-    ``half_pixel_centers`` a pixel's centre is half a pixel from its edge. At most one is set."""
+    ``half_pixel_centers`` a pixel's centre is half a pixel from its edge. At most one is set.
+
+    With ``in_floats``, for int8 data, the stored values plus 128 are interpolated in float32.
+    LiteRT does this for uint8."""
 
     size: Pair
     align_corners: bool
     half_pixel_centers: bool
+    in_floats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
         raise ValueError(f"the new size is {attrs.size}; it must be positive")
     n, height, width, channels = inputs[0].shape
     for size, wanted in ((height, attrs.size[0]), (width, attrs.size[1])):
-        if floats.is_float(inputs[0]):
+        if floats.is_float(inputs[0]) or attrs.in_floats:
             _check_exact(size, wanted)
         else:
             _check_inside(axis(attrs, size, wanted), size, wanted)
@@ -117,19 +121,58 @@ def check(
     """One dtype, quantization unchanged, at most one of the two options."""
     if attrs.align_corners and attrs.half_pixel_centers:
         return "align_corners and half_pixel_centers exclude each other"
+    if attrs.in_floats and inputs[0].dtype is not DType.INT8:
+        return f"the input is {inputs[0]}; stored values become floats for int8 only"
     return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
 
 
 def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source of the integer form: TFLite reference/resize_bilinear.h, ResizeBilinearInteger."""
+    """Source of the integer form: TFLite reference/resize_bilinear.h, ResizeBilinearInteger; with
+    ``in_floats`` ResizeBilinear."""
     if floats.is_float(operands.input_types[0]):
         return _float(attrs, operands)
+    if attrs.in_floats:
+        return (_stored_in_floats(attrs, operands),)
     data = operands.inputs[0].astype(np.int64)
     height, width = axes(attrs, operands.input_types[0])
     total = _blended(_blended(data, 1, height, attrs.size[0]), 2, width, attrs.size[1])
     half = 1 << 19
     rounded = np.where(total > 0, (total + half) >> 20, -((half - total) >> 20))
     return (rounded.astype(operands.inputs[0].dtype),)
+
+
+def _stored_in_floats(attrs: Resize2DAttrs, operands: Operands) -> Array:
+    """Each product and sum in float32, in TFLite's order; then the nearest integers, halves
+    upwards. Positions before the first pixel have negative weights."""
+    values = operands.inputs[0].astype(np.float32) + np.float32(128)
+    (top, bottom, dy), (left, right, dx) = (
+        _neighbours(on, wanted, size, along)
+        for along, on, wanted, size in zip(
+            (1, 2),
+            float_axes(attrs, operands.input_types[0]),
+            attrs.size,
+            values.shape[1:3],
+            strict=True,
+        )
+    )
+    upper, lower = values.take(top, 1), values.take(bottom, 1)
+    total = upper.take(left, 2) * (1 - dy) * (1 - dx)
+    total = total + lower.take(left, 2) * dy * (1 - dx)
+    total = total + upper.take(right, 2) * (1 - dy) * dx
+    total = total + lower.take(right, 2) * dy * dx
+    rounded: Array = np.floor(total.astype(np.float64) + 0.5) - 128
+    return rounded.astype(np.int8)
+
+
+def _neighbours(on: FloatAxis, count: int, size: int, along: int) -> tuple[Array, Array, Array]:
+    """The two neighbours of each position on an axis, and the second's weight."""
+    offset = np.float32(on.offset)
+    index = np.arange(count, dtype=np.float32)
+    position = (index + offset) * np.float32(on.step) - offset
+    lower = np.maximum(np.floor(position).astype(np.int64), 0)
+    upper = np.minimum(np.ceil(position).astype(np.int64), size - 1)
+    weight = position - lower.astype(np.float32)
+    return lower, upper, weight.reshape([-1 if k == along else 1 for k in range(4)])
 
 
 def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:

@@ -179,5 +179,6 @@ def _uses_float(subject: Subject) -> bool:
     for module in subject.manifest.modules:
         types += [port.dtype for port in (*module.inputs, *module.outputs)]
         types += [call.dtype for call in module.calls]
+        types += ["float" for call in module.calls if "_f32" in call.kernel]
         types += [constant.ctype for constant in module.constants]
     return any("float" in name or "double" in name for name in types)

@@ -19,7 +19,7 @@ from tests.tflite_builder import (
 )
 
 MAX_INPUTS = 4
-QUANTIZED = ("int8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 Shape = tuple[int, ...]
 
 
@@ -202,7 +202,8 @@ class Network:
         wide: bool = False,
         each: bool = False,
     ) -> list[str]:
-        """Weights and a bias: float32, or int8 weights per tensor or per channel.
+        """Weights and a bias: float32, int8 weights per tensor or per channel, or uint8 weights
+        with any zero point.
 
         ``kind`` is a dtype of the makers. With ``each`` int8 weights are per channel; with ``wide``
         biases are int64.
@@ -211,10 +212,15 @@ class Network:
         floats = [self.constant(a) for a in stock.float_weights(self.rng, shape, channels)]
         if kind == "float32":
             return floats
-        count = channels if each or self.rng.random() < 0.7 else 1
+        count = 1 if kind == "uint8" else channels if each or self.rng.random() < 0.7 else 1
         scales = (2.0 ** self.rng.uniform(-10, -2, count)).astype(np.float32)
         values = self.rng.integers(-127, 128, shape).astype(np.int8)
-        weight = self._per_channel(values, scales, axis)
+        if kind == "uint8":
+            zero = int(self.rng.choice([0, 128, 255, int(self.rng.integers(256))]))
+            values = self.rng.integers(0, 256, shape).astype(np.uint8)
+            weight = self.constant(values, (float(scales[0]), zero))
+        else:
+            weight = self._per_channel(values, scales, axis)
         if kind == "hybrid":
             return [weight, floats[1]]
         sums = scales * np.float32((*self.tensors[data].scale, 1.0)[0])

@@ -41,13 +41,15 @@ def depth(rng: np.random.Generator) -> int:
 
 
 def quantization(rng: np.random.Generator, dtype: str) -> Quantization:
-    """A usual or extreme scale. For int8 it has any zero point, often the least or greatest."""
+    """A usual or extreme scale. For int8 and uint8 it has any zero point, often the least or
+    greatest."""
     if dtype == "int16":
         power = -rng.integers(6, 17) if rng.random() < 0.4 else rng.uniform(-16, -4)
         return float(np.float32(2.0**power)), 0
     low, high = (-9, 2) if rng.random() < 0.5 else (-6, -2)
     zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
-    return float(np.float32(2.0 ** rng.uniform(low, high))), zero_point
+    least = np.iinfo(dtype).min
+    return float(np.float32(2.0 ** rng.uniform(low, high))), zero_point + 128 + least
 
 
 def samples(
@@ -57,9 +59,9 @@ def samples(
     low: int | None = None,
     high: int | None = None,
 ) -> list[Array]:
-    """Random arrays. Without bounds, the first of int8 or int16 has only the extremes."""
+    """Random arrays. Without bounds, the first of quantized integers has only the extremes."""
     arrays = [sample(rng, dtype, shape, low, high) for _ in range(SAMPLES)]
-    if dtype in ("int8", "int16") and low is None and high is None:
+    if dtype in ("int8", "uint8", "int16") and low is None and high is None:
         limits = np.iinfo(dtype)
         arrays[0] = np.asarray(rng.choice(np.array([limits.min, limits.max], dtype), shape))
     return arrays

@@ -30,7 +30,9 @@ INT8 = TensorType((1, 4), DType.INT8, Quant((0.1,), (-7,)))
 INT16 = TensorType((6,), DType.INT16, Quant((0.003,), (0,)))
 INT32 = TensorType((2, 3), DType.INT32, Quant((1e-6,), (0,)))
 SCALAR = TensorType((), DType.FLOAT32)
+UINT8 = TensorType((3,), DType.UINT8, Quant((0.1,), (200,)))
 TYPES = {"a": INT8, "b": INT16, "c": INT32, "s": SCALAR, "f": TensorType((2,), DType.BOOL)}
+TYPES["u"] = UINT8
 
 
 def _header(interface: str = "c") -> str:
@@ -67,6 +69,7 @@ def test_what_a_program_must_know_of_a_port_is_a_macro(interface: str) -> None:
     assert (found["OUTPUT2_TYPE"], found["OUTPUT2_SHAPE"]) == ("int32_t", "{2, 3}")
     assert (found["S_TYPE"], found["S_RANK"], found["S_COUNT"]) == ("float", "0", "1")
     assert found["F_TYPE"] == "uint8_t"
+    assert (found["U_TYPE"], found["U_SCALE"], found["U_ZERO_POINT"]) == ("uint8_t", "0.1F", "200")
     assert not {"S_SHAPE", "S_SCALE", "S_ZERO_POINT", "F_SCALE"} & found.keys()
 
 
@@ -155,7 +158,7 @@ int main(void)
 
 
 @NEEDS_CC
-@pytest.mark.parametrize("port", ["a", "b", "c"])
+@pytest.mark.parametrize("port", ["a", "b", "c", "u"])
 def test_helpers_compute_what_a_quantize_operator_does(port: str, tmp_path: Path) -> None:
     kind = TYPES[port]
     text = CONVERT.format(ctype=f"{kind.dtype.value}_t", port=port)

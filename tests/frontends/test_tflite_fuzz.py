@@ -51,7 +51,20 @@ def small_network() -> Network:
     return Network(tensors, operators)
 
 
+def uint8_network() -> Network:
+    """The same in uint8: every tensor with a scale has one scale and its zero point."""
+    found = small_network()
+    for spec in found.tensors:
+        if spec.scale:
+            zero = spec.zero_point[0] + 128
+            data = None if spec.data is None else np.asarray(spec.data).astype(np.uint8)
+            changes = {"dtype": "uint8", "scale": spec.scale[:1], "zero_point": (zero,)}
+            found = found.with_tensor(spec.name, **changes, data=data)
+    return found
+
+
 MODEL = small_network().to_bytes()
+UINT8 = uint8_network().to_bytes()
 
 
 def load(data: bytes) -> Graph:
@@ -71,9 +84,9 @@ def loads_or_refuses(data: bytes) -> bool:
     return said == ""
 
 
-def mutant(rng: random.Random) -> bytes:
+def mutant(rng: random.Random, model: bytes) -> bytes:
     """The model with one to four bytes, or one aligned 32-bit word, replaced."""
-    data = bytearray(MODEL)
+    data = bytearray(model)
     if rng.random() < 0.4:
         word = rng.choice(
             (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, len(data), rng.getrandbits(32))
@@ -85,8 +98,9 @@ def mutant(rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def test_the_model_itself_loads() -> None:
+def test_the_models_themselves_load() -> None:
     assert len(load(MODEL).nodes) == 6
+    assert len(load(UINT8).nodes) == 8
 
 
 def test_every_truncation_is_refused() -> None:
@@ -95,9 +109,10 @@ def test_every_truncation_is_refused() -> None:
     assert accepted == []
 
 
-def test_mutants_load_or_are_refused() -> None:
+@pytest.mark.parametrize("model", [MODEL, UINT8], ids=["int8", "uint8"])
+def test_mutants_load_or_are_refused(model: bytes) -> None:
     rng = random.Random(20)
-    loaded = sum(loads_or_refuses(mutant(rng)) for _ in range(MUTANTS))
+    loaded = sum(loads_or_refuses(mutant(rng, model)) for _ in range(MUTANTS))
     # Weights may change without harm; most other bytes may not.
     assert 0 < loaded < MUTANTS
 

@@ -133,7 +133,7 @@ def test_operators_without_an_output_have_a_number_for_a_name() -> None:
     )
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "string", "float64", "complex64", "variant"])
+@pytest.mark.parametrize("dtype", ["uint16", "string", "float64", "complex64", "variant"])
 def test_dtypes_are_refused_for_all_layers_at_once(dtype: str) -> None:
     network = conv2d().with_tensor("x", dtype=dtype)
     said = f'{dtype} in "y" (CONV_2D); {DTYPES}'
@@ -144,7 +144,7 @@ def test_dtypes_are_refused_for_all_layers_at_once(dtype: str) -> None:
     error = refused(several.with_tensor("t1", dtype="uint64"), UnsupportedError)
     assert f'{dtype} in 2 layers, first "t0" (RELU), uint64 in ' in error.what
     assert f'{dtype}: "t1" (RELU6)' in error.details
-    assert error.details[-1] == "supported: int8, int16, int32, int64, float32, bool"
+    assert error.details[-1] == "supported: int8, uint8, int16, int32, int64, float32, bool"
 
 
 def test_a_dtype_of_weights() -> None:
@@ -251,11 +251,11 @@ def test_no_subgraph_at_all() -> None:
 
 def test_an_unread_input_of_a_dtype_that_is_not_supported_is_refused() -> None:
     network = Network(
-        (activation("x", 4), TensorSpec("unread", (4,), "uint8"), activation("y", 4)),
+        (activation("x", 4), TensorSpec("unread", (4,), "uint16"), activation("y", 4)),
         (OperatorSpec("RELU", ("x",), ("y",)),),
         inputs=("x", "unread"),
     )
-    assert refusal(network, UnsupportedError) == f'm.tflite: tensor "unread" is uint8; {DTYPES}'
+    assert refusal(network, UnsupportedError) == f'm.tflite: tensor "unread" is uint16; {DTYPES}'
 
 
 def test_a_variable_is_no_input() -> None:

@@ -117,6 +117,13 @@ def random_quant(rng: np.random.Generator) -> Quant:
     return quant(10 ** rng.uniform(-3, 0), zero_point)
 
 
+def of_dtype(quant: Quant, dtype: DType) -> Quant:
+    """An int8 quantization for another dtype: the same real values for uint8, and no zero point for
+    wider integers."""
+    zeros = {DType.INT8: quant.zero_point[0], DType.UINT8: quant.zero_point[0] + 128}
+    return Quant(quant.scale, (zeros.get(dtype, 0),))
+
+
 def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
     """Uniformly random int8 values; the extremes are included."""
     array = rng.integers(-128, 128, shape).astype(np.int8)

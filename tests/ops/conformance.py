@@ -38,6 +38,7 @@ from tests.ops.cases import float_weights as float_weights
 from tests.ops.cases import int8 as int8
 from tests.ops.cases import int16 as int16
 from tests.ops.cases import least_output_scale as least_output_scale
+from tests.ops.cases import of_dtype as of_dtype
 from tests.ops.cases import output_scale as output_scale
 from tests.ops.cases import quant as quant
 from tests.ops.cases import random_quant as random_quant

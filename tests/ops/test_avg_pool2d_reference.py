@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from microgen.arithmetic.terms import Activation
@@ -24,6 +26,14 @@ def test_equals_litert(block: int, dtype: DType) -> None:
 def test_padding_does_not_count() -> None:
     # -6.5 rounds away from zero
     assert four_windows(OP.name, AvgPool2DAttrs) == [[-9, -7], [-7, -6]]
+
+
+def test_halves_may_be_rounded_upwards() -> None:
+    upward = functools.partial(AvgPool2DAttrs, ties_upward=True)
+    assert four_windows(OP.name, upward) == [[-9, -6], [-7, -6]]
+    attrs = upward((1, 1), (1, 1), "VALID", Activation.NONE)
+    data = TensorType((1, 1, 1, 1), DType.INT16, Quant((1.0,), (0,)))
+    assert "halves are rounded upwards for int8 only" in str(OP.check(attrs, [data], [data]))
 
 
 def test_refusals() -> None:

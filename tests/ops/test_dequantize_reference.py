@@ -12,7 +12,7 @@ from tests.ops.test_dequantize import random_data
 @needs_litert
 def test_equals_litert_exactly() -> None:
     for seed in range(60):
-        kind, array = random_data(np.random.default_rng(seed), FROM[seed % 2])
+        kind, array = random_data(np.random.default_rng(seed), FROM[seed % 3])
         case = Case(
             OP.name,
             DequantizeAttrs(),

@@ -1,3 +1,4 @@
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,15 @@ def _case(name: str, data: Quant, output: Quant) -> c.Case:
 def _random(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
     return _case(f"random {seed}", c.random_quant(rng), c.random_quant(rng))
+
+
+def _flipped(source: DType, target: DType, apart: int) -> c.Case:
+    """A case of every value, whose zero points are ``apart`` from being 128 apart."""
+    quants = [c.of_dtype(c.quant(0.05, z), d) for d, z in ((source, -3), (target, -3 + apart))]
+    array = random_values(np.random.default_rng(0), source)
+    tensor = c.Tensor(TensorType(array.shape, source, quants[0]), array)
+    name = f"{source} to {target}, {apart} apart"
+    return c.Case(name, "qnn.requantize", RequantizeAttrs(), (tensor,), quants[1], target)
 
 
 CORNERS = (
@@ -53,7 +63,8 @@ def random_wide(
     Their ranges of real values are near each other, or up to 2**reach apart.
     """
     quants = [
-        c.random_quant(rng) if d is DType.INT8 else Quant((0.01,), (0,)) for d in (source, target)
+        c.of_dtype(c.random_quant(rng), d) if d.nbytes == 1 else Quant((0.01,), (0,))
+        for d in (source, target)
     ]
     bits = 8 * (target.nbytes - source.nbytes)
     off = rng.uniform(-reach, reach) if rng.random() < 0.4 else rng.uniform(-2, 2)
@@ -70,9 +81,16 @@ def _wide(seed: int) -> c.Case:
     return c.Case(name, "qnn.requantize", RequantizeAttrs(), (tensor,), output, target)
 
 
+FLIPPED = [
+    _flipped(*dtypes, apart)
+    for dtypes in permutations((DType.INT8, DType.UINT8))
+    for apart in (0, 1)
+]
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150)), *map(_wide, range(60))], tmp_path)
+    c.check([*CORNERS, *FLIPPED, *map(_random, range(150)), *map(_wide, range(60))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6)), *map(_wide, range(12))], tmp_path)
+    c.check_inlined([*CORNERS, *FLIPPED, *map(_random, range(6)), *map(_wide, range(12))], tmp_path)

@@ -64,14 +64,18 @@ def test_other_widths_equal_litert() -> None:
 @pytest.mark.parametrize(
     ("source", "target", "sentence"),
     [
-        (DType.INT8, DType.INT32, "the output is int32[1]; it must be int8 or int16"),
+        (DType.INT8, DType.INT32, "the output is int32[1]; it must be int8 or uint8 or int16"),
         (DType.INT32, DType.INT32, "the output is int32[1]; it must be int8 or int16"),
-        (DType.INT64, DType.INT8, "the input is int64[1]; it must be int8 or int16 or int32"),
+        (
+            DType.INT64,
+            DType.INT8,
+            "the input is int64[1]; it must be int8 or uint8 or int16",
+        ),
     ],
 )
 def test_pairs_that_litert_does_not_have(source: DType, target: DType, sentence: str) -> None:
     data, output = (TensorType((1,), d, Quant((1.0,), (0,))) for d in (source, target))
-    assert OP.check(RequantizeAttrs(), [data], [output]) == sentence
+    assert str(OP.check(RequantizeAttrs(), [data], [output])).startswith(sentence)
 
 
 def test_constraints() -> None:

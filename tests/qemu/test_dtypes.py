@@ -1,4 +1,4 @@
-"""Small float32 and 16x8 networks on a core of each kind, with and without FPU.
+"""Small float32, 16x8 and uint8 networks on a core of each kind, with and without FPU.
 
 They are built, verified, run and compared layer by layer.
 """
@@ -92,9 +92,46 @@ def _int16() -> bytes:
     return build_model(tensors, operators, ["x"], ["y"])
 
 
+def _uint8() -> bytes:
+    """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of weights with any zero point, QUANTIZE,
+    AVERAGE_POOL_2D, RESIZE_BILINEAR and SOFTMAX."""
+    rng = np.random.default_rng(2)
+    shapes = {"x": (1, 6, 6, 3), "q": (1, 6, 6, 3), "c": (1, 6, 6, 4), "d": (1, 6, 6, 4)}
+    shapes |= {"p": (1, 3, 3, 4), "r": (1, 4, 2, 4), "f": (1, 5)}
+    zeros = {"x": 127, "q": 9, "c": 131, "d": 111, "p": 111, "r": 111, "f": 128}
+    tensors = [
+        TensorSpec(name, shape, "uint8", scale=(0.1,), zero_point=(zeros[name],))
+        for name, shape in shapes.items()
+    ]
+    tensors += [
+        TensorSpec("y", (1, 5), "uint8", scale=(1 / 256,), zero_point=(0,)),
+        TensorSpec("size", (2,), "int32", np.array([4, 2], np.int32)),
+    ]
+    for name, shape, zero in (
+        ("w", (4, 3, 3, 3), 117),
+        ("v", (1, 3, 3, 4), 255),
+        ("u", (5, 32), 3),
+    ):
+        values = rng.integers(0, 256, shape).astype(np.uint8)
+        tensors.append(TensorSpec(name, shape, "uint8", values, (0.01,), (zero,)))
+    window = {"padding": 0, "strideH": 1, "strideW": 1}
+    pool = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
+    deep = {**window, "depthMultiplier": 1}
+    operators = [
+        OperatorSpec("QUANTIZE", ["x"], ["q"], version=2),
+        OperatorSpec("CONV_2D", ["q", "w"], ["c"], "Conv2DOptions", window),
+        OperatorSpec("DEPTHWISE_CONV_2D", ["c", "v"], ["d"], "DepthwiseConv2DOptions", deep),
+        OperatorSpec("AVERAGE_POOL_2D", ["d"], ["p"], "Pool2DOptions", pool),
+        OperatorSpec("RESIZE_BILINEAR", ["p", "size"], ["r"], "ResizeBilinearOptions", version=3),
+        OperatorSpec("FULLY_CONNECTED", ["r", "u"], ["f"], "FullyConnectedOptions"),
+        OperatorSpec("SOFTMAX", ["f"], ["y"], "SoftmaxOptions", {"beta": 1.0}),
+    ]
+    return build_model(tensors, operators, ["x"], ["d", "y"])
+
+
 @NEEDS_NINJA
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("model", [_float32, _int16], ids=["float32", "int16"])
+@pytest.mark.parametrize("model", [_float32, _int16, _uint8], ids=["float32", "int16", "uint8"])
 def test_a_network_equals_the_references(
     model: Callable[[], bytes], board: str, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from microgen.codegens.cmsis_nn.arithmetic import multipliers
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops import multiply
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -71,6 +72,13 @@ def _sizes(node: Node, graph: Graph) -> str | None:
     return None
 
 
+def _average(node: Node, graph: Graph) -> str | None:
+    assert isinstance(node.attrs, AvgPool2DAttrs)
+    if node.attrs.ties_upward:
+        return "its halves are rounded upwards, but CMSIS-NN rounds them away from zero"
+    return _sizes(node, graph)
+
+
 def _dense(node: Node, graph: Graph) -> str | None:
     return _weighted(node, graph, axis=0)
 
@@ -104,7 +112,7 @@ _RULES: Mapping[str, Callable[[Node, Graph], str | None]] = {
     "nn.depthwise_conv2d": _convolution(axis=3),
     "nn.dense": _dense,
     "nn.max_pool2d": _sizes,
-    "nn.avg_pool2d": _sizes,
+    "nn.avg_pool2d": _average,
     "nn.softmax": _softmax,
     "add": _elementwise,
     "multiply": _multiply,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.frontends.tflite import importers, records, refusals
+from microgen.frontends.tensors import GraphBuilder
+from microgen.frontends.tflite import importers, records, refusals, unsigned
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
-from microgen.ir.graph import Graph
+from microgen.ir.graph import Array, Graph, Origin
 
 
 def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> Graph:
@@ -27,7 +27,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     """
     identifier.check(data, file)
     model = records.read(data, file, signature)
-    tensors = Tensors(model.tensors)
+    tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
@@ -116,8 +116,10 @@ def _graph(
     fixed = _fixed({tensors.names[index] for index in model.inputs}, fixes)
     inputs = [_port(tensors, index, file) for index in model.inputs]
     outputs = [_port(tensors, index, file) for index in model.outputs]
+    unsigned.connect(builder, inputs, outputs)
+    ends = ([port.tensor for port in side] for side in (inputs, outputs))
     updates = variables.updates()
-    return builder.graph(PurePath(file).stem, inputs, outputs, fixed=fixed, updates=updates)
+    return builder.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
@@ -139,9 +141,9 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
     return found
 
 
-def _port(tensors: Tensors, index: int, file: str) -> Tensor:
+def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
     """An input or output of the graph. UnsupportedError if it has a scale per channel."""
-    tensor = tensors.get(index, file)
+    tensor, inner = tensors.port(index, file), tensors.get(index, file)
     quant = tensor.type.quant
     if quant is not None and not quant.is_per_tensor:
         raise UnsupportedError(
@@ -149,25 +151,27 @@ def _port(tensors: Tensors, index: int, file: str) -> Tensor:
             where=file,
             hint="convert the model with one scale for each input and output",
         )
-    return tensor
+    return unsigned.Port(tensor, inner, Origin(file, tensors.names[index]))
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature: its name, empty if the model has none, the number of its subgraph, the numbers
-    of the subgraph's inputs, and the names that the graph gives the tensors, by their numbers.
-    Handles of variables, which have no values, are not among them."""
+    """A signature: its name, empty if the model has none, and the number of its subgraph. Tensors
+    of the subgraph have numbers: those of its inputs, and those that have values, which handles of
+    variables have not. ``in_graph`` gives the values of the graph's tensors that represent the one
+    of a number and a value, by name."""
 
     name: str
     subgraph: int
     inputs: tuple[int, ...]
-    tensors: Mapping[int, str]
+    tensors: frozenset[int]
+    in_graph: Callable[[int, Array], dict[str, Array]]
 
 
 def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
     """The signature of that name, by default the first. Raises what ``load`` raises."""
     identifier.check(data, file)
     model = records.read(data, file, signature)
-    names = enumerate(Tensors(model.tensors).names)
-    tensors = {i: name for i, name in names if model.tensors[i].dtype != RESOURCE}
-    return Signature(model.signature, model.main, model.inputs, tensors)
+    tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
+    valued = frozenset(i for i, record in enumerate(model.tensors) if record.dtype != RESOURCE)
+    return Signature(model.signature, model.main, model.inputs, valued, tensors.in_graph)

@@ -21,6 +21,7 @@ from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord
 from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.unsigned import is_signed_inside, stored
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.ir.graph import (
     MAX_BYTES,
@@ -35,6 +36,7 @@ from microgen.ir.graph import (
 )
 from microgen.ops import budget
 from microgen.ops.base import Padding, Pair, StatusError
+from microgen.ops.requantize import RequantizeAttrs
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
@@ -148,6 +150,15 @@ class Layer(Operator):
         """An input, quantized or not, computed or constant."""
         return self._tensors.get(self._index(position), self.where)
 
+    def stored(self, position: int) -> Tensor:
+        """An input as the file stores it: quantized uint8 is uint8, not int8."""
+        tensor = self.plain(position)
+        if not self.is_unsigned(position):
+            return tensor
+        kind = stored(tensor, tensor.name).type
+        return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), dtype=kind.dtype,
+                         quant=kind.quant, hint=f"{tensor.name}/uint8")  # fmt: skip
+
     def plain_output(self) -> Tensor:
         """The output, quantized or not."""
         return self._tensors.get(self._record.outputs[0], self.where)
@@ -182,9 +193,17 @@ class Layer(Operator):
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
-    def weights(self, position: int, rank: int) -> Tensor:
+    def is_unsigned(self, position: int) -> bool:
+        """Whether an input is quantized uint8 in the file."""
+        return is_signed_inside(self._tensors.records[self._index(position)])
+
+    def makes_unsigned(self) -> bool:
+        """Whether the output is quantized uint8 in the file."""
+        return is_signed_inside(self._tensors.records[self._record.outputs[0]])
+
+    def weights(self, position: int, rank: int, *, any_zero: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
-        per channel."""
+        per channel. With ``any_zero``, int8 with one scale may have any zero point."""
         tensor = self._quantized(self._index(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
@@ -192,9 +211,10 @@ class Layer(Operator):
             return tensor
         # Many layers may share one weight, and each layer checks all its scales.
         self._reader.spend(len(_quant(tensor).scale))
-        if any(_quant(tensor).zero_point):
+        if any(_quant(tensor).zero_point) and not (any_zero and _quant(tensor).is_per_tensor):
+            zero = 128 if self.is_unsigned(position) else 0
             raise self.unsupported(
-                f'has weights "{short(tensor.name)}" with a zero point other than 0',
+                f'has weights "{short(tensor.name)}" with a zero point other than {zero}',
                 supported="symmetric int8 weights, as TFLite's own quantization makes them",
             )
         return tensor
@@ -291,7 +311,7 @@ class Layer(Operator):
     def finished(self, value: Value) -> None:
         """Check that an importer has made all of the operator's outputs."""
         made = [tensor.name for tensor in fields(value)]
-        expected = [self._tensors.names[index] for index in self._record.outputs]
+        expected = [self._tensors.inner(index) for index in self._record.outputs]
         assert made == expected, f"the importer of {self.op} gives {made}, not {expected}"
 
     def _check(
@@ -331,9 +351,11 @@ class Layer(Operator):
     def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
         """A node, with an origin of its own if the operator has several outputs."""
         node = super()._node(op, attrs, inputs, output)
-        if output.name not in (self._tensors.names[index] for index in self._record.outputs):
-            return node
-        return dataclasses.replace(node, origin=Origin(self.origin.file, output.name))
+        for index in self._record.outputs:
+            if self._tensors.inner(index) == output.name:
+                origin = Origin(self.origin.file, self._tensors.names[index])
+                return dataclasses.replace(node, origin=origin)
+        return node
 
     # Options
 

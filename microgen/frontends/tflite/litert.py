@@ -94,4 +94,5 @@ def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]
         index = detail["index"]
         if index in record.tensors:
             with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
-                yield record.tensors[index], interpreter.get_tensor(index, record.subgraph)
+                value = interpreter.get_tensor(index, record.subgraph)
+                yield from record.in_graph(index, value).items()

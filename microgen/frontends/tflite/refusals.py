@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from microgen.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import importers
+from microgen.frontends.tflite import importers, unsigned
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
@@ -23,12 +23,13 @@ _FLEX = "convert the model without SELECT_TF_OPS"
 
 def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
     """Raise UnsupportedError for operators without an importer, dtypes that no operator here
-    supports, and int16 operators that the profile lacks. ``names`` are the names of the tensors.
-    """
+    supports, uint8 in operators that lack it, and int16 operators that the profile lacks. ``names``
+    are the names of the tensors."""
     layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
     _check_npu(model, layers)
     _check_operators(model, layers)
     _check_dtypes(model, layers)
+    _check_unsigned(model, layers, numerics)
     _check_profile(model, layers, numerics)
 
 
@@ -90,6 +91,22 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
             where=model.reader.file,
             hint=CONVERT,
             details=[*_details(found), f"supported: {', '.join(NODE_DTYPES)}"],
+        )
+
+
+def _check_unsigned(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+    exact = unsigned.EXACT if numerics.computes_uint8 else unsigned.CONVERSIONS
+    found: dict[str, list[str]] = {}
+    for layer, operator in zip(layers, model.operators, strict=True):
+        what = unsigned.lacks(operator, model.tensors, exact)
+        if what:
+            found.setdefault(what, []).append(layer)
+    if found:
+        raise UnsupportedError(
+            f"computes in uint8, which these operators lack: {_by_layers(found)}",
+            where=model.reader.file,
+            hint=CONVERT if numerics.computes_uint8 else "generate with --numerics litert",
+            details=[*_details(found), f"supported: {', '.join(sorted(exact))}"],
         )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite import unsigned
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
@@ -19,7 +20,7 @@ from microgen.ops.cost import Cost
 _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
-NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype is not DType.UINT8}
+NODE_DTYPES = {dtype.value: dtype for dtype in DType}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
@@ -41,12 +42,21 @@ class Names:
 
 
 class Tensors:
-    """The model's tensors by index. Each is interpreted when an operator first uses it."""
+    """The model's tensors by index. Each is interpreted when an operator first uses it.
 
-    def __init__(self, records: Iterable[TensorRecord]) -> None:
+    Operators see quantized uint8 tensors as int8 ones. If such a tensor is one of ``ports``, the
+    inputs and outputs of the graph, the int8 tensor has a name of its own.
+    """
+
+    def __init__(self, records: Iterable[TensorRecord], ports: Collection[int] = ()) -> None:
         self.records = tuple(records)
         self._names = Names()
         self.names = tuple(self._names.unique(record.name) for record in self.records)
+        self._inner = {
+            index: self._names.unique(f"{self.names[index]}#int8")
+            for index in dict.fromkeys(ports)
+            if unsigned.is_signed_inside(self.records[index])
+        }
         self._seen: dict[int, Tensor] = {}
         self._computed: dict[str, Array] = {}
 
@@ -62,6 +72,24 @@ class Tensors:
         """The tensor, with its value if it has become a constant."""
         value = self._computed.get(tensor.name)
         return tensor if value is None else dataclasses.replace(tensor, value=value)
+
+    def inner(self, index: int) -> str:
+        """The name under which operators know the tensor."""
+        return self._inner.get(index, self.names[index])
+
+    def port(self, index: int, where: str) -> Tensor:
+        """The tensor at ``index`` as the file declares it."""
+        tensor = self.get(index, where)
+        return unsigned.stored(tensor, self.names[index]) if index in self._inner else tensor
+
+    def in_graph(self, index: int, value: Array) -> dict[str, Array]:
+        """The values of the graph's tensors that represent the one at ``index``, by name."""
+        if index >= len(self.records):
+            return {}
+        if not unsigned.is_signed_inside(self.records[index]):
+            return {self.names[index]: value}
+        ends = {self.names[index]: value} if index in self._inner else {}
+        return {**ends, self.inner(index): unsigned.flipped(value)}
 
     def get(self, index: int, where: str) -> Tensor:
         """The tensor at ``index``, which must not be a variable. ``where`` is for messages."""
@@ -133,7 +161,8 @@ class Tensors:
         dtype = _dtype(record, NODE_DTYPES, where)
         type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
         value = _value(record, type_, where) if record.is_constant else None
-        return Tensor(self.names[index], type_, value, record.is_variable)
+        tensor = Tensor(self.inner(index), type_, value, record.is_variable)
+        return unsigned.signed(tensor, where) if unsigned.is_signed_inside(record) else tensor
 
 
 def _check_storage(record: TensorRecord, where: str) -> None:

@@ -15,7 +15,8 @@ from types import MappingProxyType
 
 from tests.differential.network import Network
 
-ALL = ("int8", "int16", "float32")
+SIGNED = ("int8", "int16", "float32")
+ALL = (*SIGNED, "uint8")
 EVERY = (*ALL, "int32", "int64", "bool")
 Make = Callable[[Network, str, str], None]
 

@@ -9,7 +9,7 @@ from tests.differential.makers import EVERY, Maker
 from tests.differential.makers.elementwise import other_operand
 from tests.differential.network import Network, UnfitError
 
-_ORDERED = ("int8", "int16", "float32", "int32", "int64")
+_ORDERED = ("int8", "uint8", "int16", "float32", "int32", "int64")
 
 
 def _options(code: str) -> str:

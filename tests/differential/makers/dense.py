@@ -7,7 +7,7 @@ from math import prod
 import tflite
 
 from tests.differential import stock
-from tests.differential.makers import ALL, Maker, pick_data
+from tests.differential.makers import ALL, SIGNED, Maker, pick_data
 from tests.differential.network import Network, UnfitError
 
 
@@ -50,5 +50,5 @@ def _matmul(net: Network, code: str, dtype: str) -> None:
 
 MAKERS = (
     Maker(("FULLY_CONNECTED",), (*ALL, "hybrid"), _dense, often=3),
-    Maker(("BATCH_MATMUL",), ALL, _matmul),
+    Maker(("BATCH_MATMUL",), SIGNED, _matmul),
 )

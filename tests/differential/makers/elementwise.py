@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.differential import stock
 from tests.differential.makers import ALL, Maker
-from tests.differential.network import Network, Shape
+from tests.differential.network import QUANTIZED, Network, Shape
 
 # Operator -> its options table, and whether that has a fused activation.
 _OPTIONS = {
@@ -32,7 +32,7 @@ def other_operand(net: Network, lhs: str, *, same: bool = False) -> str:
         return net.pick(dtype, None, equal, shape=shape, quantization=quantization)
     kept = tuple(n if net.chance(0.7) else 1 for n in shape)
     kept = kept[int(net.rng.integers(len(kept) + 1)) :] if net.chance(0.2) else kept
-    if same or dtype not in ("int8", "int16"):
+    if same or dtype not in QUANTIZED:
         return net.constant_like(lhs, kept)
     return net.constant(stock.sample(net.rng, dtype, kept), stock.quantization(net.rng, dtype))
 
@@ -96,7 +96,7 @@ def _is_divisor(net: Network, name: str) -> bool:
 def _divisor(net: Network, lhs: str) -> str:
     dtype = net.dtype(lhs)
     kept = tuple(n if net.chance(0.7) else 1 for n in net.shape(lhs))
-    quantization = stock.quantization(net.rng, dtype) if dtype in ("int8", "int16") else None
+    quantization = stock.quantization(net.rng, dtype) if dtype in QUANTIZED else None
     zero = quantization[1] if quantization else 0
     values = stock.sample(net.rng, dtype, kept)
     near = np.abs(values.astype(np.float64) - zero) < (0.1 if dtype == "float32" else 1)
@@ -110,5 +110,5 @@ MAKERS = (
     Maker(("ADD_N",), ("float32", "int32"), _add_n),
     Maker(("SQUARE",), ("float32",), _square),
     Maker(("FLOOR_DIV", "FLOOR_MOD"), ("float32", "int32"), _floor_division),
-    Maker(("DIV",), ("int8", "float32", "int32"), _divide),
+    Maker(("DIV",), ("int8", "uint8", "float32", "int32"), _divide),
 )

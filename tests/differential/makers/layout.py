@@ -10,7 +10,7 @@ from tests.differential.stock import Array
 
 
 def _alike(net: Network, like: str, shape: Shape) -> str:
-    """A tensor of that shape with the dtype and quantization of ``like``."""
+    """A tensor of that shape with the dtype of ``like``, and the same quantization."""
     if net.chance(0.5):
         return net.constant_like(like, shape)
     wanted = net.quantization(like)
@@ -30,7 +30,11 @@ def _concatenate(net: Network, code: str, dtype: str) -> None:
     axis = int(net.rng.integers(len(shape)))
     inputs = [first, first] if net.chance(0.3) else [first]
     other = (*shape[:axis], int(net.rng.integers(1, 4)), *shape[axis + 1 :])
-    inputs.insert(int(net.rng.integers(len(inputs) + 1)), _alike(net, first, other))
+    if dtype == "uint8" and net.chance(0.5):
+        second = net.pick(dtype, shape=other)
+    else:
+        second = _alike(net, first, other)
+    inputs.insert(int(net.rng.integers(len(inputs) + 1)), second)
     size = sum(net.shape(name)[axis] for name in inputs)
     output = net.output(dtype, (*shape[:axis], size, *shape[axis + 1 :]), like=first)
     stated = axis - len(shape) if net.chance(0.3) else axis

@@ -9,10 +9,11 @@ from tests.differential.makers import EVERY, Maker
 from tests.differential.network import QUANTIZED, Network
 
 _BECOMES = {
-    "int8": ("int8", "int16"),
+    "int8": ("int8", "uint8", "int16"),
+    "uint8": ("int8", "uint8", "int16"),
     "int16": ("int8", "int16", "int32"),
     "int32": ("int8", "int16"),
-    "float32": ("int8", "int16"),
+    "float32": ("int8", "uint8", "int16"),
 }
 
 

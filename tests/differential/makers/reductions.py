@@ -48,9 +48,9 @@ def _position(net: Network, code: str, dtype: str) -> None:
 
 MAKERS = (
     Maker(("MEAN",), ALL, _reduce),
-    Maker(("SUM",), ("int8", "float32", "int32"), _reduce),
+    Maker(("SUM",), ("int8", "uint8", "float32", "int32"), _reduce),
     Maker(("REDUCE_MAX", "REDUCE_MIN"), (*ALL, "int32"), _reduce),
     Maker(("REDUCE_ALL",), ("bool",), _reduce),
     Maker(("CUMSUM",), ("float32", "int32", "int64"), _cumsum),
-    Maker(("ARG_MAX", "ARG_MIN"), ("int8", "float32", "int32"), _position),
+    Maker(("ARG_MAX", "ARG_MIN"), ("int8", "uint8", "float32", "int32"), _position),
 )

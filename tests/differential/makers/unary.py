@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tests.differential import stock
-from tests.differential.makers import ALL, Maker
-from tests.differential.network import Network, UnfitError
+from tests.differential.makers import ALL, SIGNED, Maker
+from tests.differential.network import QUANTIZED, Network, UnfitError
 
 # The only scale and zero point that an output may have, by operator and dtype.
 _FIXED = {
@@ -72,8 +72,15 @@ def _add(net: Network, code: str, data: str) -> None:
     if code == "SOFTMAX":
         options["beta"] = float(net.one_of([1.0, 0.5, 2.0]))
     like = data if code in _KEEPING or (code.startswith("RELU") and net.chance(0.5)) else ""
-    output = net.output(dtype, net.shape(data), like, _FIXED.get((code, dtype)))
+    output = net.output(dtype, net.shape(data), like, _fixed(code, dtype))
     net.add(code, [data], output, table, options)
+
+
+def _fixed(code: str, dtype: str) -> stock.Quantization | None:
+    if dtype != "uint8":
+        return _FIXED.get((code, dtype))
+    signed = _FIXED.get((code, "int8"))
+    return signed and (signed[0], signed[1] + 128)
 
 
 def _prelu(net: Network, code: str, dtype: str) -> None:
@@ -85,19 +92,24 @@ def _prelu(net: Network, code: str, dtype: str) -> None:
     alphas = "int8" if dtype == "int16" else dtype  # LiteRT reads int16 ones as int8
     values = stock.sample(net.rng, alphas, kept)
     quantization = (float(np.float32(2.0 ** net.rng.uniform(-9, -5))), int(net.rng.integers(-9, 9)))
-    scaled = quantization if alphas == "int8" else None
+    if alphas == "uint8":
+        quantization = (quantization[0], quantization[1] + 128)
+    scaled = quantization if alphas in QUANTIZED else None
     alpha = net.constant(values, (scaled[0], 0) if scaled and dtype == "int16" else scaled)
     net.add(code, [data, alpha], net.output(dtype, shape))
 
 
 MAKERS = (
     Maker(("RELU", "RELU6"), ALL, _unary),
-    Maker(("RELU_N1_TO_1",), ("int8", "float32"), _unary),
-    Maker(("ABS", "EXP", "LEAKY_RELU", "LOGISTIC", "NEG", "TANH"), ALL, _unary),
-    Maker(("ELU", "HARD_SWISH"), ("int8", "float32"), _unary),
+    Maker(("RELU_N1_TO_1",), ("int8", "uint8", "float32"), _unary),
+    Maker(("LEAKY_RELU", "LOGISTIC", "TANH"), ALL, _unary),
+    Maker(("ABS", "EXP", "NEG"), SIGNED, _unary),
+    Maker(("HARD_SWISH",), ("int8", "uint8", "float32"), _unary),
+    Maker(("ELU",), ("int8", "float32"), _unary),
     Maker(("SOFTMAX",), ALL, _rows),
-    Maker(("L2_NORMALIZATION", "LOG_SOFTMAX"), ("int8", "float32"), _rows),
-    Maker(("LOG", "RSQRT", "SQRT"), ALL, _positive),
+    Maker(("LOG_SOFTMAX",), ("int8", "uint8", "float32"), _rows),
+    Maker(("L2_NORMALIZATION",), ("int8", "float32"), _rows),
+    Maker(("LOG", "RSQRT", "SQRT"), SIGNED, _positive),
     Maker(("PRELU",), ALL, _prelu),
     Maker(("CEIL", "FLOOR", "ROUND"), ("float32",), _rounded),
     Maker(("COS", "SIN"), ("float32",), _unary),

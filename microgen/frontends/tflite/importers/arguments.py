@@ -29,8 +29,11 @@ def rounding(
     bias: Sequence[Tensor] = (),
     declared: int = _UNDECLARED,
 ) -> Rounding:
-    """How the profile scales sums. For int8 data it depends on the op only; for int16 data also on
-    ``bias``, or on the type that the options declare for biases."""
+    """How the profile scales sums. For int8 data it depends on the op, and on whether the weights,
+    the second input, are uint8 in the file; for int16 data also on ``bias``, or on the type that
+    the options declare for biases."""
+    if op != "nn.dense" and layer.is_unsigned(1):
+        return Rounding.PRODUCT
     if data.type.dtype is not DType.INT16:
         return layer.numerics.rounding[op]
     rule = layer.numerics.wide[op]

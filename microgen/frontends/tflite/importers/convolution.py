@@ -30,7 +30,8 @@ from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 def _conv2d(layer: Layer) -> Tensor:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
-    data, weight = layer.data(0), layer.weights(1, rank=4)
+    data = layer.data(0)
+    weight = layer.weights(1, rank=4, any_zero=layer.is_unsigned(1))
     bias = layer.bias(2, weight.type.shape[0])
     inputs = (data, weight, *bias)
     window = (strides(layer, options), dilation(layer, options), layer.padding(options))
@@ -46,7 +47,8 @@ def _conv2d(layer: Layer) -> Tensor:
 def _depthwise_conv2d(layer: Layer) -> Tensor:
     layer.expect_inputs(2, 3)
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
-    data, weight = layer.data(0), layer.weights(1, rank=4)
+    data = layer.data(0)
+    weight = layer.weights(1, rank=4, any_zero=layer.is_unsigned(1))
     layer.expect_rank(data, 4)
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
     window = (strides(layer, options), dilation(layer, options), layer.padding(options))

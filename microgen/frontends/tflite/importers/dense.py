@@ -26,7 +26,8 @@ def _fully_connected(layer: Layer) -> Tensor:
     options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
-    data, weight, output = layer.data(0), layer.weights(1, rank=2), layer.output()
+    data, output = layer.data(0), layer.output()
+    weight = layer.weights(1, rank=2, any_zero=data.dtype is DType.INT8)
     bias = layer.bias(2, weight.type.shape[0])
     activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
     shape = data.shape if keep else _rows(layer, data, weight.shape[1])

@@ -15,9 +15,11 @@ from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.frontends.tflite.unsigned import rescaling
 from microgen.ir.graph import Attrs, TensorType
 from microgen.ops.base import Pair, Shape
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.lookup import LookupAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
@@ -33,7 +35,20 @@ def _concatenation(layer: Layer) -> Tensor:
             supported="concatenations without an activation",
         )
     axis = resolved_axis(layer, int(options.number("Axis")), len(inputs[0].type.shape))
-    return layer.emit("concatenate", ConcatenateAttrs(axis), inputs, layer.output())
+    output = layer.output()
+    if layer.makes_unsigned():
+        inputs = tuple(_rescaled(layer, tensor, output.type) for tensor in inputs)
+    return layer.emit("concatenate", ConcatenateAttrs(axis), inputs, output)
+
+
+def _rescaled(layer: Layer, data: Tensor, output: TensorType) -> Tensor:
+    """The data in the output's quantization. LiteRT changes it for uint8 only."""
+    if data.type.quant == output.quant:
+        return data
+    hint = f"{layer.output().name}/rescaled"
+    table = layer.constant(rescaling(data.type, output), f"{hint}/table", output.quant)
+    attrs = LookupAttrs("qnn.requantize")
+    return layer.emit("lookup", attrs, (data, table), quant=output.quant, hint=hint)
 
 
 def _pack(layer: Layer) -> Tensor:

@@ -22,7 +22,8 @@ from microgen.ops.sqrt import SqrtAttrs
 
 def _average_pool2d(layer: Layer) -> Tensor:
     pool_size, strides, options = _pool(layer)
-    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
+    window = (pool_size, strides, layer.padding(options), layer.activation(options))
+    attrs = AvgPool2DAttrs(*window, ties_upward=layer.is_unsigned(0))
     return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
 
 

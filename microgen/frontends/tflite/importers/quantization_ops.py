@@ -10,6 +10,7 @@ from tflite.L2NormOptions import L2NormOptions
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.unsigned import stored
 from microgen.ir.graph import DType
 from microgen.ops.cast import CastAttrs
 from microgen.ops.dequantize import DequantizeAttrs
@@ -47,7 +48,13 @@ def _dequantize(layer: Layer) -> Tensor:
 def _cast(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
-    return layer.emit("cast", CastAttrs(), (layer.plain(0),), layer.plain_output())
+    data, output = layer.stored(0), layer.plain_output()
+    if not layer.makes_unsigned():
+        return layer.emit("cast", CastAttrs(), (data,), output)
+    kind = stored(output, output.name).type
+    hint = f"{output.name}/uint8"
+    values = layer.emit("cast", CastAttrs(), (data,), dtype=kind.dtype, quant=kind.quant, hint=hint)
+    return layer.emit("qnn.requantize", RequantizeAttrs(), (values,), output)
 
 
 IMPORTERS: Mapping[str, Importer] = {

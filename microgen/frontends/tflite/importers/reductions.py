@@ -44,7 +44,8 @@ def _mean(layer: Layer) -> Tensor:
 
 
 def _sum(layer: Layer) -> Tensor:
-    is_unsigned = layer.numerics.sums_bytes and layer.data(0).type.quant is not None
+    is_quantized = layer.data(0).type.quant is not None
+    is_unsigned = layer.numerics.sums_bytes and is_quantized and not layer.is_unsigned(0)
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 

@@ -64,7 +64,7 @@ def _resize_bilinear(layer: Layer) -> Tensor:
     is_aligned, is_centred = (
         bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
     )
-    attrs = Resize2DAttrs(size, is_aligned, is_centred)
+    attrs = Resize2DAttrs(size, is_aligned, is_centred, in_floats=layer.is_unsigned(0))
     return layer.emit("image.resize2d", attrs, (data,), layer.output())
 
 

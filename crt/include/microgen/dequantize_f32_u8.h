@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of uint8 to float32. */
+#ifndef MICROGEN_DEQUANTIZE_F32_U8_H
+#define MICROGEN_DEQUANTIZE_F32_U8_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;       /* elements */
+    int32_t zero_point; /* of the input: 0 to 255 */
+    float scale;        /* of the input: positive, finite */
+} mg_dequantize_f32_u8_params;
+
+/* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
+ * overlap. */
+void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
+                          float *output);
+
+MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
+                                         float *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = (float)(input[i] - p->zero_point) * p->scale;
+    }
+}
+
+#ifdef MG_DEQUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
+void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input, float *output)
+{
+    mg_dequantize_f32_u8_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
