@@ -16,7 +16,13 @@ from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.ops.reinterpret import ReinterpretAttrs
 
 STORED = (DType.INT8, DType.INT16, DType.INT32)
-ZERO_POINTS = {"int8": (-128, 127), "int16": (0, 0), "int32": (0, 0), "int64": (0, 0)}
+ZERO_POINTS = {
+    "int4": (-8, 7),
+    "int8": (-128, 127),
+    "int16": (0, 0),
+    "int32": (0, 0),
+    "int64": (0, 0),
+}
 """Dtypes that may have a scale -> the least and the greatest zero point."""
 
 _SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal

@@ -9,6 +9,7 @@ from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.frontends.tflite import importers, records, refusals, signature
+from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
@@ -30,7 +31,7 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     builder, fixes = GraphBuilder(), list[Fix]()
     for operator in model.operators:
         layer = Layer(operator, tensors, model.reader, numerics, builder, fixes)
-        layer.finished(importers.registry()[operator.name](layer))
+        layer.finished(importers.registry()[operator.key](layer))
     return _graph(model, tensors, builder, fixes)
 
 
@@ -130,8 +131,16 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
 
 
 def _port(tensors: Tensors, index: int, file: str) -> Tensor:
-    """An input or output of the graph. UnsupportedError if it has a scale per channel."""
+    """An input or output of the graph. UnsupportedError if it has a scale per channel, or a dtype
+    that only constants have."""
     tensor = tensors.get(index, file)
+    stored = tensors.records[index].dtype
+    if stored in SMALL:
+        raise UnsupportedError(
+            f'"{short(tensor.name)}", an input or output of the graph, is {stored}',
+            where=file,
+            hint=f"supported: {stored} for constants that operators read",
+        )
     quant = tensor.type.quant
     if quant is not None and not quant.is_per_tensor:
         raise UnsupportedError(

@@ -19,7 +19,7 @@ from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ABSENT, OperatorRecord
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.ir.graph import (
     MAX_BYTES,
@@ -98,7 +98,7 @@ class Layer(Operator):
     ) -> None:
         name = tensors.names[record.outputs[0]]
         origin = Origin(reader.file, name)
-        super().__init__(record.name, name, origin, graph=graph, moved={})
+        super().__init__(record.key, name, origin, graph=graph, moved={})
         self.numerics = numerics
         self._record = record
         self._tensors = tensors
@@ -211,12 +211,13 @@ class Layer(Operator):
         """An int32 or int64 constant that is a parameter of the operator, as int64."""
         return self._tensors.integers(self._index(position), self.where)
 
-    def float16(self, position: int) -> Array | None:
-        """A float16 constant as float32; None if the input has another dtype."""
-        return self._tensors.halves(self._index(position), self.where)
+    def stored(self, position: int) -> TensorRecord:
+        """An input as the file stores it."""
+        return self._tensors.records[self._index(position)]
 
     def define(self, value: Array) -> Tensor:
         """The output as a constant, without a node. ModelError if it is declared otherwise."""
+        self._tensors.define(self.name, value)  # before its dtype is read: constants have more
         output = self.plain_output()
         if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
             raise self.invalid(
@@ -265,6 +266,10 @@ class Layer(Operator):
                 supported="one scale per tensor for activations, per channel for weights only",
             )
         return tensor
+
+    def constant_value(self, position: int) -> Array:
+        """The value of an input that must be a constant."""
+        return self._expect_constant(self.plain(position))
 
     def _expect_constant(self, tensor: Tensor) -> Array:
         if tensor.value is None:
@@ -337,6 +342,10 @@ class Layer(Operator):
         if table is None and required:
             raise self.invalid(f"has no {schema.__name__}")
         return Options(self._reader, table)
+
+    def custom_options(self) -> bytes:
+        """The options of a custom operator, in a form of its own."""
+        return self._reader.array(self._record.table, "CustomOptions").tobytes()
 
     def activation(self, options: Options) -> Activation:
         """The fused activation."""

@@ -38,10 +38,17 @@ def _quantize(layer: Layer) -> Tensor:
 
 def _dequantize(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
-    weights = layer.float16(0)
-    if weights is not None:
-        return layer.define(weights)
+    if layer.stored(0).dtype == "float16":
+        return layer.define(layer.constant_value(0))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
+
+
+def _densify(layer: Layer) -> Tensor:
+    layer.expect_inputs(1)
+    value = layer.constant_value(0)
+    if layer.stored(0).sparsity is None:
+        raise layer.invalid("has a dense input; a sparse constant is expected")
+    return layer.define(value)
 
 
 def _cast(layer: Layer) -> Tensor:
@@ -52,6 +59,7 @@ def _cast(layer: Layer) -> Tensor:
 
 IMPORTERS: Mapping[str, Importer] = {
     "CAST": _cast,
+    "DENSIFY": _densify,
     "DEQUANTIZE": _dequantize,
     "L2_NORMALIZATION": _l2_normalization,
     "QUANTIZE": _quantize,
