@@ -82,6 +82,12 @@ class OperatorSpec:
     custom_options: bytes = b""
 
 
+def packed(values: Array) -> bytes:
+    """Values of int4, two to a byte, the first in the lower half."""
+    halves = np.append(values.reshape(-1) % 16, [0] * (values.size % 2)).astype(np.uint8)
+    return bytes(halves[0::2] | halves[1::2] << 4)
+
+
 def build_model(
     tensors: Sequence[TensorSpec],
     operators: Sequence[OperatorSpec],

@@ -11,10 +11,11 @@ from microgen.errors import MicrogenError, ModelError, UnsupportedError
 from microgen.frontends import numerics
 from microgen.frontends.tflite import convert as frontend
 from microgen.frontends.tflite.litert import LiteRT
+from microgen.ir import interpreter
 from microgen.ir.graph import Array
-from microgen.ops import budget
-from tests.frontends.tweaked import Network, refusal
-from tests.tflite_builder import LevelSpec, OperatorSpec, SparsitySpec, TensorSpec
+from microgen.ops import budget, registry
+from tests.frontends.tweaked import Network, conv2d, dense, depthwise, refusal
+from tests.tflite_builder import LevelSpec, OperatorSpec, SparsitySpec, TensorSpec, packed
 
 ROWS = SparsitySpec((0, 1), (LevelSpec(2), LevelSpec(0, (0, 1, 3), (2, 0, 3))))
 # The matrix [[0, 0, 1, 0], [2, 0, 0, 3]], compressed in rows.
@@ -118,6 +119,44 @@ def test_a_float16_constant_is_read_without_dequantize() -> None:
     tensors = (TensorSpec("x", (2,), "float32"), half, TensorSpec("y", (2,), "float32"))
     graph = Network(tensors, (OperatorSpec("ADD", ("x", "h"), ("y",), "AddOptions"),)).load()
     assert graph.constants["h"].tolist() == [np.float32(np.float16(0.1)), -65504]
+
+
+@pytest.mark.parametrize("data", ["int8", "int16", "float32"])
+@pytest.mark.parametrize("network", [conv2d(), depthwise(depthMultiplier=0), dense(2, 4)])
+def test_int4_weights_are_those_of_litert(network: Network, data: str) -> None:
+    values = np.random.default_rng(3).integers(-8, 8, network.tensors[1].shape)
+    network = network.with_tensor("w", dtype="int4", data=packed(values))
+    for name, scale in (("x", 0.05), ("y", 1.0)):
+        quant = {"scale": (scale,), "zero_point": (0 if data == "int16" else 2,)}
+        quant = {"scale": (), "zero_point": ()} if data == "float32" else quant
+        network = network.with_tensor(name, dtype=data, **quant)
+    wide = {"int8": "int32", "int16": "int64", "float32": "float32"}[data]
+    channels = network.tensors[-1].shape[-1]
+    bias = TensorSpec("b", (channels,), wide, np.arange(channels))
+    tensors = [*(tensor for tensor in network.tensors if tensor.name != "b"), bias]
+    network = network.replace(tensors=tuple(tensors)).with_operator(inputs=("x", "w", "b"))
+    if network.operators[0].code == "DEPTHWISE_CONV_2D" and data != "int8":
+        assert "int4 weights of int8 data" in refusal(network, UnsupportedError)
+        return
+    graph = network.load()
+    np.testing.assert_array_equal(graph.constants["w"], values)
+    x = np.random.default_rng(4).normal(size=graph.types["x"].shape) * 40
+    fed = {"x": x.astype(data)}
+    found = interpreter.evaluate(graph, fed, registry())["y"]
+    np.testing.assert_array_equal(by_litert(network, fed["x"]), found)
+
+
+def test_int4_is_for_weights() -> None:
+    table = TensorSpec("w", (2,), "int4", packed(np.array([1, 2])), (0.5,), (0,))
+    port = TensorSpec("x", (2,), "int8", None, (0.5,), (0,))
+    tensors = (port, table, dataclasses.replace(port, name="y"))
+    network = Network(tensors, (OperatorSpec("ADD", ("x", "w"), ("y",), "AddOptions"),))
+    assert 'int4 in "y" (ADD)' in refusal(network, UnsupportedError)
+
+
+def test_an_int4_buffer_of_another_size_is_refused() -> None:
+    network = dense(2, 4).with_tensor("w", dtype="int4", data=bytes(7))
+    assert "has 7 bytes; 6 are expected for int4[3,4]" in refusal(network, ModelError)
 
 
 def sparse(sparsity: SparsitySpec, *shape: int, data: Array | bytes | None = None) -> Network:

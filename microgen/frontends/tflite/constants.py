@@ -71,7 +71,9 @@ def _stored(record: TensorRecord, type_: TensorType, where: str) -> Array:
 
 
 def _described(record: TensorRecord, type_: TensorType) -> str:
-    return f"{record.dtype}{list(type_.shape)}" if record.dtype in SMALL else str(type_)
+    if record.dtype not in SMALL:
+        return str(type_)
+    return f"{record.dtype}[{','.join(map(str, type_.shape))}]"
 
 
 def _unpacked(data: Array) -> Array:

@@ -22,6 +22,7 @@ def _conv2d(net: Network, code: str, dtype: str) -> None:
     filters = stock.depth(net.rng) * groups
     wide, declared = _bias_type(net, dtype)
     weights = net.weight((filters, *window.kernel, depth // groups), 0, data, dtype, wide=wide)
+    net.sometimes_packed(weights[0])
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
 
@@ -47,6 +48,8 @@ def _depthwise(net: Network, code: str, dtype: str) -> None:
     filters = depth * multiplier
     hybrid, shape = dtype == "hybrid", (1, *window.kernel, filters)
     weights = net.weight(shape, 3, data, dtype, wide=dtype == "int16", each=hybrid)
+    if dtype == "int8":
+        net.sometimes_packed(weights[0])
     options = {**window.options, "depthMultiplier": multiplier}
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "DepthwiseConv2DOptions", options)

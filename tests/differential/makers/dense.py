@@ -19,6 +19,7 @@ def _dense(net: Network, code: str, dtype: str) -> None:
     features = stock.depth(net.rng)
     wide = dtype == "int16" and net.chance(0.7)
     weight, bias = net.weight((features, shape[-1]), 0, data, dtype, wide=wide)
+    net.sometimes_packed(weight)
     keep = net.chance(0.3)
     final = (*shape[:-1], features) if keep else (prod(shape[:-1]), features)
     output = net.output(net.dtype(data), final)

@@ -51,6 +51,11 @@ def _depthwise_conv2d(layer: Layer) -> Tensor:
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data, weight = layer.data(0), layer.weights(1, rank=4)
     layer.expect_rank(data, 4)
+    if layer.stored(1).dtype == "int4" and data.dtype is not DType.INT8:
+        raise layer.unsupported(
+            f"has int4 weights of {data.dtype.value} data, which LiteRT does not compute",
+            supported="int4 weights of int8 data",
+        )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
     window = (strides(layer, options), dilation(layer, options), layer.padding(options))
     multiplier = _depth_multiplier(layer, options, data, weight)
