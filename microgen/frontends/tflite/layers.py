@@ -170,9 +170,9 @@ class Layer(Operator):
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
-    def weights(self, position: int, rank: int) -> Tensor:
+    def weights(self, position: int, rank: int, *, is_offset: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
-        per channel."""
+        per channel. ``is_offset`` accepts one zero point other than 0, too."""
         tensor = self._quantized(self._index(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
@@ -180,7 +180,8 @@ class Layer(Operator):
             return tensor
         # Many layers may share one weight, and each layer checks all its scales.
         self._reader.spend(len(_quant(tensor).scale))
-        if any(_quant(tensor).zero_point):
+        is_offset = is_offset and _quant(tensor).is_per_tensor
+        if any(_quant(tensor).zero_point) and not is_offset:
             raise self.unsupported(
                 f'has weights "{short(tensor.name)}" with a zero point other than 0',
                 supported="symmetric int8 weights, as TFLite's own quantization makes them",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
@@ -14,8 +15,11 @@ from microgen.errors import short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import DType
+from microgen.ir.graph import Array, DType, Quant
+from microgen.ops import budget
 from microgen.ops.base import Shape
+from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.cost import Cost
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.reshape import ReshapeAttrs
@@ -26,7 +30,9 @@ def _fully_connected(layer: Layer) -> Tensor:
     options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
-    data, weight, output = layer.data(0), layer.weights(1, rank=2), layer.output()
+    data, output = layer.data(0), layer.output()
+    has_offset = data.dtype is DType.INT8 and layer.stored(1).dtype == "int8"
+    weight = layer.weights(1, rank=2, is_offset=has_offset)
     bias = layer.bias(2, weight.type.shape[0])
     activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
     shape = data.shape if keep else _rows(layer, data, weight.shape[1])
@@ -36,8 +42,36 @@ def _fully_connected(layer: Layer) -> Tensor:
         inputs = (_flat(layer, data, shape), weight, *bias)
         return layer.emit("nn.dense_hybrid", hybrid, inputs, output)
     how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
-    inputs = (_flat(layer, data, shape), weight, *bias)
+    inputs = (*_symmetric(layer, _flat(layer, data, shape), weight), *bias)
     return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
+
+
+def _symmetric(layer: Layer, data: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Data and weights that give the same sums, with weights whose zero point is 0.
+
+    If weights without their zero point do not fit int8, they are sums of two or three that do, and
+    each row of the data is repeated as often.
+    """
+    quant = weight.type.quant
+    if quant is None or weight.value is None or not any(quant.zero_point):
+        return data, weight
+    budget.spend(Cost(16 * weight.type.size, 8 * weight.type.size), layer.where)
+    parts = _parts(weight.value.astype(np.int16) - quant.zero_point[0])
+    symmetric = Quant(quant.scale, (0,), None)
+    whole = layer.constant(np.concatenate(parts, axis=1), f"{layer.name}/weights", symmetric)
+    if len(parts) == 1:
+        return data, whole
+    axis = ConcatenateAttrs(len(data.shape) - 1)
+    return layer.emit("concatenate", axis, (data,) * len(parts), hint="repeated"), whole
+
+
+def _parts(values: Array) -> list[Array]:
+    """Arrays of int8 with the sum ``values``, as few as possible."""
+    parts = list[Array]()
+    while values.any() or not parts:
+        parts.append(np.clip(values, -128, 127).astype(np.int8))
+        values = values - parts[-1]
+    return parts
 
 
 def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
