@@ -25,9 +25,6 @@ ZERO_POINTS = {
 }
 """Dtypes that may have a scale -> the least and the greatest zero point."""
 
-_SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
-_CALIBRATE = "convert the model with samples on which this layer's outputs differ"
-
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -69,18 +66,14 @@ class Declared:
             )
 
     def _scales(self, scale: Array) -> tuple[float, ...]:
-        """The scales, checked. A scale of a constant may be 0, or so small that float32 is
-        denormal: such channels are dead, and their sums are treated as 0. Scales of computed
-        tensors may not."""
+        """The scales, checked. One may be 0, or so small that float32 is denormal: the values of
+        such channels and layers are treated as 0. Ops that divide by a scale check their own."""
         values = tuple(float(value) for value in scale)
-        least = 0.0 if self.is_constant else _SMALLEST_SCALE
         for index, value in enumerate(values):
-            # The comparison is false for NaN, too.
-            if not least <= value < float("inf"):
+            if not 0 <= value < float("inf"):  # false for NaN, too
                 raise self._error(
-                    f"scale {index} of {self.called} is {value:g}; "
-                    "a positive, finite, normal float32 is expected",
-                    hint="" if self.is_constant else _CALIBRATE,
+                    f"scale {index} of {self.called} is {value:g}; 0 or a positive, finite float32 "
+                    "is expected"
                 )
         return values
 
@@ -96,8 +89,8 @@ class Declared:
                 )
         return values if len(values) == count else values * count
 
-    def _error(self, what: str, hint: str = "") -> ModelError:
-        return ModelError(what, where=self.where, hint=hint)
+    def _error(self, what: str) -> ModelError:
+        return ModelError(what, where=self.where)
 
 
 def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> Tensor:

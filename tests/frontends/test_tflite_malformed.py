@@ -99,10 +99,7 @@ def test_an_impossible_graph(network: Network, said: str) -> None:
     assert refusal(network, ModelError) == f"m.tflite: {said}"
 
 
-NORMAL = (
-    "a positive, finite, normal float32 is expected; convert the model with samples on which this "
-    "layer's outputs differ"
-)
+FINITE = "0 or a positive, finite float32 is expected"
 
 
 @pytest.mark.parametrize(
@@ -111,14 +108,12 @@ NORMAL = (
         *(
             (
                 conv2d().with_tensor("x", scale=(scale,)),
-                f'scale 0 of tensor "x" is {text}; {NORMAL}',
+                f'scale 0 of tensor "x" is {text}; {FINITE}',
             )
             for scale, text in (
                 (float("nan"), "nan"),
                 (float("inf"), "inf"),
-                (0.0, "0"),
                 (-0.5, "-0.5"),
-                (1e-40, "9.99995e-41"),
             )
         ),
         (
