@@ -78,7 +78,7 @@ def check(
     output = outputs[0]
     if output.dtype is DType.INT32:
         return convolution.sums_constraint(inputs, output, axis=0, products=weight.shape[1])
-    sentence = activations_constraint(data, output, ALL_FAMILIES, least=0)  # 0: a dead input
+    sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     sentence = (

@@ -133,7 +133,7 @@ def test_a_bound_has_no_meaning_without_a_scale() -> None:
 @pytest.mark.parametrize("scale", [-1.0, float("inf"), float("nan")])
 def test_impossible_scales(scale: float) -> None:
     said = refusal(RESHAPED.with_tensor("x", scale=(scale,)), ModelError)
-    assert "0 or a positive, finite float32 is expected" in said
+    assert "a positive, finite, normal float32 is expected" in said
 
 
 def test_a_zero_scale_of_plain_numbers_means_nothing() -> None:

@@ -99,7 +99,10 @@ def test_an_impossible_graph(network: Network, said: str) -> None:
     assert refusal(network, ModelError) == f"m.tflite: {said}"
 
 
-FINITE = "0 or a positive, finite float32 is expected"
+NORMAL = (
+    "a positive, finite, normal float32 is expected; convert the model with samples on which this "
+    "layer's outputs differ"
+)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ FINITE = "0 or a positive, finite float32 is expected"
         *(
             (
                 conv2d().with_tensor("x", scale=(scale,)),
-                f'scale 0 of tensor "x" is {text}; {FINITE}',
+                f'scale 0 of tensor "x" is {text}; {NORMAL}',
             )
             for scale, text in (
                 (float("nan"), "nan"),

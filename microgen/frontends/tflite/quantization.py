@@ -28,5 +28,5 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )
-    declared = Declared(called, record.shape, record.dtype, record.is_constant, where)
+    declared = Declared(called, record.shape, record.dtype, record.is_constant, where, True)
     return declared.quant(found.scale, found.zero_point, found.axis)
