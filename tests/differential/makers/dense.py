@@ -49,7 +49,20 @@ def _matmul(net: Network, code: str, dtype: str) -> None:
     net.add(code, [lhs, rhs], output, "BatchMatMulOptions", options)
 
 
+def _hybrid_matmul(net: Network, code: str, dtype: str) -> None:
+    data = pick_data(net, dtype, 2)
+    adj_x, adj_y = net.chance(0.3), net.chance(0.3)
+    rows, depth = net.shape(data)[::-1] if adj_x else net.shape(data)
+    columns = int(net.rng.integers(1, 7))
+    shape = (columns, depth) if adj_y else (depth, columns)
+    weight, _ = net.weight(shape, 0 if adj_y else 1, data, dtype)
+    options = {"adjX": adj_x, "adjY": adj_y, "asymmetricQuantizeInputs": net.chance(0.5)}
+    output = net.output("float32", (rows, columns))
+    net.add(code, [data, weight], output, "BatchMatMulOptions", options)
+
+
 MAKERS = (
     Maker(("FULLY_CONNECTED",), (*ALL, "hybrid"), _dense, often=3),
     Maker(("BATCH_MATMUL",), ALL, _matmul),
+    Maker(("BATCH_MATMUL",), ("hybrid",), _hybrid_matmul),
 )
