@@ -33,7 +33,7 @@ from microgen.ir.graph import (
     frozen,
 )
 from microgen.ops import budget
-from microgen.ops.base import Padding, Pair, StatusError
+from microgen.ops.base import Padding, Pair, Shape, StatusError
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
@@ -169,6 +169,18 @@ class Layer(Operator):
     def outputs(self) -> tuple[Tensor, ...]:
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
+
+    def shaped_outputs(self, shapes: Sequence[Shape]) -> tuple[Tensor, ...]:
+        """All outputs, of these shapes. Old files declare none for outputs of custom operators."""
+        for index, shape in zip(self._record.outputs, shapes, strict=True):
+            self._tensors.shape(index, shape)
+        for output, shape in zip(self.outputs(), shapes, strict=True):
+            if output.shape != shape:
+                raise self.invalid(
+                    f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
+                    f"declared {output.type}"
+                )
+        return self.outputs()
 
     def weights(self, position: int, rank: int, *, is_offset: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or

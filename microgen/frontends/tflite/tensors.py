@@ -75,6 +75,13 @@ class Tensors:
             )
         return self._get(index, where)
 
+    def shape(self, index: int, shape: tuple[int, ...]) -> None:
+        """Give a tensor a shape if the file declares none."""
+        record = self.records[index]
+        if not record.shape:
+            shaped = dataclasses.replace(record, shape=shape)
+            self.records = (*self.records[:index], shaped, *self.records[index + 1 :])
+
     def variable(self, index: int, where: str) -> Tensor:
         """The variable tensor at ``index``."""
         record = self.records[index]
