@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops import bounds
+from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.constraints import activation_constraint
 from microgen.ops.cost import Cost
 
@@ -103,6 +104,12 @@ def parts(_attrs: NonMaxSuppressionAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("vision_non_max_suppression",)
 
 
+def _errors(_attrs: NonMaxSuppressionAttrs, given: Inexact) -> Array:
+    """The errors of a row's columns, if the same boxes are chosen."""
+    boxes, scores, classes = (error.max(initial=0.0) for error in given.errors)
+    return np.array([boxes, boxes, boxes, boxes, classes, scores, 0.0])
+
+
 OP = Op(
     "vision.non_max_suppression",
     NonMaxSuppressionAttrs,
@@ -111,4 +118,5 @@ OP = Op(
     reference,
     parts,
     cost=cost,
+    bound=bounds.elementwise(_errors, roundings=0),
 )

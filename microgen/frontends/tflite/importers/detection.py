@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flatbuffers import flexbuffers
@@ -75,8 +76,9 @@ def _detection_postprocess(layer: Layer) -> tuple[Tensor, ...]:
 
 def _options(layer: Layer) -> _Options:
     """The options, a map of a flexbuffer."""
+    root: Any = flexbuffers.GetRoot  # the package has no annotations
     try:
-        found = flexbuffers.GetRoot(bytearray(layer.custom_options())).AsMap
+        found = root(bytearray(layer.custom_options())).AsMap
         most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
         least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
         is_regular = _flag(found, "use_regular_nms")
@@ -102,7 +104,7 @@ def _float32(value: float) -> float:
         return float(np.float32(value))
 
 
-def _flag(options: flexbuffers.Map, name: str) -> bool:
+def _flag(options: Any, name: str) -> bool:
     """An optional field."""
     try:
         return bool(options[name].AsBool)
