@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import tflite
@@ -20,6 +21,9 @@ def _dense(net: Network, code: str, dtype: str) -> None:
     wide = dtype == "int16" and net.chance(0.7)
     weight, bias = net.weight((features, shape[-1]), 0, data, dtype, wide=wide)
     net.sometimes_packed(weight)
+    spec = net.tensors[weight]
+    if dtype == spec.dtype == "int8" and len(spec.scale) == 1 and net.chance(0.3):
+        net.tensors[weight] = replace(spec, zero_point=(int(net.rng.integers(-128, 128)),))
     keep = net.chance(0.3)
     final = (*shape[:-1], features) if keep else (prod(shape[:-1]), features)
     output = net.output(net.dtype(data), final)
